@@ -1,0 +1,19 @@
+/** Facts about an error, safe to log: never a signature or a raw transaction. */
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+/**
+ * The base of every error this library throws.
+ *
+ * `name` is a literal in each class, so it survives minification.
+ */
+export abstract class CountersignError extends Error {
+  abstract override readonly name: string
+  /** Whether the same call may succeed later without a change of its input. */
+  abstract readonly retryable: boolean
+  readonly details: ErrorDetails
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message)
+    this.details = details
+  }
+}

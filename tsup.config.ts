@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/entries/index.ts',
+    devchain: 'src/entries/devchain.ts',
+    testing: 'src/entries/testing.ts',
+  },
+  format: 'esm',
+  target: 'es2022',
+  platform: 'neutral',
+  external: ['viem', /^viem\//, '@viem/anvil', /^node:/],
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  treeshake: true,
+})
