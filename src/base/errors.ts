@@ -1,0 +1,52 @@
+import { CountersignError } from './CountersignError.js'
+
+/** An amount is not a plain positive decimal the token can represent. */
+export class InvalidAmountError extends CountersignError {
+  override readonly name = 'InvalidAmountError'
+  override readonly retryable = false
+
+  constructor({ amount, problem }: { amount: unknown; problem: string }) {
+    const shown = showValue(amount)
+    super(`Amount ${shown} ${problem}.`, { amount: shown, problem })
+  }
+}
+
+/** A field of a payment, a cancellation or an expectation is malformed. */
+export class InvalidFieldError extends CountersignError {
+  override readonly name = 'InvalidFieldError'
+  override readonly retryable = false
+
+  constructor(field: string, value: unknown, expected: string) {
+    const shown = /sig/i.test(field) ? '(not shown)' : showValue(value)
+    super(`${field} must be ${expected}, not ${shown}.`, {
+      field,
+      value: shown,
+      expected,
+    })
+  }
+}
+
+/** The clock of the node and the clock of this machine disagree too far. */
+export class ClockSkewError extends CountersignError {
+  override readonly name = 'ClockSkewError'
+  override readonly retryable = true
+
+  constructor({ chain, wall }: { chain: bigint; wall: bigint }) {
+    super(
+      `The newest block is from ${chain}, this machine's clock says ${wall} (Unix seconds).`,
+      { chain, wall },
+    )
+  }
+}
+
+/**
+ * A value for an error text: short, one line. Long text is cut so early that
+ * a misplaced signature cannot be read back from it.
+ */
+export function showValue(value: unknown): string {
+  if (typeof value === 'object' && value) return 'an object'
+  const text = typeof value === 'string' ? `"${value}"` : String(value)
+  return text.length > 80
+    ? `${text.slice(0, 12)}… (${text.length} characters)`
+    : text
+}

@@ -1,0 +1,105 @@
+import type { Address, Hash, Hex } from 'viem'
+import { topics } from './tokenAbi.js'
+import type { Finality, Payment } from './types.js'
+import { word } from './words.js'
+
+/** The parts of a log and a receipt that prove something. */
+type ProofLog = {
+  address: Address
+  topics: readonly Hex[]
+  data: Hex
+  logIndex: number | null
+}
+export type ProofReceipt = {
+  status: 'success' | 'reverted'
+  transactionHash: Hash
+  blockHash: Hash
+  blockNumber: bigint
+  from: Address
+  gasUsed: bigint
+  effectiveGasPrice: bigint
+  logs: readonly ProofLog[]
+}
+
+/** What shows that a payment was captured: one successful receipt. */
+export type CaptureProof = {
+  transactionHash: Hash
+  /** Zero while the transaction is only pre-confirmed. */
+  blockHash: Hash
+  blockNumber: bigint
+  /** Position of the exact `Transfer` in its block. */
+  logIndex: number
+  /** Who sent the transaction; for a Transfer payment it can be anyone. */
+  submitter: Address
+  gasUsed: bigint
+  /** Wei per gas. */
+  effectiveGasPrice: bigint
+  /** How sure the chain was when the proof was read. */
+  finality: Finality
+}
+
+export const zeroHash: Hash = `0x${'0'.repeat(64)}`
+
+/**
+ * What a receipt proves about a payment. Captured needs, from the token and in
+ * this order, `AuthorizationUsed(payer, nonce)` and, before the token's next
+ * `AuthorizationUsed`, the exact `Transfer`. The event alone proves nothing: a
+ * payer can spend the same nonce on another message.
+ */
+export function proveCapture(
+  receipt: ProofReceipt,
+  payment: Payment,
+): Omit<CaptureProof, 'finality'> | undefined {
+  if (receipt.status !== 'success') return undefined
+  const { from, to, value, nonce } = payment.message
+  const token = payment.domain.verifyingContract.toLowerCase()
+  const logs = receipt.logs.filter(
+    ({ address }) => address.toLowerCase() === token,
+  )
+  const used = logs.findIndex((log) =>
+    matches(log, topics.used, `0x${word(from)}`, nonce),
+  )
+  if (used < 0) return undefined
+  for (const log of logs.slice(used + 1)) {
+    if (log.topics[0] === topics.used) return undefined
+    if (
+      matches(log, topics.transfer, `0x${word(from)}`, `0x${word(to)}`) &&
+      log.data === `0x${word(value)}`
+    )
+      return {
+        transactionHash: receipt.transactionHash,
+        blockHash: receipt.blockHash,
+        blockNumber: receipt.blockNumber,
+        logIndex: log.logIndex ?? 0,
+        submitter: receipt.from.toLowerCase() as Address,
+        gasUsed: receipt.gasUsed,
+        effectiveGasPrice: receipt.effectiveGasPrice,
+      }
+  }
+  return undefined
+}
+
+/** Whether a receipt holds the event that a nonce was used, or canceled. */
+export function proves(
+  receipt: ProofReceipt,
+  event: 'used' | 'canceled',
+  message: { authorizer: Address; nonce: Hex },
+  token: Address,
+): boolean {
+  const authorizer = `0x${word(message.authorizer)}`
+  return (
+    receipt.status === 'success' &&
+    receipt.logs.some(
+      (log) =>
+        log.address.toLowerCase() === token.toLowerCase() &&
+        matches(log, topics[event], authorizer, message.nonce),
+    )
+  )
+}
+
+function matches(log: ProofLog, ...expected: readonly string[]): boolean {
+  return (
+    log.topics.length === expected.length &&
+    expected.every((topic, i) => log.topics[i] === topic.toLowerCase())
+  )
+}

@@ -1,0 +1,34 @@
+import type { PaymentAuthorization } from './types.js'
+
+/**
+ * ABI words as hex text without `0x`. Calls and digests here consist of static
+ * words and at most one trailing `bytes`, so nothing more is needed.
+ */
+export function word(value: bigint | number | string): string {
+  return (
+    typeof value === 'string'
+      ? value.slice(2).toLowerCase()
+      : value.toString(16)
+  ).padStart(64, '0')
+}
+
+/** `bytes` as length and content, padded to whole words. */
+export function bytesWords(bytes: string): string {
+  const body = bytes.slice(2)
+  return (
+    word(body.length / 2) + body.padEnd(Math.ceil(body.length / 64) * 64, '0')
+  )
+}
+
+/** The six members of the message, in the order of the type and of the calls. */
+export function authorizationWords(message: PaymentAuthorization): string {
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  return (
+    word(from) +
+    word(to) +
+    word(value) +
+    word(validAfter) +
+    word(validBefore) +
+    word(nonce)
+  )
+}

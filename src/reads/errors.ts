@@ -1,0 +1,138 @@
+import {
+  CountersignError,
+  type ErrorDetails,
+} from '../base/CountersignError.js'
+import { redact } from '../base/revertReason.js'
+
+/** What is worth keeping of an error a node, a transport or a wallet gave. */
+export type NodeFailure = {
+  /** JSON-RPC error code. */
+  code?: number
+  /** HTTP status. */
+  status?: number
+  /** The peer's words, free of long hex, addresses of endpoints and calls. */
+  words: string
+  /** Revert data. */
+  data?: `0x${string}`
+}
+
+/**
+ * A node did not answer a request, or refused it. Carries the node's words but
+ * not the underlying error: that one prints the request, which may hold a
+ * signature.
+ */
+export class NodeError extends CountersignError {
+  override readonly name = 'NodeError'
+  override readonly retryable: boolean
+
+  constructor({
+    method,
+    failure,
+  }: {
+    method: string
+    failure: NodeFailure
+  }) {
+    super(`${method} failed: ${failure.words}.`, {
+      method,
+      ...failureDetails(failure),
+    })
+    this.retryable = isRetryable(failure)
+  }
+}
+
+/** A node answered with something the method cannot mean. */
+export class NodeAnswerError extends CountersignError {
+  override readonly name = 'NodeAnswerError'
+  override readonly retryable = true
+
+  constructor({ method, problem }: { method: string; problem: string }) {
+    super(`The answer to ${method} ${problem}.`, { method, problem })
+  }
+}
+
+/** No contract with EIP-3009's functions answers at the token's address. */
+export class UnsupportedTokenError extends CountersignError {
+  override readonly name = 'UnsupportedTokenError'
+  override readonly retryable = false
+
+  constructor({ token, problem }: { token: string; problem: string }) {
+    super(`Token ${token} ${problem}.`, { token, problem })
+  }
+}
+
+/** No candidate domain hashes to the separator the token signs under. */
+export class DomainMismatchError extends CountersignError {
+  override readonly name = 'DomainMismatchError'
+  override readonly retryable = false
+
+  constructor({
+    token,
+    onChain,
+    tried,
+  }: {
+    token: string
+    onChain: string
+    tried: readonly { name: string; version: string; separator: string }[]
+  }) {
+    const [first] = tried
+    super(
+      `Token ${token} signs under separator ${onChain}, but ${
+        first
+          ? `"${first.name}" version "${first.version}" gives ${first.separator}`
+          : 'it names no domain'
+      }.`,
+      { token, onChain, tried },
+    )
+  }
+}
+
+/** The node has no block for a tag such as `safe`. */
+export class FinalityUnsupportedError extends CountersignError {
+  override readonly name = 'FinalityUnsupportedError'
+  override readonly retryable = false
+
+  constructor({ finality }: { finality: string }) {
+    super(
+      `The node knows no ${finality} block; name a number of blocks instead, as in { blocks: 12 }.`,
+      { finality },
+    )
+  }
+}
+
+/** Walks viem's chain of causes to what the peer itself said. */
+export function readFailure(error: unknown): NodeFailure {
+  const failure: NodeFailure = { words: 'no answer' }
+  for (
+    let at = error as Record<string, unknown> | undefined, depth = 0;
+    at && depth < 10;
+    at = at.cause as Record<string, unknown> | undefined, depth++
+  ) {
+    const nested = at.data as { data?: unknown } | string | undefined
+    const data = typeof nested === 'object' ? nested?.data : nested
+    if (typeof at.code === 'number') failure.code ??= at.code
+    if (typeof at.status === 'number') failure.status ??= at.status
+    if (typeof data === 'string' && /^0x([\da-f]{2})*$/i.test(data))
+      failure.data ??= data as `0x${string}`
+    const words = at.details ?? (at.cause ? undefined : at.message)
+    if (typeof words === 'string' && words) failure.words = tidy(words)
+  }
+  return failure
+}
+
+function tidy(words: string): string {
+  const firstLine = words.split('\n', 1)[0] ?? ''
+  return redact(firstLine.replace(/\w+:\/\/\S+/g, '(url)')).replace(/\.$/, '')
+}
+
+function failureDetails({ code, status, words }: NodeFailure): ErrorDetails {
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(status === undefined ? {} : { status }),
+    words,
+  }
+}
+
+function isRetryable({ code, status }: NodeFailure): boolean {
+  if (status !== undefined) return status === 429 || status >= 500
+  return code === undefined || code === -32603 || code === -32005
+}

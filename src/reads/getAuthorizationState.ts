@@ -1,0 +1,68 @@
+import type { Address, Client, Hex } from 'viem'
+import { readAddress, readBytes32 } from '../base/fields.js'
+import { selectors } from '../base/tokenAbi.js'
+import { word } from '../base/words.js'
+import { UnsupportedTokenError } from './errors.js'
+import { prober, readTokenAddress } from './getToken.js'
+import type { BlockSelector } from './requestNode.js'
+import { runCalls } from './runCalls.js'
+import type { RunHead } from './types.js'
+
+export type GetAuthorizationStateParameters = {
+  /** Address of the token contract. */
+  token: Address
+  payer: Address
+  nonce: Hex
+  /** @default 'latest' */
+  block?: BlockSelector | undefined
+}
+
+/**
+ * Whether a payer's nonce is consumed, by a capture or by a cancellation: the
+ * token keeps both as one state. `getPaymentOutcome` tells which.
+ *
+ * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link InvalidFieldError} when an address or the nonce is malformed.
+ * @throws {@link NodeError} when the node does not answer.
+ */
+export async function getAuthorizationState(
+  client: Client,
+  parameters: GetAuthorizationStateParameters,
+): Promise<boolean> {
+  return (await getConsumption(client, parameters)).consumed
+}
+
+/** The state together with the block it was read at, in one request. */
+export async function getConsumption(
+  client: Client,
+  parameters: GetAuthorizationStateParameters,
+): Promise<{ consumed: boolean; head: RunHead }> {
+  const { block = 'latest' } = parameters
+  const token = readTokenAddress(parameters.token)
+  const payer = readAddress(parameters.payer, 'payer')
+  const nonce = readBytes32(parameters.nonce, 'nonce')
+  const { head, calls } = await runCalls(client, {
+    from: prober,
+    calls: [authorizationStateCall(token, payer, nonce)],
+    block,
+  })
+  const [answer] = calls
+  if (!answer?.ok || answer.data.length !== 66)
+    throw new UnsupportedTokenError({
+      token,
+      problem: 'has no authorizationState',
+    })
+  return { consumed: BigInt(answer.data) !== 0n, head }
+}
+
+export function authorizationStateCall(
+  token: Address,
+  payer: Address,
+  nonce: Hex,
+): { target: Address; data: string; gas: number } {
+  return {
+    target: token,
+    data: selectors.authorizationState + word(payer) + word(nonce),
+    gas: 100_000,
+  }
+}

@@ -1,0 +1,125 @@
+import type { Client, Hash } from 'viem'
+import { readPayment } from '../base/fields.js'
+import {
+  type CaptureProof,
+  type ProofReceipt,
+  proveCapture,
+  proves,
+  zeroHash,
+} from '../base/receiptProof.js'
+import type { Finality, Payment } from '../base/types.js'
+import { findAuthorizationLogs } from './findAuthorizationLogs.js'
+import { getConsumption } from './getAuthorizationState.js'
+import { getReceipt } from './getReceipt.js'
+import type { BlockSelector } from './requestNode.js'
+
+/** What became of a payment, as far as one look at the chain can tell. */
+export type PaymentOutcome =
+  | { status: 'unused' }
+  | { status: 'captured'; proof: CaptureProof }
+  | { status: 'canceled'; transactionHash: Hash; blockNumber: bigint }
+  /** The nonce was spent, and not on this payment. */
+  | { status: 'consumed'; transactionHash: Hash; blockNumber: bigint }
+  /** Unused in a block whose time is at or past `validBefore`. */
+  | { status: 'expired' }
+  /** The nonce is spent, by nothing from this block number on. */
+  | { status: 'unknown'; searchedFrom: bigint }
+
+export type GetPaymentOutcomeParameters = {
+  payment: Payment
+  /** A transaction that may have settled or canceled it, looked at first. */
+  hash?: Hash | undefined
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+  /**
+   * Unix seconds back to which to look for what spent the nonce, where
+   * `validAfter` is not far enough: a cancellation can be older than that.
+   */
+  since?: bigint | undefined
+  /** Blocks in one log request. @default 2000n */
+  maxBlockRange?: bigint | undefined
+}
+
+/**
+ * Reads what became of a payment from the chain. Captured is proven by the
+ * receipt with the exact transfer; without a known transaction the logs are
+ * searched back from `block` to the payment's `validAfter`.
+ *
+ * Nothing is final before the block is: a reorganization can take it back.
+ *
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link UnsupportedTokenError} when no such token is there.
+ * @throws {@link NodeError} when the node does not answer.
+ */
+export async function getPaymentOutcome(
+  client: Client,
+  parameters: GetPaymentOutcomeParameters,
+): Promise<PaymentOutcome> {
+  const { hash, block = 'latest', since, maxBlockRange = 2000n } = parameters
+  const payment = readPayment(parameters.payment)
+  const { from, nonce, validAfter, validBefore } = payment.message
+  const token = payment.domain.verifyingContract
+
+  const { consumed, head } = await getConsumption(client, {
+    token,
+    payer: from,
+    nonce,
+    block,
+  })
+  if (!consumed)
+    return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
+
+  const finality = block === 'safe' || block === 'finalized' ? block : undefined
+  const told = hash && (await readTransaction(client, payment, hash, finality))
+  if (told) return told
+
+  const earliest =
+    since !== undefined && since < validAfter ? since : validAfter
+  const search = await findAuthorizationLogs(client, {
+    token,
+    payer: from,
+    nonce,
+    toBlock: head.number,
+    since: earliest,
+    maxBlockRange,
+  })
+  for (const found of search.hashes) {
+    const outcome = await readTransaction(client, payment, found, finality)
+    if (outcome) return outcome
+  }
+  return { status: 'unknown', searchedFrom: search.searchedFrom }
+}
+
+async function readTransaction(
+  client: Client,
+  payment: Payment,
+  hash: Hash,
+  finality: Finality | undefined,
+): Promise<PaymentOutcome | undefined> {
+  const receipt = await getReceipt(client, hash)
+  return receipt && judgeReceipt(receipt, payment, finality)
+}
+
+/** What one receipt says of a payment; `undefined` if it is about others. */
+export function judgeReceipt(
+  receipt: ProofReceipt,
+  payment: Payment,
+  finality: Finality | undefined,
+): PaymentOutcome | undefined {
+  const { from, nonce } = payment.message
+  const token = payment.domain.verifyingContract
+  const { transactionHash, blockNumber, blockHash } = receipt
+  const grade = blockHash === zeroHash ? 'preconfirmed' : finality
+  const proof = proveCapture(receipt, payment)
+  if (proof)
+    return {
+      status: 'captured',
+      proof: { ...proof, finality: grade ?? 'included' },
+    }
+  const message = { authorizer: from, nonce }
+  if (proves(receipt, 'canceled', message, token))
+    return { status: 'canceled', transactionHash, blockNumber }
+  if (proves(receipt, 'used', message, token))
+    return { status: 'consumed', transactionHash, blockNumber }
+  return undefined
+}

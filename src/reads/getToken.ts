@@ -1,0 +1,111 @@
+import type { Address, Client } from 'viem'
+import { isAddress } from 'viem'
+import { wallTime } from '../base/clock.js'
+import { InvalidFieldError } from '../base/errors.js'
+import type { TokenDomain } from '../base/types.js'
+import { UnsupportedTokenError } from './errors.js'
+import { readCapabilities, readTokenDomain, tokenProbes } from './probeToken.js'
+import { runCalls } from './runCalls.js'
+import type { RunHead, TokenCapabilities } from './types.js'
+
+/** A token as its contract describes itself, the domain proven. */
+export type Token = {
+  domain: TokenDomain
+  decimals: number
+  capabilities: TokenCapabilities
+}
+
+export type GetTokenParameters = {
+  /** Address of the token contract. */
+  token: Address
+}
+
+/** An address with no meaning, from which the probes are made. */
+export const prober: Address = '0x3009000000000000000000000000000000003009'
+
+const cacheSeconds = 600n
+const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
+type CachedToken = { token: Token; since: bigint }
+
+/**
+ * Reads a token's EIP-712 domain, decimals and abilities in one request.
+ *
+ * The domain comes from `eip712Domain()` (ERC-5267), else from `name()` and
+ * `version()`, else from the versions in use, and is proven against
+ * `DOMAIN_SEPARATOR()` where the token has one. Remembered for ten minutes a
+ * client at most.
+ *
+ * @throws {@link UnsupportedTokenError} when no EIP-3009 token answers there.
+ * @throws {@link DomainMismatchError} when no candidate gives the separator.
+ * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { getToken } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ * const { domain, decimals } = await getToken(client, {
+ *   token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ * })
+ * ```
+ */
+export async function getToken(
+  client: Client,
+  parameters: GetTokenParameters,
+): Promise<Token> {
+  const token = readTokenAddress(parameters.token)
+  return (
+    cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
+  )
+}
+
+/** The token and the newest head in one request. */
+export async function getTokenAndHead(
+  client: Client,
+  token: Address,
+): Promise<{ token: Token; head: RunHead }> {
+  const known = cachedToken(client, token)
+  const { head, calls } = await runCalls(client, {
+    from: prober,
+    calls: known ? [] : tokenProbes(token, prober),
+    block: 'latest',
+  })
+  if (known) return { token: known, head }
+
+  const { capabilities, decimals, ...answers } = readCapabilities(calls)
+  if (!answers.hasCode || (!capabilities.receive && !capabilities.transfer))
+    throw new UnsupportedTokenError({
+      token,
+      problem: answers.hasCode
+        ? 'has none of the functions of EIP-3009'
+        : `has no code on chain ${head.chainId}`,
+    })
+  const found: Token = {
+    domain: readTokenDomain(calls, { chainId: head.chainId, token }),
+    decimals,
+    capabilities,
+  }
+  const tokens = cache.get(client) ?? new Map<Address, CachedToken>()
+  cache.set(client, tokens.set(token, { token: found, since: wallTime() }))
+  return { token: found, head }
+}
+
+/** Forgets a token whose answers no longer fit what is remembered. */
+export function forgetToken(client: Client, token: Address): void {
+  cache.get(client)?.delete(token)
+}
+
+export function readTokenAddress(token: Address): Address {
+  if (!isAddress(token))
+    throw new InvalidFieldError('token', token, 'a checksummed address')
+  return token.toLowerCase() as Address
+}
+
+function cachedToken(client: Client, token: Address): Token | undefined {
+  const known = cache.get(client)?.get(token)
+  return known && wallTime() - known.since < cacheSeconds
+    ? known.token
+    : undefined
+}

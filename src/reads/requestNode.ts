@@ -1,0 +1,85 @@
+import type { BlockTag, Client, Hex } from 'viem'
+import {
+  NodeAnswerError,
+  NodeError,
+  type NodeFailure,
+  readFailure,
+} from './errors.js'
+
+/** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
+export type BlockSelector = bigint | BlockTag
+
+/**
+ * Sends one JSON-RPC request.
+ *
+ * @throws {@link NodeError} when it is not answered, or answered with an error.
+ */
+export async function requestNode(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const { result, failure } = await tryRequest(client, method, params)
+  if (failure) throw new NodeError({ method, failure })
+  return result
+}
+
+/** Sends one JSON-RPC request and hands a failure back as a value. */
+export async function tryRequest(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[],
+): Promise<
+  | { result: unknown; failure?: never }
+  | { result?: never; failure: NodeFailure }
+> {
+  try {
+    return { result: await client.request({ method, params } as never) }
+  } catch (error) {
+    return { failure: readFailure(error) }
+  }
+}
+
+/** A block selector as the wire wants it. */
+export function encodeBlock(block: BlockSelector): string {
+  return typeof block === 'bigint' ? `0x${block.toString(16)}` : block
+}
+
+/** A quantity of an answer, or a typed error that names the method. */
+export function readQuantity(value: unknown, method: string): bigint {
+  if (typeof value !== 'string' || !/^0x[\da-f]{1,64}$/i.test(value))
+    throw new NodeAnswerError({ method, problem: 'is not a quantity' })
+  return BigInt(value)
+}
+
+/** Bytes of an answer, or a typed error that names the method. */
+export function readBytes(value: unknown, method: string): Hex {
+  if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
+    throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
+  return value as Hex
+}
+
+/** A block of an answer as far as it is used here; `undefined` for none. */
+export async function getBlockHead(
+  client: Pick<Client, 'request'>,
+  block: BlockSelector,
+): Promise<BlockHead | undefined> {
+  const method = 'eth_getBlockByNumber'
+  const answer = (await requestNode(client, method, [
+    encodeBlock(block),
+    false,
+  ])) as Record<string, unknown> | null
+  if (!answer) return undefined
+  return {
+    number: readQuantity(answer.number, method),
+    timestamp: readQuantity(answer.timestamp, method),
+    hash: typeof answer.hash === 'string' ? (answer.hash as Hex) : undefined,
+  }
+}
+
+export type BlockHead = {
+  number: bigint
+  /** Unix seconds. */
+  timestamp: bigint
+  hash?: Hex | undefined
+}

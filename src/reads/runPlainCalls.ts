@@ -1,0 +1,125 @@
+import type { Address, Client } from 'viem'
+import { NodeAnswerError, NodeError } from './errors.js'
+import {
+  encodeBlock,
+  getBlockHead,
+  readBytes,
+  readQuantity,
+  requestNode,
+  tryRequest,
+} from './requestNode.js'
+import type {
+  Call,
+  CallAnswer,
+  CallFees,
+  RunAnswers,
+  RunCallsParameters,
+} from './types.js'
+
+/** Runs calls one by one, all at the block the first request pins. */
+export async function runPlainCalls(
+  client: Client,
+  { from, scene, calls, block, fees }: RunCallsParameters,
+): Promise<RunAnswers> {
+  const [head, chainId] = await Promise.all([
+    getBlockHead(client, block),
+    requestNode(client, 'eth_chainId', []),
+  ])
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: `names no ${block} block`,
+    })
+  const at = encodeBlock(block === 'pending' ? block : head.number)
+  const play = scene?.slice(0, 1) ?? []
+  const answers = await Promise.all([
+    ...play.map((call) => playCall(client, call, { from, fees, at })),
+    ...calls.map((call) =>
+      call.gas
+        ? askCall(client, call, { from, at })
+        : askCode(client, call, at),
+    ),
+  ])
+  return {
+    head: {
+      number: head.number,
+      timestamp: head.timestamp,
+      chainId: Number(readQuantity(chainId, 'eth_chainId')),
+      via: 'calls',
+    },
+    scene: answers.slice(0, play.length),
+    calls: answers.slice(play.length),
+  }
+}
+
+/** A transaction for `eth_call`; `data` is hex without `0x`. */
+export function encodeTransaction({
+  from,
+  to,
+  data,
+  gas,
+  fees = {},
+}: {
+  from: Address
+  to: Address
+  data: string
+  gas: number
+  fees?: CallFees | undefined
+}): Record<string, string> {
+  const transaction: Record<string, string> = {
+    from,
+    to,
+    data: `0x${data}`,
+    gas: `0x${gas.toString(16)}`,
+  }
+  for (const [name, fee] of Object.entries(fees))
+    if (fee !== undefined) transaction[name] = `0x${fee.toString(16)}`
+  return transaction
+}
+
+type Asked = { from: Address; at: string; fees?: CallFees | undefined }
+
+/** Plays with fee fields, or without where the sender cannot pay for them. */
+async function playCall(
+  client: Client,
+  call: Call,
+  asked: Asked,
+): Promise<CallAnswer> {
+  const answer = await askCall(client, call, asked)
+  return /insufficient funds for gas|lack of funds/i.test(answer.words ?? '')
+    ? askCall(client, call, { ...asked, fees: undefined })
+    : answer
+}
+
+/** An `eth_call` whose revert is an answer and not an error. */
+async function askCall(
+  client: Client,
+  { target, data, gas }: Call,
+  { from, at, fees }: Asked,
+): Promise<CallAnswer> {
+  const method = 'eth_call'
+  const { result, failure } = await tryRequest(client, method, [
+    encodeTransaction({ from, to: target, data, gas, fees }),
+    at,
+  ])
+  if (!failure)
+    return { ok: true, data: readBytes(result, method), hasCode: true }
+  const { code, words, data: reverted = '0x' } = failure
+  const refused =
+    code === 3 || reverted !== '0x' || /revert|gas|funds/i.test(words)
+  if (!refused) throw new NodeError({ method, failure })
+  return { ok: false, data: reverted, hasCode: true, words }
+}
+
+async function askCode(
+  client: Client,
+  { target }: Call,
+  at: string,
+): Promise<CallAnswer> {
+  const code = await requestNode(client, 'eth_getCode', [target, at])
+  return {
+    ok: true,
+    data: '0x',
+    hasCode: readBytes(code, 'eth_getCode') !== '0x',
+  }
+}

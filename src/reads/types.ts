@@ -1,0 +1,76 @@
+import type { Address, Hex } from 'viem'
+import type { BlockSelector } from './requestNode.js'
+
+/** One call of a run. Without data and gas it only asks whether code is there. */
+export type Call = { target: Address; data: string; gas: number }
+
+export type CallAnswer = {
+  ok: boolean
+  /** What the call returned, or its revert data. */
+  data: Hex
+  /** Whether the target has code. */
+  hasCode: boolean
+  /** Gas of the call alone; unknown where the calls went out one by one. */
+  gasUsed?: bigint
+  /** A node's text about a failed call. */
+  words?: string
+}
+
+/** Fee fields of a transaction, in wei per gas. */
+export type CallFees = {
+  maxFeePerGas?: bigint | undefined
+  maxPriorityFeePerGas?: bigint | undefined
+  gasPrice?: bigint | undefined
+}
+
+export type RunCallsParameters = {
+  /** The account the calls come from. */
+  from: Address
+  /** The sender of the transaction around them. @default `from` */
+  origin?: Address | undefined
+  /**
+   * Played in order and undone. With `via: 'calls'` only the first is played,
+   * since the others would not see its effect.
+   */
+  scene?: readonly Call[] | undefined
+  /** Asked on the state without the scene. */
+  calls: readonly Call[]
+  block: BlockSelector
+  fees?: CallFees | undefined
+  /** Asks one by one, for where the executor cannot stand in for `from`. */
+  plain?: boolean | undefined
+}
+
+/** The block a run was answered at, and how. */
+export type RunHead = {
+  number: bigint
+  /** Unix seconds. */
+  timestamp: bigint
+  chainId: number
+  /** `override`: one request. `calls`: the node ignores state overrides. */
+  via: 'override' | 'calls'
+}
+
+export type RunAnswers = {
+  head: RunHead
+  scene: readonly CallAnswer[]
+  calls: readonly CallAnswer[]
+}
+
+/** What a token can do, probed by calls: code behind proxies is not scanned. */
+export type TokenCapabilities = {
+  /** Has `receiveWithAuthorization` (Circle since v2.1). */
+  receive: boolean
+  /** Has `transferWithAuthorization`. */
+  transfer: boolean
+  /** Has `cancelAuthorization`. */
+  cancel: boolean
+  /** Takes signatures as `bytes`, so contract wallets can pay (ERC-7598). */
+  bytes: boolean
+  /** Can be paused. */
+  pause: boolean
+  /** Can block accounts. */
+  blockList: boolean
+  /** `authorizationState` is Circle v2.0's enum and not a boolean. */
+  stateEnum: boolean
+}
