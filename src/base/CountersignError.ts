@@ -9,7 +9,7 @@ export type ErrorDetails = Readonly<Record<string, unknown>>
 export abstract class CountersignError extends Error {
   abstract override readonly name: string
   /** Whether the same call may succeed later without a change of its input. */
-  abstract readonly retryable: boolean
+  readonly retryable: boolean = false
   readonly details: ErrorDetails
 
   constructor(message: string, details: ErrorDetails = {}) {

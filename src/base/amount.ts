@@ -26,18 +26,18 @@ export function parseAmount(amount: string, decimals = 6): bigint {
       /^(0|[1-9]\d{0,77})(?:\.(\d{1,255}))?$/.exec(amount)) ||
     []
   if (whole === undefined)
-    throw new InvalidAmountError({ amount, problem: 'is not a decimal' })
+    throw new InvalidAmountError(amount, 'is not a decimal')
   checkDecimals(decimals)
   if (fraction.length > decimals)
-    throw new InvalidAmountError({
+    throw new InvalidAmountError(
       amount,
-      problem: `has more than ${decimals} fraction digits`,
-    })
+      `has more than ${decimals} fraction digits`,
+    )
 
   const value = BigInt(whole + fraction.padEnd(decimals, '0'))
-  if (value === 0n) throw new InvalidAmountError({ amount, problem: 'is zero' })
+  if (value === 0n) throw new InvalidAmountError(amount, 'is zero')
   if (value > maxUint256)
-    throw new InvalidAmountError({ amount, problem: 'exceeds 2^256 - 1 units' })
+    throw new InvalidAmountError(amount, 'exceeds 2^256 - 1 units')
   return value
 }
 
@@ -57,10 +57,7 @@ export function parseAmount(amount: string, decimals = 6): bigint {
  */
 export function formatAmount(value: bigint, decimals = 6): string {
   if (typeof value !== 'bigint' || value < 0n || value > maxUint256)
-    throw new InvalidAmountError({
-      amount: value,
-      problem: 'is not a bigint from 0 to 2^256 - 1',
-    })
+    throw new InvalidAmountError(value, 'is not a bigint from 0 to 2^256 - 1')
   checkDecimals(decimals)
   const digits = value.toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -70,8 +67,5 @@ export function formatAmount(value: bigint, decimals = 6): string {
 
 function checkDecimals(decimals: number): void {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255)
-    throw new InvalidAmountError({
-      amount: decimals,
-      problem: 'is not a number of decimals from 0 to 255',
-    })
+    throw new InvalidAmountError(decimals, 'is no number of decimals')
 }

@@ -3,24 +3,22 @@ import { CountersignError } from './CountersignError.js'
 /** An amount is not a plain positive decimal the token can represent. */
 export class InvalidAmountError extends CountersignError {
   override readonly name = 'InvalidAmountError'
-  override readonly retryable = false
 
-  constructor({ amount, problem }: { amount: unknown; problem: string }) {
-    const shown = showValue(amount)
-    super(`Amount ${shown} ${problem}.`, { amount: shown, problem })
+  constructor(value: unknown, problem: string) {
+    const amount = showValue(value)
+    super(`Amount ${amount} ${problem}.`, { amount, problem })
   }
 }
 
 /** A field of a payment, a cancellation or an expectation is malformed. */
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
-  override readonly retryable = false
 
-  constructor(field: string, value: unknown, expected: string) {
-    const shown = /sig/i.test(field) ? '(not shown)' : showValue(value)
-    super(`${field} must be ${expected}, not ${shown}.`, {
+  constructor(field: string, given: unknown, expected: string) {
+    const value = /sig/i.test(field) ? 'this' : showValue(given)
+    super(`${field} must be ${expected}, not ${value}.`, {
       field,
-      value: shown,
+      value,
       expected,
     })
   }
@@ -45,8 +43,6 @@ export class ClockSkewError extends CountersignError {
  */
 export function showValue(value: unknown): string {
   if (typeof value === 'object' && value) return 'an object'
-  const text = typeof value === 'string' ? `"${value}"` : String(value)
-  return text.length > 80
-    ? `${text.slice(0, 12)}… (${text.length} characters)`
-    : text
+  const text = String(value)
+  return text.length > 80 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
 }

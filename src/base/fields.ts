@@ -4,7 +4,6 @@ import { InvalidFieldError } from './errors.js'
 import type {
   Cancellation,
   Payment,
-  PrimaryType,
   SignedCancellation,
   SignedPayment,
   TokenDomain,
@@ -13,61 +12,78 @@ import type {
 /** Reads a value or throws an error that names the field. */
 export type ReadField<value> = (value: unknown, field: string) => value
 
-const hexField =
-  (pattern: RegExp, expected: string): ReadField<Hex> =>
+/** A reader of what `accept` turns into a value, and not into `undefined`. */
+export const reader =
+  <value>(
+    accept: (value: unknown) => value | undefined,
+    expected: string,
+  ): ReadField<value> =>
   (value, field) => {
-    if (typeof value !== 'string' || !pattern.test(value))
+    const accepted = accept(value)
+    if (accepted === undefined)
       throw new InvalidFieldError(field, value, expected)
-    return value.toLowerCase() as Hex
+    return accepted
   }
 
 /** Takes any letter case and gives lower case: one spelling, no checksum. */
-export const readAddress: ReadField<Address> = /* @__PURE__ */ hexField(
-  /^0x[\da-f]{40}$/i,
-  'an address (0x and 40 hex digits)',
-)
-
-export const readBytes32: ReadField<Hex> = /* @__PURE__ */ hexField(
-  /^0x[\da-f]{64}$/i,
-  '32 bytes (0x and 64 hex digits)',
-)
-
-export const readSignature: ReadField<Hex> = /* @__PURE__ */ hexField(
-  /^0x([\da-f]{2}){1,16384}$/i,
-  'hex bytes',
-)
-
-/** An unsigned 256-bit `bigint`. */
-export const readUint256: ReadField<bigint> = (value, field) => {
-  if (typeof value !== 'bigint' || value < 0n || value > maxUint256)
-    throw new InvalidFieldError(field, value, 'a bigint from 0 to 2^256 - 1')
-  return value
-}
-
-export const readText: ReadField<string> = (value, field) => {
-  if (typeof value !== 'string' || value.length > 256)
-    throw new InvalidFieldError(field, value, 'text of at most 256 characters')
-  return value
-}
-
-export const readChainId: ReadField<number> = (value, field) => {
-  if (!Number.isSafeInteger(value) || (value as number) < 1)
-    throw new InvalidFieldError(field, value, 'a chain id (positive integer)')
-  return value as number
-}
-
-export const readPrimaryType: ReadField<PrimaryType> = (value, field) => {
-  if (
-    value !== 'ReceiveWithAuthorization' &&
-    value !== 'TransferWithAuthorization'
+const hexReader = (digits: string, expected: string): ReadField<Hex> => {
+  const pattern = new RegExp(`^0x([\\da-f]${digits})$`, 'i')
+  return reader(
+    (value) =>
+      typeof value === 'string' && pattern.test(value)
+        ? (value.toLowerCase() as Hex)
+        : undefined,
+    expected,
   )
-    throw new InvalidFieldError(
-      field,
-      value,
-      'ReceiveWithAuthorization or TransferWithAuthorization',
-    )
-  return value
 }
+
+export const readAddress: ReadField<Address> = /* @__PURE__ */ hexReader(
+  '{40}',
+  'an address',
+)
+
+export const readBytes32: ReadField<Hex> = /* @__PURE__ */ hexReader(
+  '{64}',
+  '32 bytes',
+)
+
+const readSignature = /* @__PURE__ */ hexReader('{2}){1,16384}(', 'bytes')
+
+/** The value if it is an unsigned 256-bit integer. */
+export const uint256 = (value: unknown): bigint | undefined =>
+  typeof value === 'bigint' && value >= 0n && value <= maxUint256
+    ? value
+    : undefined
+
+const readUint256 = /* @__PURE__ */ reader(
+  uint256,
+  'a bigint from 0 to 2^256 - 1',
+)
+
+const readText = /* @__PURE__ */ reader(
+  (value) =>
+    typeof value === 'string' && value.length <= 256 ? value : undefined,
+  'text of at most 256 characters',
+)
+
+const readChainId = /* @__PURE__ */ reader(
+  (value) =>
+    Number(value) > 0 && Number.isSafeInteger(value)
+      ? (value as number)
+      : undefined,
+  'a positive integer',
+)
+
+/** A reader of one of a few words. */
+const wordReader = <word extends string>(
+  ...words: readonly word[]
+): ReadField<word> =>
+  reader((value) => words.find((word) => word === value), words.join(' or '))
+
+const readPrimaryType = /* @__PURE__ */ wordReader(
+  'ReceiveWithAuthorization',
+  'TransferWithAuthorization',
+)
 
 /** Reads an object with exactly the members of `shape`, optional ones as named. */
 export function readObject<shape extends Record<string, ReadField<unknown>>>(
@@ -79,16 +95,12 @@ export function readObject<shape extends Record<string, ReadField<unknown>>>(
   if (typeof value !== 'object' || !value || Array.isArray(value))
     throw new InvalidFieldError(field, value, 'an object')
   const input = value as Record<string, unknown>
-  for (const key of Object.keys(input))
-    if (!Object.hasOwn(shape, key))
-      throw new InvalidFieldError(field, key, 'free of unknown members')
+  const unknown = Object.keys(input).find((key) => !Object.hasOwn(shape, key))
+  if (unknown) throw new InvalidFieldError(field, unknown, 'of known members')
   const output: Record<string, unknown> = {}
-  for (const key of Object.keys(shape))
+  for (const key in shape)
     if (key !== optional || input[key] !== undefined)
-      output[key] = shape[key]?.(
-        Object.hasOwn(input, key) ? input[key] : undefined,
-        `${field}.${key}`,
-      )
+      output[key] = shape[key]?.(input[key], `${field}.${key}`)
   return output as { [key in keyof shape]: ReturnType<shape[key]> }
 }
 
@@ -139,14 +151,7 @@ export function readCancellation(
   )
 }
 
-const readCancelType: ReadField<Cancellation['primaryType']> = (
-  value,
-  field,
-) => {
-  if (value !== 'CancelAuthorization')
-    throw new InvalidFieldError(field, value, 'CancelAuthorization')
-  return value
-}
+const readCancelType = /* @__PURE__ */ wordReader('CancelAuthorization')
 
 function readDomain(value: unknown, field: string): TokenDomain {
   return readObject(value, field, {

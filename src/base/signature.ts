@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { word } from './words.js'
 
 /** The order of secp256k1 (SEC 2, section 2.4.1). */
 const curveOrder =
@@ -7,8 +8,6 @@ const curveOrder =
 /** The last 32 bytes of a signature wrapped for a wallet yet to be deployed. */
 const erc6492Magic =
   '6492649264926492649264926492649264926492649264926492649264926492'
-
-const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 
 /**
  * Brings a signature into the form tokens accept: 65 bytes, `v` 27 or 28, low
@@ -20,30 +19,25 @@ const word = (value: bigint): string => value.toString(16).padStart(64, '0')
  * out of range.
  */
 export function normalizeSignature(signature: unknown): Hex | undefined {
-  if (
-    typeof signature !== 'string' ||
-    !/^0x([\da-f]{2}){64,}$/i.test(signature)
-  )
-    return undefined
-  const hex = signature.slice(2).toLowerCase()
-  if (hex.length > 130) return `0x${hex}`
+  const text = String(signature).toLowerCase()
+  if (!/^0x([\da-f]{2}){64,}$/.test(text)) return undefined
+  const [, rWord, sWord, vByte] = /^0x(.{64})(.{64})(..)?$/.exec(text) ?? []
+  if (!rWord) return text as Hex
 
-  const r = BigInt(`0x${hex.slice(0, 64)}`)
-  const sWord = BigInt(`0x${hex.slice(64, 128)}`)
-  const compact = hex.length === 128
-  const s = compact ? BigInt.asUintN(255, sWord) : sWord
-  const v = compact ? Number(sWord >> 255n) : Number(`0x${hex.slice(128)}`)
+  const r = BigInt(`0x${rWord}`)
+  const tail = BigInt(`0x${sWord}`)
+  const s = vByte ? tail : BigInt.asUintN(255, tail)
+  const v = vByte ? Number(`0x${vByte}`) : Number(tail >> 255n)
 
-  const approvedHash = v === 1 && !compact && r >> 160n === 0n
-  if (approvedHash || v === 31 || v === 32) return `0x${hex}`
+  const approvedHash = v === 1 && vByte && r >> 160n === 0n
+  if (approvedHash || v === 31 || v === 32) return text as Hex
   const parity = v < 27 ? v : v - 27
-  const inRange = (value: bigint) => value > 0n && value < curveOrder
-  if (parity > 1 || !inRange(r) || !inRange(s)) return undefined
+  if (parity > 1 || !r || r >= curveOrder || !s || s >= curveOrder)
+    return undefined
 
   const high = s > curveOrder / 2n
-  return `0x${word(r)}${word(high ? curveOrder - s : s)}${
-    27 + (high ? 1 - parity : parity) === 27 ? '1b' : '1c'
-  }`
+  const last = high === (parity === 1) ? '1b' : '1c'
+  return `0x${rWord}${word(high ? curveOrder - s : s)}${last}`
 }
 
 /** Whether a signature carries ERC-6492's wrapper. */

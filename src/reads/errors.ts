@@ -53,7 +53,6 @@ export class NodeAnswerError extends CountersignError {
 /** No contract with EIP-3009's functions answers at the token's address. */
 export class UnsupportedTokenError extends CountersignError {
   override readonly name = 'UnsupportedTokenError'
-  override readonly retryable = false
 
   constructor({ token, problem }: { token: string; problem: string }) {
     super(`Token ${token} ${problem}.`, { token, problem })
@@ -63,7 +62,6 @@ export class UnsupportedTokenError extends CountersignError {
 /** No candidate domain hashes to the separator the token signs under. */
 export class DomainMismatchError extends CountersignError {
   override readonly name = 'DomainMismatchError'
-  override readonly retryable = false
 
   constructor({
     token,
@@ -89,7 +87,6 @@ export class DomainMismatchError extends CountersignError {
 /** The node has no block for a tag such as `safe`. */
 export class FinalityUnsupportedError extends CountersignError {
   override readonly name = 'FinalityUnsupportedError'
-  override readonly retryable = false
 
   constructor({ finality }: { finality: string }) {
     super(

@@ -43,16 +43,16 @@ export async function getConsumption(
   const nonce = readBytes32(parameters.nonce, 'nonce')
   const { head, calls } = await runCalls(client, {
     from: prober,
-    calls: [authorizationStateCall(token, payer, nonce)],
+    calls: { state: authorizationStateCall(token, payer, nonce) },
     block,
   })
-  const [answer] = calls
-  if (!answer?.ok || answer.data.length !== 66)
+  const { state } = calls
+  if (!state.ok || state.data.length !== 66)
     throw new UnsupportedTokenError({
       token,
       problem: 'has no authorizationState',
     })
-  return { consumed: BigInt(answer.data) !== 0n, head }
+  return { consumed: BigInt(state.data) !== 0n, head }
 }
 
 export function authorizationStateCall(

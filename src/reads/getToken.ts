@@ -67,23 +67,23 @@ export async function getTokenAndHead(
   token: Address,
 ): Promise<{ token: Token; head: RunHead }> {
   const known = cachedToken(client, token)
-  const { head, calls } = await runCalls(client, {
-    from: prober,
-    calls: known ? [] : tokenProbes(token, prober),
-    block: 'latest',
-  })
-  if (known) return { token: known, head }
-
-  const { capabilities, decimals, ...answers } = readCapabilities(calls)
-  if (!answers.hasCode || (!capabilities.receive && !capabilities.transfer))
+  const run = { from: prober, block: 'latest' as const }
+  if (known) {
+    const { head } = await runCalls(client, { ...run, calls: {} })
+    return { token: known, head }
+  }
+  const calls = tokenProbes(token, prober)
+  const { head, calls: probes } = await runCalls(client, { ...run, calls })
+  const { capabilities, decimals } = readCapabilities(probes)
+  if (!probes.code.hasCode || (!capabilities.receive && !capabilities.transfer))
     throw new UnsupportedTokenError({
       token,
-      problem: answers.hasCode
+      problem: probes.code.hasCode
         ? 'has none of the functions of EIP-3009'
         : `has no code on chain ${head.chainId}`,
     })
   const found: Token = {
-    domain: readTokenDomain(calls, { chainId: head.chainId, token }),
+    domain: readTokenDomain(probes, { chainId: head.chainId, token }),
     decimals,
     capabilities,
   }

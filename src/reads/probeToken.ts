@@ -10,82 +10,89 @@ import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 /** Versions in use among tokens that have no `version()` to ask. */
 const usualVersions = ['2', '1']
 
-const probeNames = [
-  'code',
-  'control',
-  'name',
-  'version',
-  'decimals',
-  'domainSeparator',
-  'eip712Domain',
-  'paused',
-  'isBlacklisted',
-  'isFrozen',
-  'receive',
-  'transfer',
-  'cancel',
-  'bytes',
-] as const
-
-/** The calls that tell what a token is, in the order of `probeNames`. */
-export function tokenProbes(token: Address, prober: Address): readonly Call[] {
+/** The calls that tell what a token is. */
+export function tokenProbes(
+  token: Address,
+  prober: Address,
+): Record<ProbeName, Call> {
   const junk = '0x01'
   const message =
     word(token) + word(prober) + word(1) + word(0) + word(junk) + word(junk)
   const vrs = word(27) + word(junk) + word(junk)
-  const data = {
-    code: '',
-    control: '3009dead',
-    name: selectors.name,
-    version: selectors.version,
-    decimals: selectors.decimals,
-    domainSeparator: selectors.domainSeparator,
-    eip712Domain: selectors.eip712Domain,
-    paused: selectors.paused,
-    isBlacklisted: selectors.isBlacklisted + word(prober),
-    isFrozen: selectors.isFrozen + word(prober),
-    receive: selectors.receiveVrs + message + vrs,
-    transfer: selectors.transferVrs + message + vrs,
-    cancel: selectors.cancelVrs + word(prober) + word(junk) + vrs,
-    bytes:
-      selectors.cancelBytes +
-      word(prober) +
-      word(junk) +
-      word(96) +
-      bytesWords(`0x${vrs.slice(62)}`),
-  }
-  return probeNames.map((probe) => ({
+  const probe = (data: string): Call => ({
     target: token,
-    data: data[probe],
-    gas: probe === 'code' ? 0 : 100_000,
-  }))
+    data,
+    gas: 100_000,
+  })
+  return {
+    code: { target: token, data: '', gas: 0 },
+    control: probe('3009dead'),
+    name: probe(selectors.name),
+    version: probe(selectors.version),
+    decimals: probe(selectors.decimals),
+    domainSeparator: probe(selectors.domainSeparator),
+    eip712Domain: probe(selectors.eip712Domain),
+    paused: probe(selectors.paused),
+    isBlacklisted: probe(selectors.isBlacklisted + word(prober)),
+    isFrozen: probe(selectors.isFrozen + word(prober)),
+    receive: probe(selectors.receiveVrs + message + vrs),
+    transfer: probe(selectors.transferVrs + message + vrs),
+    cancel: probe(selectors.cancelVrs + word(prober) + word(junk) + vrs),
+    bytes: bytesProbe(token),
+  }
 }
 
-type Probes = Record<(typeof probeNames)[number], CallAnswer | undefined>
+/**
+ * Asks for `cancelAuthorization(address,bytes32,bytes)` with a signature
+ * nobody made: a token that has it says why not, one that does not is silent.
+ */
+export function bytesProbe(token: Address): Call {
+  const data =
+    selectors.cancelBytes + word(1) + word(1) + word(96) + bytesWords('0x01')
+  return { target: token, data, gas: 100_000 }
+}
 
-export function readCapabilities(answers: readonly CallAnswer[]): {
+/** Whether a probe was refused with a reason, so that the function exists. */
+export function refuses(
+  answer: CallAnswer,
+  control?: CallAnswer | undefined,
+): boolean {
+  return !answer.ok && answer.data !== '0x' && answer.data !== control?.data
+}
+
+type ProbeName =
+  | 'code'
+  | 'control'
+  | 'name'
+  | 'version'
+  | 'decimals'
+  | 'domainSeparator'
+  | 'eip712Domain'
+  | 'paused'
+  | 'isBlacklisted'
+  | 'isFrozen'
+  | 'receive'
+  | 'transfer'
+  | 'cancel'
+  | 'bytes'
+
+type Probes = Readonly<Record<ProbeName, CallAnswer>>
+
+export function readCapabilities(probes: Probes): {
   capabilities: TokenCapabilities
   decimals: number
-  hasCode: boolean
 } {
-  const probes = named(answers)
-  const refuses = (answer: CallAnswer | undefined) =>
-    answer?.ok === false &&
-    answer.data !== '0x' &&
-    answer.data !== probes.control?.data
-  const tells = (answer: CallAnswer | undefined) =>
-    answer?.ok === true && answer.data.length === 66
-  const decimals = tells(probes.decimals) ? Number(probes.decimals?.data) : 6
-  const receive = refuses(probes.receive)
-  const transfer = refuses(probes.transfer)
+  const has = (answer: CallAnswer) => refuses(answer, probes.control)
+  const tells = ({ ok, data }: CallAnswer) => ok && data.length === 66
+  const receive = has(probes.receive)
+  const transfer = has(probes.transfer)
   return {
-    decimals,
-    hasCode: probes.code?.hasCode ?? false,
+    decimals: tells(probes.decimals) ? Number(probes.decimals.data) : 6,
     capabilities: {
       receive,
       transfer,
-      cancel: refuses(probes.cancel),
-      bytes: refuses(probes.bytes),
+      cancel: has(probes.cancel),
+      bytes: has(probes.bytes),
       pause: tells(probes.paused),
       blockList: tells(probes.isBlacklisted) || tells(probes.isFrozen),
       stateEnum: transfer && !receive,
@@ -95,14 +102,13 @@ export function readCapabilities(answers: readonly CallAnswer[]): {
 
 /** The domain among the candidates that the token's separator proves. */
 export function readTokenDomain(
-  answers: readonly CallAnswer[],
+  probes: Probes,
   { chainId, token }: { chainId: number; token: Address },
 ): TokenDomain {
-  const probes = named(answers)
   const candidates = domainCandidates(probes, { chainId, token })
   const [first] = candidates
   const onChain = probes.domainSeparator
-  if (onChain?.ok && onChain.data.length === 66) {
+  if (onChain.ok && onChain.data.length === 66) {
     const proven = candidates.find(
       (domain) => hashDomain(domain) === onChain.data,
     )
@@ -114,7 +120,7 @@ export function readTokenDomain(
     }))
     throw new DomainMismatchError({ token, onChain: onChain.data, tried })
   }
-  const said = probes.eip712Domain?.ok || probes.version?.ok
+  const said = probes.eip712Domain.ok || probes.version.ok
   if (!first || !said)
     throw new UnsupportedTokenError({
       token,
@@ -151,9 +157,9 @@ function domainCandidates(
  * exactly the four members tokens sign under.
  */
 function decodeDomain(
-  answer: CallAnswer | undefined,
+  answer: CallAnswer,
 ): { name: string; version: string } | undefined {
-  if (!answer?.ok || answer.data.length < 2 + 7 * 64) return undefined
+  if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined
   if (answer.data.slice(2, 4) !== '0f') return undefined
   const name = textAt(answer.data, 1)
   const version = textAt(answer.data, 2)
@@ -162,8 +168,8 @@ function decodeDomain(
     : { name, version }
 }
 
-function decodeText(answer: CallAnswer | undefined): string | undefined {
-  return answer?.ok ? textAt(answer.data, 0) : undefined
+function decodeText(answer: CallAnswer): string | undefined {
+  return answer.ok ? textAt(answer.data, 0) : undefined
 }
 
 /** The ABI string whose offset stands in the given word. */
@@ -176,10 +182,4 @@ function textAt(data: Hex, index: number): string | undefined {
   if (!(length <= 512) || text.length !== length) return undefined
   const bytes = text.match(/../g)?.map((pair) => Number(`0x${pair}`)) ?? []
   return new TextDecoder().decode(new Uint8Array(bytes))
-}
-
-function named(answers: readonly CallAnswer[]): Probes {
-  return Object.fromEntries(
-    probeNames.map((probe, index) => [probe, answers[index]]),
-  ) as Probes
 }

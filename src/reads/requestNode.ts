@@ -74,6 +74,9 @@ export async function getBlockHead(
     number: readQuantity(answer.number, method),
     timestamp: readQuantity(answer.timestamp, method),
     hash: typeof answer.hash === 'string' ? (answer.hash as Hex) : undefined,
+    baseFeePerGas: answer.baseFeePerGas
+      ? readQuantity(answer.baseFeePerGas, method)
+      : undefined,
   }
 }
 
@@ -82,4 +85,6 @@ export type BlockHead = {
   /** Unix seconds. */
   timestamp: bigint
   hash?: Hex | undefined
+  /** Wei; absent on chains without EIP-1559. */
+  baseFeePerGas?: bigint | undefined
 }

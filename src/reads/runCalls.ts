@@ -6,6 +6,8 @@ import { encodeTransaction, runPlainCalls } from './runPlainCalls.js'
 import type {
   Call,
   CallAnswer,
+  CallFees,
+  RawAnswers,
   RunAnswers,
   RunCallsParameters,
 } from './types.js'
@@ -19,21 +21,42 @@ const richBalance = '0xffffffffffffffffffffffff'
 
 const withoutOverrides = /* @__PURE__ */ new WeakSet<object>()
 
+/** A price no base fee exceeds, with the tip usual on rollups, in wei. */
+const defaultFees: CallFees = {
+  maxFeePerGas: 10_000_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000n,
+}
+
 /**
- * Runs a list of calls from an account at one block, in exactly one request
- * where the node honours state overrides; elsewhere, which is remembered per
- * client, in one request a call.
+ * Runs named calls from an account at one block, in exactly one request where
+ * the node honours state overrides; elsewhere, which is remembered per client,
+ * in one request a call.
  *
  * @throws {@link NodeError} when the node does not answer.
  */
-export async function runCalls(
+export async function runCalls<names extends string>(
   client: Client,
-  parameters: RunCallsParameters,
-): Promise<RunAnswers> {
-  if (parameters.plain || withoutOverrides.has(client))
-    return runPlainCalls(client, parameters)
+  parameters: RunCallsParameters<names>,
+): Promise<RunAnswers<names>> {
+  const plain = parameters.plain || withoutOverrides.has(client)
+  const { head, scene, calls } =
+    (!plain && (await runExecutor(client, parameters))) ||
+    (await runPlainCalls(client, parameters))
+  const names = Object.keys(parameters.calls) as names[]
+  const answers = {} as Record<names, CallAnswer>
+  for (const [index, name] of names.entries())
+    answers[name] = calls[index] ?? noAnswer
+  return { head, scene, calls: answers }
+}
 
-  const { from, origin = from, scene, calls, block, fees } = parameters
+const noAnswer: CallAnswer = { ok: false, data: '0x', hasCode: false }
+
+async function runExecutor(
+  client: Client,
+  parameters: RunCallsParameters<string>,
+): Promise<RawAnswers | undefined> {
+  const { from, origin = from, scene, block, fees = defaultFees } = parameters
+  const calls = Object.values(parameters.calls)
   const items = scene ? [sceneCall(from, scene), ...calls] : calls
   const { result, failure } = await tryRequest(client, 'eth_call', [
     encodeTransaction({
@@ -54,9 +77,9 @@ export async function runCalls(
     if (error.retryable) throw error
   }
   const answers = readRun(result, scene !== undefined)
-  if (answers) return answers
-  if (!failure || failure.code === -32602) withoutOverrides.add(client)
-  return runPlainCalls(client, parameters)
+  if (!answers && (!failure || failure.code === -32602))
+    withoutOverrides.add(client)
+  return answers
 }
 
 function sceneCall(target: Call['target'], scene: readonly Call[]): Call {
@@ -80,7 +103,7 @@ function encodeCalls(calls: readonly Call[]): string {
 const hexOf = (value: number, digits: number): string =>
   value.toString(16).padStart(digits, '0')
 
-function readRun(result: unknown, played: boolean): RunAnswers | undefined {
+function readRun(result: unknown, played: boolean): RawAnswers | undefined {
   if (typeof result !== 'string' || !result.startsWith(`0x${answerMark}`))
     return undefined
   const head = (index: number) => result.slice(2 + index * 64, 66 + index * 64)

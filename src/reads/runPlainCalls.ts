@@ -1,6 +1,7 @@
 import type { Address, Client } from 'viem'
 import { NodeAnswerError, NodeError } from './errors.js'
 import {
+  type BlockHead,
   encodeBlock,
   getBlockHead,
   readBytes,
@@ -12,15 +13,17 @@ import type {
   Call,
   CallAnswer,
   CallFees,
-  RunAnswers,
+  RawAnswers,
   RunCallsParameters,
 } from './types.js'
 
 /** Runs calls one by one, all at the block the first request pins. */
 export async function runPlainCalls(
   client: Client,
-  { from, scene, calls, block, fees }: RunCallsParameters,
-): Promise<RunAnswers> {
+  parameters: RunCallsParameters<string>,
+): Promise<RawAnswers> {
+  const { from, scene, block } = parameters
+  const calls = Object.values(parameters.calls)
   const [head, chainId] = await Promise.all([
     getBlockHead(client, block),
     requestNode(client, 'eth_chainId', []),
@@ -31,6 +34,7 @@ export async function runPlainCalls(
       problem: `names no ${block} block`,
     })
   const at = encodeBlock(block === 'pending' ? block : head.number)
+  const fees = parameters.fees ?? usualFees(head)
   const play = scene?.slice(0, 1) ?? []
   const answers = await Promise.all([
     ...play.map((call) => playCall(client, call, { from, fees, at })),
@@ -50,6 +54,13 @@ export async function runPlainCalls(
     scene: answers.slice(0, play.length),
     calls: answers.slice(play.length),
   }
+}
+
+function usualFees({ baseFeePerGas }: BlockHead): CallFees {
+  if (baseFeePerGas === undefined) return {}
+  const maxPriorityFeePerGas = 1_000_000n
+  const maxFeePerGas = 2n * baseFeePerGas + maxPriorityFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 /** A transaction for `eth_call`; `data` is hex without `0x`. */

@@ -23,7 +23,7 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-export type RunCallsParameters = {
+export type RunCallsParameters<names extends string> = {
   /** The account the calls come from. */
   from: Address
   /** The sender of the transaction around them. @default `from` */
@@ -34,8 +34,9 @@ export type RunCallsParameters = {
    */
   scene?: readonly Call[] | undefined
   /** Asked on the state without the scene. */
-  calls: readonly Call[]
+  calls: Readonly<Record<names, Call>>
   block: BlockSelector
+  /** Of the scene. @default a price above the base fee */
   fees?: CallFees | undefined
   /** Asks one by one, for where the executor cannot stand in for `from`. */
   plain?: boolean | undefined
@@ -51,7 +52,14 @@ export type RunHead = {
   via: 'override' | 'calls'
 }
 
-export type RunAnswers = {
+export type RunAnswers<names extends string> = {
+  head: RunHead
+  scene: readonly CallAnswer[]
+  calls: Readonly<Record<names, CallAnswer>>
+}
+
+/** The same, with the calls still in the order they were given. */
+export type RawAnswers = {
   head: RunHead
   scene: readonly CallAnswer[]
   calls: readonly CallAnswer[]

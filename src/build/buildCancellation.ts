@@ -1,0 +1,34 @@
+import { readPayment } from '../base/fields.js'
+import type { Cancellation, Payment } from '../base/types.js'
+
+export type BuildCancellationParameters = {
+  /** The payment whose nonce is to become unusable. */
+  payment: Payment
+}
+
+/**
+ * Builds the message with which a payer makes a payment uncapturable.
+ *
+ * It takes effect when someone submits it, and only if the payment has not
+ * been captured before; signing alone changes nothing.
+ *
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ *
+ * @example
+ * ```ts
+ * import { buildCancellation, decodePayment } from 'countersign'
+ *
+ * const revoke = (json: string) =>
+ *   buildCancellation({ payment: decodePayment(json) })
+ * ```
+ */
+export function buildCancellation(
+  parameters: BuildCancellationParameters,
+): Cancellation {
+  const { domain, message } = readPayment(parameters.payment)
+  return {
+    primaryType: 'CancelAuthorization',
+    domain,
+    message: { authorizer: message.from, nonce: message.nonce },
+  }
+}

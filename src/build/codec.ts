@@ -1,0 +1,68 @@
+import { InvalidFieldError } from '../base/errors.js'
+import { reader, readPayment, uint256 } from '../base/fields.js'
+import { toJson } from '../base/toJson.js'
+import type { Payment, SignedPayment } from '../base/types.js'
+
+/** More than any wallet's signature needs. */
+const maxJsonLength = 65_536
+
+/**
+ * Writes a payment as JSON text, integers as decimal strings. This is the one
+ * function that writes a signature out: treat the text as a credential.
+ *
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ *
+ * @example
+ * ```ts
+ * import { encodePayment, type SignedPayment } from 'countersign'
+ *
+ * const send = (payment: SignedPayment) =>
+ *   fetch('/orders/1/payment', { method: 'POST', body: encodePayment(payment) })
+ * ```
+ */
+export function encodePayment(payment: Payment | SignedPayment): string {
+  return toJson(readPayment(payment))
+}
+
+/**
+ * Reads a payment, signed or not, from JSON text or from its parsed value.
+ * Takes exactly the members `encodePayment` writes; addresses and bytes become
+ * lower case.
+ *
+ * Says nothing about who signed or whether it can be captured.
+ *
+ * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
+ * missing, unknown or malformed.
+ *
+ * @example
+ * ```ts
+ * import { decodePayment } from 'countersign'
+ *
+ * const payment = decodePayment(await (await fetch('/orders/1')).text())
+ * if ('signature' in payment) throw new Error('already signed')
+ * ```
+ */
+export function decodePayment(json: unknown): Payment | SignedPayment {
+  return readPayment(
+    typeof json === 'string' ? parseJson(json) : json,
+    readDecimal,
+  )
+}
+
+function parseJson(text: string): unknown {
+  if (text.length <= maxJsonLength)
+    try {
+      return JSON.parse(text)
+    } catch {
+      // Falls through: the parser's message quotes the text.
+    }
+  throw new InvalidFieldError('payment', text, 'JSON')
+}
+
+const readDecimal = /* @__PURE__ */ reader(
+  (value) =>
+    typeof value === 'string' && /^(0|[1-9]\d{0,77})$/.test(value)
+      ? uint256(BigInt(value))
+      : undefined,
+  'a decimal string up to 2^256 - 1',
+)

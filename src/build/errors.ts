@@ -1,0 +1,10 @@
+import { CountersignError } from '../base/CountersignError.js'
+
+/** This runtime has no Web Crypto to draw a nonce from. */
+export class NoRandomnessError extends CountersignError {
+  override readonly name = 'NoRandomnessError'
+
+  constructor() {
+    super('crypto.getRandomValues is missing, so no nonce can be drawn.')
+  }
+}

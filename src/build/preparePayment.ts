@@ -1,0 +1,77 @@
+import type { Address, Client } from 'viem'
+import { checkClock, wallTime } from '../base/clock.js'
+import { InvalidFieldError } from '../base/errors.js'
+import type { Payment } from '../base/types.js'
+import { UnsupportedTokenError } from '../reads/errors.js'
+import { getTokenAndHead, readTokenAddress } from '../reads/getToken.js'
+import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
+
+export type PreparePaymentParameters = Omit<
+  BuildPaymentParameters,
+  'domain' | 'decimals' | 'now'
+> & {
+  /** Address of the token contract. */
+  token: Address
+  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  now?: bigint | undefined
+}
+
+/**
+ * Builds a payment with the token's own domain and decimals and the chain's
+ * own time, all from one request.
+ *
+ * Nothing is reserved: the payer can still move the funds before capture.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link UnsupportedTokenError} when the token cannot settle this type.
+ * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
+ * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`.
+ * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { preparePayment } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ * const payment = await preparePayment(client, {
+ *   token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *   amount: '12.50',
+ * })
+ * ```
+ */
+export async function preparePayment(
+  client: Client,
+  parameters: PreparePaymentParameters,
+): Promise<Payment> {
+  const { token, now = wallTime(), ...fields } = parameters
+  const { token: found, head } = await getTokenAndHead(
+    client,
+    readTokenAddress(token),
+  )
+  checkClock(head, now)
+  const payment = buildPayment({
+    ...fields,
+    domain: found.domain,
+    decimals: found.decimals,
+    now: head.timestamp,
+  })
+  const { receive, transfer } = found.capabilities
+  const settles =
+    payment.primaryType === 'ReceiveWithAuthorization' ? receive : transfer
+  if (!settles)
+    throw new UnsupportedTokenError({
+      token,
+      problem: `cannot settle ${payment.primaryType}`,
+    })
+  if (payment.domain.chainId !== head.chainId)
+    throw new InvalidFieldError(
+      'chainId',
+      head.chainId,
+      'the chain of the token',
+    )
+  return payment
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.26;
+
+import {StrictWallet} from "./StrictWallet.sol";
+
+/// A contract wallet that agrees in a simulation, where gas is free, and burns
+/// all gas it is given once a block charges for it.
+contract LyingWallet is StrictWallet {
+    constructor(address walletOwner) StrictWallet(walletOwner) {}
+
+    function isValidSignature(bytes32 digest, bytes calldata signature) public view override returns (bytes4) {
+        if (tx.gasprice > 0) {
+            assembly {
+                invalid()
+            }
+        }
+        return super.isValidSignature(digest, signature);
+    }
+}

@@ -1,0 +1,65 @@
+import { type Address, maxUint256 } from 'viem'
+import { readContract } from 'viem/actions'
+import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { sendAs } from './sendAs.js'
+import type {
+  BlockDevAccountParameters,
+  DevClients,
+  MintDevTokensParameters,
+} from './types.js'
+
+type Clients = Pick<DevClients, 'public' | 'test'>
+type Role = 'masterMinter' | 'pauser' | 'blacklister'
+
+const { abi } = fiatTokenV2_2
+
+/** Mints through the token's own master minter, whoever that is. */
+export async function mintTokens(
+  clients: Clients,
+  { to, value, token }: MintDevTokensParameters & { token: Address },
+): Promise<void> {
+  const from = await readRole(clients, token, 'masterMinter')
+  const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
+  // Without a limit, mints under way at the same time do not starve each other.
+  const args = [from, maxUint256]
+  const allow = { address: token, abi, functionName: 'configureMinter', args }
+  await sendAs(clients, { from, calls: [allow, mint] })
+}
+
+/** Pauses or resumes the token through its own pauser. */
+export async function pauseToken(
+  clients: Clients,
+  { token, on }: { token: Address; on: boolean },
+): Promise<void> {
+  const from = await readRole(clients, token, 'pauser')
+  const functionName = on ? 'pause' : 'unpause'
+  const call = { address: token, abi, functionName, args: [] }
+  await sendAs(clients, { from, calls: [call] })
+}
+
+/** Changes the token's block list through its own blacklister. */
+export async function blockAccount(
+  clients: Clients,
+  {
+    token,
+    account,
+    blocked = true,
+  }: BlockDevAccountParameters & { token: Address },
+): Promise<void> {
+  const from = await readRole(clients, token, 'blacklister')
+  const functionName = blocked ? 'blacklist' : 'unBlacklist'
+  const call = { address: token, abi, functionName, args: [account] }
+  await sendAs(clients, { from, calls: [call] })
+}
+
+async function readRole(
+  clients: Clients,
+  token: Address,
+  role: Role,
+): Promise<Address> {
+  return readContract(clients.public, {
+    address: token,
+    abi,
+    functionName: role,
+  })
+}

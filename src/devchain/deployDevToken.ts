@@ -1,0 +1,45 @@
+import type { Abi, Address, Hex } from 'viem'
+import { deployDevContract } from './deployDevContract.js'
+import { devContracts } from './devContracts.js'
+import { initializeToken } from './initializeToken.js'
+import type { DevChain } from './types.js'
+
+/** A version of Circle's token and what it calls itself. */
+export type DeployDevTokenParameters = {
+  /** One of Circle's three versions. Default: `devContracts.fiatTokenV2_2`. */
+  contract?: { abi: Abi; bytecode: Hex } | undefined
+  /** Default: `'USD Coin'`. */
+  name?: string | undefined
+  /** Default: `'USDC'`. */
+  symbol?: string | undefined
+  /** Default: 6. */
+  decimals?: number | undefined
+}
+
+/**
+ * Deploys one more token with Circle's functions, ready for the chain's `mint`.
+ *
+ * @example
+ * ```ts
+ * import { deployDevToken, startDevChain } from 'countersign/devchain'
+ *
+ * const chain = await startDevChain()
+ * const token = await deployDevToken(chain, { decimals: 18 })
+ * const to = chain.clients.payer.account.address
+ * await chain.mint({ token, to, value: 10n ** 18n })
+ * await chain.stop()
+ * ```
+ */
+export async function deployDevToken(
+  chain: Pick<DevChain, 'clients'>,
+  {
+    contract = devContracts.fiatTokenV2_2,
+    name = 'USD Coin',
+    symbol = 'USDC',
+    decimals = 6,
+  }: DeployDevTokenParameters = {},
+): Promise<Address> {
+  const token = await deployDevContract(chain, { contract })
+  await initializeToken(chain.clients, { token, name, symbol, decimals })
+  return token
+}

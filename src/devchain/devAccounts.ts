@@ -1,0 +1,25 @@
+import { type PrivateKeyAccount, toHex } from 'viem'
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+import { InvalidFieldError } from '../base/errors.js'
+
+/**
+ * Public, and worth nothing. Not the phrase every tool defaults to: on live
+ * networks those accounts carry delegated code, which a fork would inherit and
+ * the token would ask for signatures.
+ */
+export const devMnemonic =
+  'symbol day ski adult knock suggest swing fade tissue basic pulse screen'
+
+/** Derives the accounts that anvil derives from the same phrase. */
+export function devAccounts(count: number): PrivateKeyAccount[] {
+  if (!Number.isInteger(count) || count < 3 || count > 1000)
+    throw new InvalidFieldError('accounts', count, 'an integer from 3 to 1000')
+
+  return Array.from({ length: count }, (_, addressIndex) => {
+    const { privateKey } = mnemonicToAccount(devMnemonic, {
+      addressIndex,
+    }).getHdKey()
+    if (!privateKey) throw new Error('The phrase derives no private key.')
+    return privateKeyToAccount(toHex(privateKey))
+  })
+}

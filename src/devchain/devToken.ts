@@ -1,0 +1,24 @@
+import { InvalidFieldError } from '../base/errors.js'
+import { type KnownToken, knownTokens } from '../base/knownTokens.js'
+import type { DevNetwork } from './types.js'
+
+const chainIds: Readonly<Record<DevNetwork, number>> = {
+  base: 8453,
+  baseSepolia: 84532,
+  ethereum: 1,
+  sepolia: 11155111,
+  optimism: 10,
+  arbitrum: 42161,
+  polygon: 137,
+  avalanche: 43114,
+}
+
+/** The USDC whose address and name a development chain takes on. */
+export function devToken(network: DevNetwork): KnownToken {
+  const token = knownTokens.find(
+    ({ chainId, symbol }) => chainId === chainIds[network] && symbol === 'USDC',
+  )
+  if (token) return token
+  const names = Object.keys(chainIds).join(', ')
+  throw new InvalidFieldError('network', network, `one of ${names}`)
+}

@@ -1,0 +1,69 @@
+import type { Address } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
+
+/** No anvil program was found. */
+export class AnvilNotFoundError extends CountersignError {
+  override readonly name = 'AnvilNotFoundError'
+  override readonly retryable = false
+
+  constructor({ binary }: { binary: string }) {
+    super(
+      `No anvil program at "${binary}": install Foundry, add the npm package @foundry-rs/anvil-<platform>-<arch>, or pass its path as binary.`,
+      { binary },
+    )
+  }
+}
+
+/** The optional peer `@viem/anvil` is not installed. */
+export class AnvilPackageNotFoundError extends CountersignError {
+  override readonly name = 'AnvilPackageNotFoundError'
+  override readonly retryable = false
+
+  constructor() {
+    super('A development chain needs the npm package @viem/anvil.')
+  }
+}
+
+/** The anvil program ended, or was silent for too long, before it listened. */
+export class AnvilStartError extends CountersignError {
+  override readonly name = 'AnvilStartError'
+  override readonly retryable = true
+
+  constructor({ reason }: { reason: string }) {
+    // The URL of a node to fork often carries an access key.
+    const shown = reason
+      .replace(/\b(https?|wss?):\/\/[^\s)]+/g, '(url)')
+      .replace(/\s+/g, ' ')
+      .trim()
+    super(`anvil did not start: ${shown}.`, { reason: shown })
+  }
+}
+
+/** The forked network has no token at the address where it was expected. */
+export class DevTokenNotFoundError extends CountersignError {
+  override readonly name = 'DevTokenNotFoundError'
+  override readonly retryable = false
+
+  constructor({ network, token }: { network: string; token: Address }) {
+    super(`The forked chain has no ${network} token at ${token}.`, {
+      network,
+      token,
+    })
+  }
+}
+
+/** A call that sets the development chain up was reverted. */
+export class DevCallRevertedError extends CountersignError {
+  override readonly name = 'DevCallRevertedError'
+  override readonly retryable = false
+
+  constructor({
+    functionName,
+    reason,
+  }: {
+    functionName: string
+    reason: string
+  }) {
+    super(`${functionName} reverted: ${reason}.`, { functionName, reason })
+  }
+}

@@ -1,0 +1,28 @@
+import type { Address } from 'viem'
+import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { sendAs } from './sendAs.js'
+import type { DevClients } from './types.js'
+
+/** Holds every role of a development token; nobody has its key. */
+export const devAuthority: Address =
+  '0x00000000000000000000000000000000c0de5165'
+
+/** Sets up the token whose code lies at an address. */
+export async function initializeToken(
+  clients: Pick<DevClients, 'public' | 'test'>,
+  {
+    token,
+    name,
+    symbol,
+    decimals,
+  }: { token: Address; name: string; symbol: string; decimals: number },
+): Promise<void> {
+  const roles = [devAuthority, devAuthority, devAuthority, devAuthority]
+  const call = {
+    address: token,
+    abi: fiatTokenV2_2.abi,
+    functionName: 'initialize',
+    args: [name, symbol, 'USD', decimals, ...roles],
+  }
+  await sendAs(clients, { from: devAuthority, calls: [call] })
+}

@@ -1,0 +1,98 @@
+import { createServer } from 'node:net'
+import { AnvilPackageNotFoundError, AnvilStartError } from './errors.js'
+
+type LaunchAnvilParameters = {
+  binary: string
+  accounts: number
+  mnemonic: string
+  chainId: number
+  port?: number | undefined
+  blockTime?: number | undefined
+  forkUrl?: string | undefined
+}
+
+type RunningAnvil = { port: number; stop: () => Promise<void> }
+
+const host = '127.0.0.1'
+
+/**
+ * Starts anvil and resolves once it listens.
+ *
+ * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
+ * @throws {@link AnvilStartError} when the program does not come up.
+ */
+export async function launchAnvil(
+  parameters: LaunchAnvilParameters,
+): Promise<RunningAnvil> {
+  if (parameters.port) return launchAt(parameters.port, parameters)
+
+  // Another process may take a free port before anvil does.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await launchAt(await freePort(), parameters)
+    } catch (error) {
+      if (attempt === 5 || !isPortTaken(error)) throw error
+    }
+  }
+}
+
+async function launchAt(
+  port: number,
+  { binary, blockTime, forkUrl, ...options }: LaunchAnvilParameters,
+): Promise<RunningAnvil> {
+  const { createAnvil } = await importAnvil()
+  const anvil = createAnvil({
+    ...options,
+    host,
+    port,
+    anvilBinary: binary,
+    ...(blockTime ? { blockTime } : {}),
+    ...(forkUrl ? { forkUrl } : {}),
+    // `safe` and `finalized` follow closely instead of 32 and 64 blocks behind.
+    ...{ slotsInAnEpoch: 1 },
+    startTimeout: 30_000,
+    // stop() leaves a timer of this length behind; the exit is awaited below.
+    stopTimeout: 1,
+    execArgs: ([file, args, execOptions]) => [
+      file,
+      args,
+      { ...execOptions, buffer: false, killSignal: 'SIGKILL' },
+    ],
+  })
+  const exited = new Promise<void>((resolve) =>
+    anvil.on('exit', () => resolve()),
+  )
+  await anvil.start().catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AnvilStartError({ reason })
+  })
+  return {
+    port,
+    stop: async () => {
+      await anvil.stop().catch(() => undefined)
+      await exited
+    },
+  }
+}
+
+async function importAnvil(): Promise<typeof import('@viem/anvil')> {
+  return import('@viem/anvil').catch(() => {
+    throw new AnvilPackageNotFoundError()
+  })
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof AnvilStartError && /in use/i.test(error.message)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, host, resolve)
+  })
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || !address)
+    throw new AnvilStartError({ reason: 'no free port' })
+  return address.port
+}

@@ -1,0 +1,60 @@
+import {
+  type Abi,
+  type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  type Hash,
+} from 'viem'
+import { DevCallRevertedError } from './errors.js'
+import type { DevClients } from './types.js'
+
+type DevCall = {
+  address: Address
+  abi: Abi
+  functionName: string
+  args: readonly unknown[]
+}
+
+/**
+ * Sends calls from an account nobody needs the key of, in order, and mines
+ * them into one block.
+ *
+ * @throws {@link DevCallRevertedError} for the first call that reverted.
+ */
+export async function sendAs(
+  { public: client, test }: Pick<DevClients, 'public' | 'test'>,
+  { from, calls }: { from: Address; calls: readonly DevCall[] },
+): Promise<void> {
+  await test.setBalance({ address: from, value: 10n ** 18n })
+
+  const hashes: Hash[] = []
+  for (const call of calls) {
+    const data = encodeFunctionData(call)
+    // Fixed gas: an estimate would not see the calls before this one.
+    const gas = 1_000_000n
+    hashes.push(
+      await test.sendUnsignedTransaction({ from, to: call.address, data, gas }),
+    )
+  }
+  await test.mine({ blocks: 1 })
+  for (const [index, hash] of hashes.entries()) {
+    const { status } = await client.waitForTransactionReceipt({ hash })
+    const call = calls[index]
+    if (status === 'success' || !call) continue
+    const { functionName } = call
+    const reason = await client
+      .simulateContract({ ...call, account: from })
+      .then(() => 'no reason given', revertReason)
+    throw new DevCallRevertedError({ functionName, reason })
+  }
+}
+
+function revertReason(error: unknown): string {
+  const isRevert = (cause: unknown) =>
+    cause instanceof ContractFunctionRevertedError
+  const revert = error instanceof BaseError ? error.walk(isRevert) : undefined
+  return revert instanceof ContractFunctionRevertedError
+    ? (revert.reason ?? revert.data?.errorName ?? 'no reason given')
+    : 'no reason given'
+}

@@ -1,0 +1,107 @@
+import { getCode, increaseTime, mine, setCode } from 'viem/actions'
+import type { KnownToken } from '../base/knownTokens.js'
+import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { blockAccount, mintTokens, pauseToken } from './controlToken.js'
+import {
+  createDevClients,
+  describeDevChain,
+  devChainId,
+} from './createDevClients.js'
+import { devAccounts, devMnemonic } from './devAccounts.js'
+import { devToken } from './devToken.js'
+import { DevTokenNotFoundError } from './errors.js'
+import { findAnvil } from './findAnvil.js'
+import { initializeToken } from './initializeToken.js'
+import { launchAnvil } from './launchAnvil.js'
+import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
+
+/**
+ * Starts a local chain with USDC at the address and under the name it has on a
+ * real network, a payer who holds 10,000 of it, and ETH for everyone.
+ *
+ * Development only: every key is public. The chain id is 31337 even for a
+ * fork, so what is signed here is refused everywhere else.
+ *
+ * @throws {@link AnvilNotFoundError} when there is no anvil program.
+ * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
+ * @throws {@link AnvilStartError} when the program does not come up.
+ * @throws {@link DevTokenNotFoundError} when the forked chain has no token at
+ * the address of `network`.
+ *
+ * @example
+ * ```ts
+ * import { startDevChain } from 'countersign/devchain'
+ *
+ * const chain = await startDevChain({ network: 'base' })
+ * await chain.mint({ to: chain.clients.payer.account.address, value: 5_000_000n })
+ * await chain.warp(60)
+ * await chain.stop()
+ * ```
+ */
+export async function startDevChain(
+  parameters: StartDevChainParameters = {},
+): Promise<DevChain> {
+  const { network = 'base', blockTime = 1, forkUrl, port, binary } = parameters
+  const accounts = devAccounts(parameters.accounts ?? 10)
+  const known = devToken(network)
+  const anvil = await launchAnvil({
+    binary: findAnvil(binary),
+    accounts: accounts.length,
+    mnemonic: devMnemonic,
+    chainId: devChainId,
+    port,
+    blockTime,
+    forkUrl,
+  })
+  const chain = describeDevChain(anvil.port, network)
+  const clients = createDevClients(chain, accounts)
+  try {
+    // Nobody reads the log of every request, and writing it takes time.
+    await clients.test.setLoggingEnabled(false)
+    if (forkUrl === undefined) await putToken(clients, known)
+    else if (!(await getCode(clients.public, known)))
+      throw new DevTokenNotFoundError({ network, token: known.address })
+
+    const devChain = {
+      chain,
+      accounts,
+      clients,
+      token: known.address,
+      ...controlChain(clients, known),
+      urls: {
+        http: `http://127.0.0.1:${anvil.port}`,
+        webSocket: `ws://127.0.0.1:${anvil.port}`,
+      },
+      stop: anvil.stop,
+    }
+    const to = clients.payer.account.address
+    await devChain.mint({ to, value: 10_000n * 10n ** 6n })
+    return devChain
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+}
+
+async function putToken(clients: DevClients, known: KnownToken): Promise<void> {
+  const { address } = known
+  const bytecode = fiatTokenV2_2.deployedBytecode
+  await setCode(clients.test, { address, bytecode })
+  await initializeToken(clients, { ...known, token: address })
+}
+
+function controlChain(
+  clients: DevClients,
+  { address: token }: KnownToken,
+): Pick<DevChain, 'mint' | 'warp' | 'pause' | 'block'> {
+  return {
+    mint: (parameters) =>
+      mintTokens(clients, { ...parameters, token: parameters.token ?? token }),
+    warp: async (seconds) => {
+      await increaseTime(clients.test, { seconds: Number(seconds) })
+      await mine(clients.test, { blocks: 1 })
+    },
+    pause: (on = true) => pauseToken(clients, { token, on }),
+    block: (parameters) => blockAccount(clients, { ...parameters, token }),
+  }
+}

@@ -1,0 +1,101 @@
+import type {
+  Address,
+  Chain,
+  HttpTransport,
+  PrivateKeyAccount,
+  PublicClient,
+  TestClient,
+  WalletClient,
+} from 'viem'
+
+/** A network whose USDC address and name a development chain can take on. */
+export type DevNetwork =
+  | 'base'
+  | 'baseSepolia'
+  | 'ethereum'
+  | 'sepolia'
+  | 'optimism'
+  | 'arbitrum'
+  | 'polygon'
+  | 'avalanche'
+
+/** What a development chain looks like; everything has a default. */
+export type StartDevChainParameters = {
+  /** Whose USDC address and name the token has. Default: `'base'`. */
+  network?: DevNetwork | undefined
+  /** Default, and meaning of 0: a free port the system picks. */
+  port?: number | undefined
+  /**
+   * Seconds between blocks, fractions allowed. Default: 1. With 0 a block is
+   * mined for each transaction and at no other time.
+   */
+  blockTime?: number | undefined
+  /** An RPC URL to fork; the token of `network` must live there. */
+  forkUrl?: string | undefined
+  /** How many accounts, payer, merchant and relayer included. Default: 10. */
+  accounts?: number | undefined
+  /** Path or name of the anvil program. Default: from npm, else from `PATH`. */
+  binary?: string | undefined
+}
+
+/** A wallet whose key this process holds. */
+export type DevWalletClient = WalletClient<
+  HttpTransport,
+  Chain,
+  PrivateKeyAccount
+>
+
+/** One client for each party of a payment, and two that own nothing. */
+export type DevClients = {
+  public: PublicClient<HttpTransport, Chain>
+  payer: DevWalletClient
+  merchant: DevWalletClient
+  relayer: DevWalletClient
+  test: TestClient<'anvil', HttpTransport, Chain>
+}
+
+/** Who gets how many tokens. */
+export type MintDevTokensParameters = {
+  to: Address
+  /** Token units. */
+  value: bigint
+  /** A token with Circle's minting functions. Default: the chain's token. */
+  token?: Address | undefined
+}
+
+/** An entry of the token's block list. */
+export type BlockDevAccountParameters = {
+  account: Address
+  /** `false` lifts the block. Default: `true`. */
+  blocked?: boolean | undefined
+}
+
+/** A running development chain. */
+export type DevChain = {
+  urls: { http: string; webSocket: string }
+  /** Chain id 31337, forks included: no signature made here is worth money. */
+  chain: Chain
+  /** The USDC of the network, lower case. */
+  token: Address
+  /**
+   * Payer, merchant and relayer first. Every account has ETH and is unlocked
+   * in the node; their keys are public.
+   */
+  accounts: readonly PrivateKeyAccount[]
+  clients: DevClients
+  /**
+   * Gives tokens to an account and mines a block.
+   *
+   * @throws {@link DevCallRevertedError} when the token refuses: it is paused,
+   * or the account is blocked.
+   */
+  mint(parameters: MintDevTokensParameters): Promise<void>
+  /** Moves chain time forward this many seconds and mines a block. */
+  warp(seconds: number | bigint): Promise<void>
+  /** Pauses the token, or with `false` resumes it, and mines a block. */
+  pause(on?: boolean): Promise<void>
+  /** Puts an account on the token's block list and mines a block. */
+  block(parameters: BlockDevAccountParameters): Promise<void>
+  /** Ends the node. Calling it again does nothing. */
+  stop(): Promise<void>
+}

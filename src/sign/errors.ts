@@ -1,0 +1,52 @@
+import { CountersignError } from '../base/CountersignError.js'
+
+/** The payment is not what the page expects; the wallet was not asked. */
+export class UnexpectedPaymentError extends CountersignError {
+  override readonly name = 'UnexpectedPaymentError'
+
+  constructor(field: string, found: unknown, expected: unknown) {
+    super(`The payment's ${field} is ${found}, expected ${expected}.`, {
+      field,
+      found,
+      expected,
+    })
+  }
+}
+
+/** The wallet is connected to another chain or account than the payment's. */
+export class WrongWalletError extends CountersignError {
+  override readonly name = 'WrongWalletError'
+
+  constructor(field: 'chainId' | 'account', found: unknown, expected: unknown) {
+    super(`The wallet's ${field} is ${found}, the payment needs ${expected}.`, {
+      field,
+      found,
+      expected,
+    })
+  }
+}
+
+/** The user declined in the wallet. Nothing was signed. */
+export class SigningDeclinedError extends CountersignError {
+  override readonly name = 'SigningDeclinedError'
+
+  constructor() {
+    super('The user declined to sign.')
+  }
+}
+
+/**
+ * The wallet failed, or gave something that is no signature. Carries the
+ * wallet's error code but not its words or its answer.
+ */
+export class WalletError extends CountersignError {
+  override readonly name = 'WalletError'
+  override readonly retryable = true
+
+  constructor(code?: number | undefined) {
+    super(
+      `The wallet gave no valid signature${code ? ` (error ${code})` : ''}.`,
+      { code },
+    )
+  }
+}
