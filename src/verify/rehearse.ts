@@ -1,46 +1,127 @@
-import type { Address, Client } from 'viem'
-import { hashDomain } from '../base/hashPayment.js'
-import type { RefusalReason } from '../base/revertReason.js'
-import { isWrappedSignature, unwrapSignature } from '../base/signature.js'
+import type { Address, Client, Hex } from 'viem'
 import { selectors } from '../base/tokenAbi.js'
-import type {
-  Cancellation,
-  SignedCancellation,
-  SignedPayment,
-  TokenDomain,
-} from '../base/types.js'
-import { bytesWords, word } from '../base/words.js'
+import type { SignedCancellation, SignedPayment } from '../base/types.js'
+import { word } from '../base/words.js'
 import { cancelCall } from '../build/cancelCall.js'
 import { captureCall } from '../build/captureCall.js'
 import { authorizationStateCall } from '../reads/getAuthorizationState.js'
 import { forgetToken } from '../reads/getToken.js'
+import { bytesProbe } from '../reads/probeToken.js'
 import type { BlockSelector } from '../reads/requestNode.js'
 import { runCalls } from '../reads/runCalls.js'
-import type { Call, CallAnswer, CallFees, RunAnswers } from '../reads/types.js'
+import type { Call, CallFees } from '../reads/types.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
+import type { Act, FactName, Rehearsal } from './types.js'
 
-/** The block a verdict was reached at, and how. */
-export type JudgedAt = {
-  block: bigint
-  /** Time of that block, Unix seconds. */
-  time: bigint
-  chainId: number
-  /** `override`: one request. `calls`: the node ignores state overrides. */
-  via: 'override' | 'calls'
+/** Gas a capture may cost before it is refused. */
+export const defaultMaxCaptureGas = 300_000n
+
+export type RehearsalOptions = {
+  /** Sender of the transaction. */
+  origin?: Address | undefined
+  block?: BlockSelector | undefined
+  fees?: CallFees | undefined
+  maxGas?: bigint | undefined
 }
 
-export type Rehearsal =
-  | {
-      ok: true
-      at: JudgedAt
-      /** Gas of the transaction; unknown with `via: 'calls'`. */
-      gasUsed?: bigint
-      decimals: number
-    }
-  | {
-      ok: false
-      at: JudgedAt
-      reason: RefusalReason
-      /** The token's own words, where it had any. */
-      words?: string
-    }
+/** Plays the capture from the recipient's address and undoes it. */
+export async function rehearseCapture(
+  client: Client,
+  payment: SignedPayment,
+  options: RehearsalOptions,
+): Promise<Rehearsal> {
+  const { domain, message, signature } = payment
+  return rehearse(client, message.to, options, {
+    domain,
+    call: captureCall({ payment }),
+    payer: message.from,
+    nonce: message.nonce,
+    signature,
+    transfer: message,
+  })
+}
+
+/** Plays the cancellation, which may come from anyone, and undoes it. */
+export async function rehearseCancel(
+  client: Client,
+  cancellation: SignedCancellation,
+  options: RehearsalOptions & { origin: Address },
+): Promise<Rehearsal> {
+  const { domain, message, signature } = cancellation
+  return rehearse(client, neutralCaller, options, {
+    domain,
+    call: cancelCall({ cancellation }),
+    payer: message.authorizer,
+    nonce: message.nonce,
+    signature,
+  })
+}
+
+/** A caller without a role: the relayer may be the payer's own account. */
+const neutralCaller: Address = '0x3009000000000000000000000000000000003010'
+
+async function rehearse(
+  client: Client,
+  from: Address,
+  options: RehearsalOptions,
+  act: Act,
+): Promise<Rehearsal> {
+  const { block = 'latest', maxGas = defaultMaxCaptureGas } = options
+  const token = act.domain.verifyingContract
+  const intrinsicGas = intrinsicGasOf(act.call.data)
+  const gas = Math.max(Number(maxGas) - intrinsicGas, 0)
+  const played = { target: token, data: act.call.data.slice(2), gas }
+  const { transfer } = act
+  const answers = await runCalls(client, {
+    from,
+    origin: options.origin,
+    fees: options.fees,
+    scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
+    calls: factCalls(token, act),
+    block,
+    plain: from === token,
+  })
+  const rehearsal = judgeRehearsal(act, answers, { gas, intrinsicGas })
+  if (
+    !rehearsal.ok &&
+    (rehearsal.reason === 'wrongDomain' ||
+      rehearsal.reason === 'unsupportedToken')
+  )
+    forgetToken(client, token)
+  return rehearsal
+}
+
+function factCalls(
+  token: Address,
+  { payer, nonce, transfer }: Act,
+): Record<FactName, Call> {
+  const recipient = transfer?.to ?? payer
+  const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })
+  return {
+    token: { target: token, data: '', gas: 0 },
+    payer: { target: payer, data: '', gas: 0 },
+    consumed: authorizationStateCall(token, payer, nonce),
+    balance: balanceCall(token, recipient),
+    decimals: ask(selectors.decimals),
+    separator: ask(selectors.domainSeparator),
+    payerBlacklisted: ask(selectors.isBlacklisted + word(payer)),
+    payerFrozen: ask(selectors.isFrozen + word(payer)),
+    recipientBlacklisted: ask(selectors.isBlacklisted + word(recipient)),
+    recipientFrozen: ask(selectors.isFrozen + word(recipient)),
+    bytes: bytesProbe(token),
+  }
+}
+
+function balanceCall(token: Address, account: Address): Call {
+  return {
+    target: token,
+    data: selectors.balanceOf + word(account),
+    gas: 100_000,
+  }
+}
+
+/** What a transaction costs before its first step (EIP-2028, EIP-2930). */
+function intrinsicGasOf(data: Hex): number {
+  const bytes = data.slice(2).match(/../g) ?? []
+  return bytes.reduce((sum, byte) => sum + (byte === '00' ? 4 : 16), 21_000)
+}
