@@ -130,6 +130,15 @@ export function readPayment(
   )
 }
 
+/** Reads a payment that must be signed. */
+export function readSignedPayment(value: unknown): SignedPayment {
+  const payment = readPayment(value)
+  return {
+    ...payment,
+    signature: readSignature(Object(value).signature, 'payment.signature'),
+  }
+}
+
 /** Reads a cancellation, signed or not. */
 export function readCancellation(
   value: unknown,
@@ -149,6 +158,15 @@ export function readCancellation(
     },
     'signature',
   )
+}
+
+/** Reads a cancellation that must be signed. */
+export function readSignedCancellation(value: unknown): SignedCancellation {
+  const cancellation = readCancellation(value)
+  return {
+    ...cancellation,
+    signature: readSignature(Object(value).signature, 'cancellation.signature'),
+  }
 }
 
 const readCancelType = /* @__PURE__ */ wordReader('CancelAuthorization')

@@ -52,20 +52,19 @@ export function hashDomain(domain: TokenDomain): Hex {
  * ```
  */
 export function hashPayment(payment: Payment | Cancellation): Hex {
-  const structHash =
+  const checked =
     payment.primaryType === 'CancelAuthorization'
-      ? hashCancel(readCancellation(payment))
-      : hashAuthorization(readPayment(payment))
-  const separator = hashDomain(payment.domain)
-  return keccak256(`0x1901${separator.slice(2)}${structHash.slice(2)}`)
+      ? readCancellation(payment)
+      : readPayment(payment)
+  const separator = hashDomain(checked.domain)
+  return keccak256(`0x1901${separator.slice(2)}${hashStruct(checked).slice(2)}`)
 }
 
-function hashAuthorization({ primaryType, message }: Payment): Hex {
-  return keccak256(`${typeHashes[primaryType]}${authorizationWords(message)}`)
-}
-
-function hashCancel({ message }: Cancellation): Hex {
+/** The struct hash of a checked message (EIP-712, `hashStruct`). */
+export function hashStruct(checked: Payment | Cancellation): Hex {
   return keccak256(
-    `${typeHashes.CancelAuthorization}${word(message.authorizer)}${word(message.nonce)}`,
+    checked.primaryType === 'CancelAuthorization'
+      ? `${typeHashes.CancelAuthorization}${word(checked.message.authorizer)}${word(checked.message.nonce)}`
+      : `${typeHashes[checked.primaryType]}${authorizationWords(checked.message)}`,
   )
 }

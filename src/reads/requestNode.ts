@@ -29,12 +29,15 @@ export async function tryRequest(
   client: Pick<Client, 'request'>,
   method: string,
   params: readonly unknown[],
+  options?: { retryCount: number } | undefined,
 ): Promise<
   | { result: unknown; failure?: never }
   | { result?: never; failure: NodeFailure }
 > {
   try {
-    return { result: await client.request({ method, params } as never) }
+    return {
+      result: await client.request({ method, params } as never, options),
+    }
   } catch (error) {
     return { failure: readFailure(error) }
   }

@@ -74,7 +74,7 @@ async function rehearse(
   const { transfer } = act
   const answers = await runCalls(client, {
     from,
-    origin: options.origin,
+    origin: options.origin?.toLowerCase() as Address | undefined,
     fees: options.fees,
     scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
     calls: factCalls(token, act),

@@ -1,0 +1,42 @@
+import type { Client, Hash } from 'viem'
+import { type CaptureOptions, planCapture } from './planCapture.js'
+import { sendCall } from './sendCall.js'
+
+export type CapturePaymentParameters = CaptureOptions
+
+/**
+ * Settles a payment on chain and gives the hash of the transaction. Rehearses
+ * it first, and sends it with a gas limit of its own.
+ *
+ * A hash is not a settlement: only `waitForOutcome` proves one.
+ *
+ * @throws {@link CaptureRejectedError} when the capture would fail; nothing
+ * was sent.
+ * @throws {@link SendError} when the node did not take the transaction. With a
+ * `transactionHash` in its details the transaction may still be mined.
+ * @throws {@link AccountError} when there is no account to send from.
+ * @throws {@link SigningDeclinedError} when the user declines in the wallet.
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { capturePayment, type SignedPayment, waitForOutcome } from 'countersign'
+ * import type { PublicClient, WalletClient } from 'viem'
+ *
+ * async function settle(
+ *   reader: PublicClient,
+ *   merchant: WalletClient,
+ *   payment: SignedPayment,
+ * ) {
+ *   const hash = await capturePayment(merchant, { payment })
+ *   return waitForOutcome(reader, { payment, hash, finality: 'safe' })
+ * }
+ * ```
+ */
+export async function capturePayment(
+  client: Client,
+  parameters: CapturePaymentParameters,
+): Promise<Hash> {
+  return sendCall(client, await planCapture(client, parameters))
+}

@@ -1,0 +1,90 @@
+import { type Account, type Client, recoverAddress } from 'viem'
+import { wallTime } from '../base/clock.js'
+import { readSignedPayment } from '../base/fields.js'
+import { hashPayment } from '../base/hashPayment.js'
+import { tokenSignature } from '../base/signature.js'
+import type { SignedPayment } from '../base/types.js'
+import { captureCall, type TokenCall } from '../build/captureCall.js'
+import { defaultMaxCaptureGas, rehearseCapture } from '../verify/rehearse.js'
+import { CaptureRejectedError } from './errors.js'
+import {
+  gasLimit,
+  hasFees,
+  pickFees,
+  readAccount,
+  type SendOptions,
+} from './planTransaction.js'
+
+export type CaptureOptions = SendOptions & {
+  payment: SignedPayment
+  /**
+   * Rehearses the capture before anything is sent. `false` saves a request
+   * and risks gas; it is refused for payers that are contracts.
+   * @default true
+   */
+  simulate?: boolean | undefined
+}
+
+/** A capture that may be sent: the call, the sender and the gas limit. */
+export type PlannedCapture = {
+  call: TokenCall
+  chainId: number
+  account: Account
+  gas: bigint
+  options: SendOptions
+}
+
+/** Refuses what cannot be captured, and decides the gas limit of what can. */
+export async function planCapture(
+  client: Client,
+  { payment: given, simulate = true, ...options }: CaptureOptions,
+): Promise<PlannedCapture> {
+  const payment = readSignedPayment(given)
+  const { maxCaptureGas = defaultMaxCaptureGas } = options
+  const account = readAccount(client, options.account)
+  const { chainId } = payment.domain
+  const call = captureCall({ payment })
+  if (client.chain && client.chain.id !== chainId)
+    throw new CaptureRejectedError({ reason: 'wrongChain' })
+  checkSender(payment, account)
+
+  if (!simulate) await checkUnsimulated(payment)
+  const rehearsal = simulate
+    ? await rehearseCapture(client, payment, {
+        origin: account.address,
+        fees: hasFees(options) ? pickFees(options) : undefined,
+        maxGas: maxCaptureGas,
+      })
+    : undefined
+  if (rehearsal?.ok === false) throw new CaptureRejectedError(rehearsal)
+  const gas = options.gas ?? gasLimit(rehearsal, maxCaptureGas)
+  return { call, chainId, account, gas, options }
+}
+
+function checkSender(
+  { primaryType, message }: SignedPayment,
+  account: Account,
+): void {
+  const { from, to } = message
+  if (from === to) throw new CaptureRejectedError({ reason: 'selfPayment' })
+  if (
+    primaryType === 'ReceiveWithAuthorization' &&
+    account.address.toLowerCase() !== to
+  )
+    throw new CaptureRejectedError({
+      reason: 'wrongSender',
+      words: `${account.address} is not the recipient ${to}`,
+    })
+}
+
+/** What can be told without a node: the window, and that the payer is a key. */
+async function checkUnsimulated(payment: SignedPayment): Promise<void> {
+  const { from, validBefore } = payment.message
+  if (wallTime() >= validBefore + 120n)
+    throw new CaptureRejectedError({ reason: 'expired' })
+  const hash = hashPayment(payment)
+  const signature = tokenSignature(payment.signature) ?? '0x'
+  const signer = await recoverAddress({ hash, signature }).catch(() => '')
+  if (signer.toLowerCase() !== from)
+    throw new CaptureRejectedError({ reason: 'unsimulatedWallet' })
+}

@@ -1,0 +1,43 @@
+import type { Client } from 'viem'
+import { type CaptureOptions, planCapture } from './planCapture.js'
+import { planTransaction, readLocalAccount } from './planTransaction.js'
+import { type SignedTransaction, signTransaction } from './sendTransaction.js'
+
+export type SignCaptureParameters = CaptureOptions
+
+/**
+ * Signs the capture of a payment without sending it, so that the bytes can be
+ * kept before they leave. Works with local accounts.
+ *
+ * The result holds the payment's signature: keep it like one.
+ *
+ * @throws {@link CaptureRejectedError} when the capture would fail.
+ * @throws {@link AccountError} when the account cannot sign here.
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { type SignedPayment, signCapture } from 'countersign'
+ * import { sendRawTransaction } from 'viem/actions'
+ * import type { WalletClient } from 'viem'
+ *
+ * async function settle(wallet: WalletClient, payment: SignedPayment) {
+ *   const { raw } = await signCapture(wallet, { payment })
+ *   // Persist it here: the same bytes can be sent again after a crash.
+ *   return sendRawTransaction(wallet, { serializedTransaction: raw })
+ * }
+ * ```
+ */
+export async function signCapture(
+  client: Client,
+  parameters: SignCaptureParameters,
+): Promise<SignedTransaction> {
+  const capture = await planCapture(client, parameters)
+  readLocalAccount(capture.account)
+  return signTransaction(
+    client,
+    capture.account,
+    await planTransaction(client, capture),
+  )
+}

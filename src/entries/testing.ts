@@ -1,0 +1,4 @@
+export {
+  type SamplePaymentParameters,
+  samplePayment,
+} from '../testing/samplePayment.js'

@@ -1,0 +1,48 @@
+import { knownTokens } from '../base/knownTokens.js'
+import type {
+  Payment,
+  PaymentAuthorization,
+  TokenDomain,
+} from '../base/types.js'
+
+export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
+  primaryType?: Payment['primaryType'] | undefined
+  domain?: Partial<TokenDomain> | undefined
+}
+
+/**
+ * A payment of 12.50 USDC on Base with fixed values, for tests: pass only the
+ * fields a test is about.
+ *
+ * @example
+ * ```ts
+ * import { samplePayment } from 'countersign/testing'
+ *
+ * const payment = samplePayment({ validAfter: 100n, validBefore: 200n })
+ * ```
+ */
+export function samplePayment(
+  parameters: SamplePaymentParameters = {},
+): Payment {
+  const { primaryType, domain, ...message } = parameters
+  const usdc = knownTokens.find(({ chainId }) => chainId === 8453)
+  return {
+    primaryType: primaryType ?? 'ReceiveWithAuthorization',
+    domain: {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 8453,
+      verifyingContract: usdc?.address ?? '0x',
+      ...domain,
+    },
+    message: {
+      from: '0x1111111111111111111111111111111111111111',
+      to: '0x2222222222222222222222222222222222222222',
+      value: 12_500_000n,
+      validAfter: 1_750_000_000n,
+      validBefore: 1_750_000_960n,
+      nonce: `0x${'3'.repeat(64)}`,
+      ...message,
+    },
+  }
+}
