@@ -1,12 +1,21 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-/** `COUNTERSIGN_FULL=1` (npm run test:full) runs the long versions. */
+const entry = (name: string) =>
+  fileURLToPath(new URL(`src/entries/${name}.ts`, import.meta.url))
+
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^countersign$/, replacement: entry('index') },
+      { find: /^countersign\/(\w+)$/, replacement: entry('$1') },
+    ],
+  },
   test: {
     retry: 0,
-    reporters: ['default'],
     projects: [
       {
+        extends: true,
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
@@ -14,12 +23,12 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'chain',
           include: ['test/chain/**/*.test.ts', 'test/spec.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
         },
       },
     ],

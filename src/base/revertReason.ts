@@ -44,6 +44,7 @@ export type RevertReason =
       | 'insufficientFunds'
       | 'unsupportedToken'
       | 'simulationFailed'
+      | 'gasTooHigh'
     >
   | 'blocked'
   | 'outsideWindow'
@@ -83,6 +84,7 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
     'malformedSignature',
   ],
   [/invalid signature|Invalid(ECRecover)?Signature/i, 'wrongSigner'],
+  [/out ?of ?gas/i, 'gasTooHigh'],
   [/exceeds balance|Insufficient(Balance|Funds)/, 'insufficientFunds'],
 ]
 
