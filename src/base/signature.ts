@@ -15,12 +15,12 @@ const erc6492Magic =
  * as they are, and so do the two 65-byte forms only a Safe makes: an `eth_sign`
  * (`v` 31 or 32) and an approved hash (`v` 1, an address in `r`).
  *
- * Gives `undefined` for what no wallet makes: under 64 bytes, or ECDSA values
- * out of range.
+ * Gives `undefined` for what no wallet makes: under 64 or over 16384 bytes, or
+ * ECDSA values out of range.
  */
 export function normalizeSignature(signature: unknown): Hex | undefined {
-  const text = String(signature).toLowerCase()
-  if (!/^0x([\da-f]{2}){64,}$/.test(text)) return undefined
+  const text = typeof signature === 'string' ? signature.toLowerCase() : ''
+  if (!/^0x([\da-f]{2}){64,16384}$/.test(text)) return undefined
   const [, rWord, sWord, vByte] = /^0x(.{64})(.{64})(..)?$/.exec(text) ?? []
   if (!rWord) return text as Hex
 
