@@ -1,0 +1,939 @@
+import {
+  buildCancellation,
+  buildPayment,
+  cancelCall,
+  cancelPayment,
+  captureCall,
+  capturePayment,
+  eip3009Abi,
+  explainSignature,
+  formatAmount,
+  getAuthorizationState,
+  getPaymentOutcome,
+  getToken,
+  hashPayment,
+  type Payment,
+  parseAmount,
+  paymentTypedData,
+  preparePayment,
+  type SignedPayment,
+  signCancellation,
+  signPayment,
+  type TokenCall,
+  type TokenDomain,
+  verifyPayment,
+  waitForOutcome,
+} from 'countersign'
+import {
+  deployDevContract,
+  deployDevToken,
+  devContracts,
+  startDevChain,
+} from 'countersign/devchain'
+import {
+  type Address,
+  createClient,
+  createWalletClient,
+  custom,
+  type Hash,
+  type Hex,
+  http,
+  isAddressEqual,
+  keccak256,
+  pad,
+  size,
+  slice,
+  stringToHex,
+  type TransactionReceipt,
+  toHex,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import {
+  getBlock,
+  getBlockNumber,
+  getTransactionCount,
+  readContract,
+  sendTransactionSync,
+  setNextBlockTimestamp,
+  waitForTransactionReceipt,
+} from 'viem/actions'
+import { afterAll, expect, test } from 'vitest'
+import { readRevert } from '../src/base/revertReason.js'
+import { tryRequest } from '../src/reads/requestNode.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+afterAll(() => chain.stop())
+
+const { public: client, merchant, relayer, test: node } = chain.clients
+const { token } = chain
+const tokenAbi = devContracts.fiatTokenV2_2.abi
+const to = merchant.account.address.toLowerCase() as Address
+const amount = '12.50'
+const expected = { token, to, amount }
+
+type Wallet = typeof merchant
+type Changes = Partial<Omit<Parameters<typeof preparePayment>[1], 'from'>>
+
+async function freshPayer(value = 100_000_000n): Promise<Wallet> {
+  const account = privateKeyToAccount(generatePrivateKey())
+  await chain.mint({ to: account.address, value })
+  return createWalletClient({ account, chain: chain.chain, transport: http() })
+}
+
+/** A payment of 12.50 by a payer who is new to the chain. */
+async function draft(changes: Changes = {}, funds?: bigint) {
+  const payer = await freshPayer(funds)
+  const from = payer.account.address
+  const payment = await preparePayment(client, {
+    ...expected,
+    ...changes,
+    from,
+  })
+  return { payer, payment }
+}
+
+async function sign(payer: Wallet, payment: Payment): Promise<SignedPayment> {
+  const { chainId, verifyingContract } = payment.domain
+  const { value, to } = payment.message
+  return signPayment(payer, {
+    payment,
+    expect: {
+      chainId,
+      token: verifyingContract,
+      to,
+      amount: formatAmount(value),
+    },
+  })
+}
+
+async function draftAndSign(changes?: Changes, funds?: bigint) {
+  const { payer, payment } = await draft(changes, funds)
+  return { payer, payment: await sign(payer, payment) }
+}
+
+const receiptOf = (hash: Hash) => waitForTransactionReceipt(client, { hash })
+
+async function capture(payment: SignedPayment): Promise<TransactionReceipt> {
+  return receiptOf(await capturePayment(merchant, { payment }))
+}
+
+async function cancel(
+  payer: Wallet,
+  payment: Payment,
+): Promise<TransactionReceipt> {
+  const unsigned = buildCancellation({ payment })
+  const cancellation = await signCancellation(payer, { cancellation: unsigned })
+  return receiptOf(await cancelPayment(relayer, { cancellation }))
+}
+
+/** Mines a call past every check of the library; gives the token's answer. */
+async function mine(by: Wallet, { to, data }: TokenCall): Promise<string> {
+  const { status } = await sendTransactionSync(by, {
+    to,
+    data,
+    gas: 300_000n,
+    throwOnReceiptRevert: false,
+  })
+  if (status === 'success') return status
+  const params = [{ from: by.account.address, to, data }, 'latest']
+  const { failure } = await tryRequest(client, 'eth_call', params)
+  return readRevert(failure?.data).words ?? 'no words'
+}
+
+function stateOf({ domain, message }: Payment): Promise<boolean> {
+  return getAuthorizationState(client, {
+    token: domain.verifyingContract,
+    payer: message.from,
+    nonce: message.nonce,
+  })
+}
+
+function balanceOf(account: Address, of = token): Promise<bigint> {
+  return readContract(client, {
+    address: of,
+    abi: tokenAbi,
+    functionName: 'balanceOf',
+    args: [account],
+  })
+}
+
+const read = (functionName: 'name' | 'version', address = token) =>
+  readContract(client, { address, abi: tokenAbi, functionName })
+
+const now = async () => (await getBlock(client)).timestamp
+
+const usdc: TokenDomain = {
+  name: 'USD Coin',
+  version: '2',
+  chainId: 8453,
+  verifyingContract: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+}
+const payer = '0x1111111111111111111111111111111111111111'
+const sample = { domain: usdc, from: payer, to, amount } as const
+const nonce: Hex = `0x${'5'.repeat(64)}`
+
+test('service, 1: the message binds payer, recipient, exact amount, window and nonce', () => {
+  const payment = buildPayment({ ...sample, now: 1_000n, nonce })
+
+  const digests = [
+    payment.message,
+    { ...payment.message, from: to },
+    { ...payment.message, to: relayer.account.address },
+    { ...payment.message, value: 12_500_001n },
+    { ...payment.message, validAfter: 941n },
+    { ...payment.message, validBefore: 1_901n },
+    { ...payment.message, nonce: keccak256(nonce) },
+  ].map((message) => hashPayment({ ...payment, message }))
+  expect(new Set(digests).size).toBe(7)
+})
+
+test('service, 2: signing sends no transaction and moves no tokens', async () => {
+  const { payer, payment } = await draft()
+  const { address } = payer.account
+  const block = await getBlockNumber(client, { cacheTime: 0 })
+
+  await sign(payer, payment)
+  expect(await getBlockNumber(client, { cacheTime: 0 })).toBe(block)
+  expect(await getTransactionCount(client, { address })).toBe(0)
+  expect(await balanceOf(address)).toBe(100_000_000n)
+})
+
+test('service, 3: only the named recipient can submit the signed transfer', async () => {
+  const { payment } = await draftAndSign()
+
+  await expect(capturePayment(relayer, { payment })).rejects.toMatchObject({
+    name: 'CaptureRejectedError',
+    reason: 'wrongSender',
+  })
+  expect(await mine(relayer, captureCall({ payment }))).toBe(
+    'FiatTokenV2: caller must be the payee',
+  )
+  expect(await stateOf(payment)).toBe(false)
+})
+
+test('service, 4: a signature reserves nothing: two that exceed the balance are both valid until one is captured', async () => {
+  const { payer, payment: first } = await draftAndSign({}, 20_000_000n)
+  const from = payer.account.address
+  const second = await sign(
+    payer,
+    await preparePayment(client, { ...expected, from }),
+  )
+  const verify = (payment: SignedPayment) =>
+    verifyPayment(client, { payment, expect: expected })
+
+  expect(await verify(first)).toMatchObject({ ok: true })
+  expect(await verify(second)).toMatchObject({ ok: true })
+  await capture(first)
+  expect(await verify(second)).toMatchObject({
+    ok: false,
+    reason: 'insufficientFunds',
+  })
+})
+
+test('message, from: the payer account pays', async () => {
+  const { payer, payment } = await draftAndSign()
+
+  await capture(payment)
+  expect(isAddressEqual(payment.message.from, payer.account.address)).toBe(true)
+  expect(await balanceOf(payment.message.from)).toBe(87_500_000n)
+})
+
+test('message, to: the merchant address is paid', async () => {
+  const { payment } = await draftAndSign()
+  const before = await balanceOf(to)
+
+  await capture(payment)
+  expect(payment.message.to).toBe(to)
+  expect((await balanceOf(to)) - before).toBe(12_500_000n)
+})
+
+test('message, value: the decimal amount is scaled by 6 decimals, exactly', () => {
+  const { message } = buildPayment({ ...sample, amount: '1234567.890123' })
+
+  expect(message.value).toBe(1_234_567_890_123n)
+})
+
+test('message, validAfter: the current time minus 60 seconds', () => {
+  const { message } = buildPayment({ ...sample, now: 1_750_000_000n })
+
+  expect(message.validAfter).toBe(1_749_999_940n)
+})
+
+test('message, validBefore: the current time plus 900 seconds', () => {
+  const { message } = buildPayment({ ...sample, now: 1_750_000_000n })
+
+  expect(message.validBefore).toBe(1_750_000_900n)
+})
+
+test('message, nonce: 32 random bytes, new for each attempt', () => {
+  const nonces = Array.from(
+    { length: 1_000 },
+    () => buildPayment(sample).message.nonce,
+  )
+
+  expect(new Set(nonces).size).toBe(1_000)
+  expect(nonces.every((nonce) => size(nonce) === 32)).toBe(true)
+  // Each of the 32 bytes takes many values over 1,000 draws.
+  for (let at = 0; at < 32; at++)
+    expect(
+      new Set(nonces.map((it) => slice(it, at, at + 1))).size,
+    ).toBeGreaterThan(200)
+})
+
+test('message, nonce: consumed by capture, and never usable again', async () => {
+  const { payment } = await draftAndSign()
+
+  await capture(payment)
+  expect(await stateOf(payment)).toBe(true)
+  expect(await mine(merchant, captureCall({ payment }))).toBe(
+    'FiatTokenV2: authorization is used or canceled',
+  )
+})
+
+test('message, nonce: consumed by cancellation', async () => {
+  const { payer, payment } = await draftAndSign()
+
+  await cancel(payer, payment)
+  expect(await stateOf(payment)).toBe(true)
+})
+
+test('signing, domain name: what the token function name returns', async () => {
+  const other = await deployDevToken(chain, { name: 'Bridged USDC (Team)' })
+  const { payment } = await draft({ token: other })
+
+  expect(await read('name', other)).toBe('Bridged USDC (Team)')
+  expect(payment.domain.name).toBe('Bridged USDC (Team)')
+})
+
+test('signing, domain version: what the token function version returns', async () => {
+  const { payment } = await draft()
+
+  expect(payment.domain.version).toBe(await read('version'))
+})
+
+test('signing, domain chainId: the target chain', async () => {
+  const { payment } = await draft()
+
+  expect(payment.domain.chainId).toBe(31337)
+})
+
+test('signing, domain verifyingContract: the token contract', async () => {
+  const { payment } = await draft()
+
+  expect(payment.domain.verifyingContract).toBe(token)
+})
+
+test('signing, wallet method: eth_signTypedData_v4 with the complete payload', async () => {
+  const { account } = await freshPayer()
+  const asked: { method: string; params: unknown }[] = []
+  const provider = custom({
+    async request({ method, params }) {
+      if (method === 'eth_chainId') return toHex(usdc.chainId)
+      asked.push({ method, params })
+      return account.signTypedData(JSON.parse(params[1]))
+    },
+  })
+  const payment = buildPayment({ ...sample, from: account.address, nonce })
+
+  await signPayment(createClient({ transport: provider }), {
+    payment,
+    expect: { ...expected, token: usdc.verifyingContract, chainId: 8453 },
+  })
+  const payload = JSON.stringify(paymentTypedData(payment))
+  expect(asked).toEqual([
+    {
+      method: 'eth_signTypedData_v4',
+      params: [account.address.toLowerCase(), payload],
+    },
+  ])
+})
+
+test('signing, member list (not shown): the six members in the order of EIP-3009', () => {
+  const { types } = paymentTypedData(buildPayment(sample))
+
+  expect(types).toEqual({
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+      { name: 'verifyingContract', type: 'address' },
+    ],
+    ReceiveWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  })
+})
+
+test('states, payer signs: unused, authorizationState is false', async () => {
+  const { payment } = await draftAndSign()
+
+  expect(await stateOf(payment)).toBe(false)
+  expect(await getPaymentOutcome(client, { payment })).toEqual({
+    status: 'unused',
+  })
+})
+
+test('states, receiveWithAuthorization: captured, Transfer and AuthorizationUsed are emitted', async () => {
+  const { payment } = await draftAndSign()
+
+  const { logs } = await capture(payment)
+  expect(logs.map(({ address, topics }) => [address, topics[0]])).toEqual([
+    [token, keccak256(stringToHex('AuthorizationUsed(address,bytes32)'))],
+    [token, keccak256(stringToHex('Transfer(address,address,uint256)'))],
+  ])
+  expect(await getPaymentOutcome(client, { payment })).toMatchObject({
+    status: 'captured',
+    proof: { submitter: to },
+  })
+})
+
+test('states, receiveWithAuthorization, condition: the current time is inside the window', async () => {
+  const start = (await now()) + 1_000n
+  const window = { validAfter: start, validBefore: start + 900n }
+  const { payment } = await draftAndSign(window)
+  const call = captureCall({ payment })
+
+  expect(await mine(merchant, call)).toBe(
+    'FiatTokenV2: authorization is not yet valid',
+  )
+  await chain.warp(1_010n)
+  expect(await mine(merchant, call)).toBe('success')
+})
+
+test('states, receiveWithAuthorization, condition: the payer still has enough balance', async () => {
+  const { payment } = await draftAndSign({}, 12_499_999n)
+
+  const verdict = await verifyPayment(client, { payment, expect: expected })
+  expect(verdict).toMatchObject({ ok: false, reason: 'insufficientFunds' })
+  expect(await mine(merchant, captureCall({ payment }))).toBe(
+    'ERC20: transfer amount exceeds balance',
+  )
+})
+
+test('states, receiveWithAuthorization, condition: token policy allows the transfer', async () => {
+  const { payer, payment } = await draftAndSign()
+  const { address: account } = payer.account
+
+  await chain.block({ account })
+  const blocked = await verifyPayment(client, { payment, expect: expected })
+  await chain.block({ account, blocked: false })
+  const allowed = await verifyPayment(client, { payment, expect: expected })
+  expect(blocked).toMatchObject({ ok: false, reason: 'payerBlocked' })
+  expect(allowed).toMatchObject({ ok: true })
+})
+
+test('states, receiveWithAuthorization: payment is guaranteed only by the successful transaction', async () => {
+  const { payer, payment } = await draftAndSign()
+  const verdict = await verifyPayment(client, { payment, expect: expected })
+  await moveFunds(payer)
+
+  const gas = 200_000n
+  const hash = await sendUnchecked(payment, gas)
+  expect(verdict).toMatchObject({ ok: true })
+  await expect(waitForOutcome(client, { payment, hash })).rejects.toMatchObject(
+    {
+      name: 'CaptureRevertedError',
+      reason: 'insufficientFunds',
+    },
+  )
+})
+
+test('states, cancelAuthorization: canceled, AuthorizationCanceled is emitted', async () => {
+  const { payer, payment } = await draftAndSign()
+
+  const { logs, transactionHash: hash } = await cancel(payer, payment)
+  expect(logs.map(({ address, topics }) => [address, topics[0]])).toEqual([
+    [token, keccak256(stringToHex('AuthorizationCanceled(address,bytes32)'))],
+  ])
+  expect(await waitForOutcome(client, { payment, hash })).toMatchObject({
+    status: 'canceled',
+    transactionHash: hash,
+  })
+})
+
+test('states, cancelAuthorization: any later capture reverts', async () => {
+  const { payer, payment } = await draftAndSign()
+  await cancel(payer, payment)
+
+  await expect(capturePayment(merchant, { payment })).rejects.toMatchObject({
+    name: 'CaptureRejectedError',
+    reason: 'consumed',
+  })
+  expect(await mine(merchant, captureCall({ payment }))).toBe(
+    'FiatTokenV2: authorization is used or canceled',
+  )
+})
+
+test('states, cancelAuthorization: only the payer can sign it', async () => {
+  const { payment } = await draftAndSign()
+  const { domain, message, primaryType } = buildCancellation({ payment })
+  const forged = await signCancellation(merchant, {
+    cancellation: {
+      primaryType,
+      domain,
+      message: { ...message, authorizer: to },
+    },
+  })
+
+  await expect(
+    cancelPayment(relayer, { cancellation: { ...forged, message } }),
+  ).rejects.toMatchObject({
+    name: 'CancelRejectedError',
+    reason: 'wrongSigner',
+  })
+})
+
+test('states, merchant never submits: unused on chain, and valid until it expires', async () => {
+  const { payment } = await draftAndSign()
+  const { validBefore } = payment.message
+
+  await mineAt(validBefore - 2n)
+  expect(await stateOf(payment)).toBe(false)
+  await setNextBlockTimestamp(node, { timestamp: validBefore - 1n })
+  expect(await mine(merchant, captureCall({ payment }))).toBe('success')
+})
+
+test('states, time passes validBefore: unused on chain, no longer capturable', async () => {
+  const { payment } = await draftAndSign()
+
+  await mineAt(payment.message.validBefore)
+  expect(await stateOf(payment)).toBe(false)
+  expect(await getPaymentOutcome(client, { payment })).toEqual({
+    status: 'expired',
+  })
+  expect(await mine(merchant, captureCall({ payment }))).toBe(
+    'FiatTokenV2: authorization is expired',
+  )
+})
+
+test('states, authorizationState: one consumed state for used and for canceled', async () => {
+  const [captured, canceled] = [await draftAndSign(), await draftAndSign()]
+  await capture(captured.payment)
+  await cancel(canceled.payer, canceled.payment)
+
+  const payments = [captured.payment, canceled.payment]
+  expect(await Promise.all(payments.map(stateOf))).toEqual([true, true])
+  const outcomes = await Promise.all(
+    payments.map((payment) => getPaymentOutcome(client, { payment })),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['captured', 'canceled'])
+})
+
+test('operations, name and version: no input, a string', async () => {
+  expect(await read('name')).toBe('USD Coin')
+  expect(await read('version')).toBe('2')
+})
+
+test('operations, authorizationState: payer and nonce in, a boolean out', async () => {
+  const { payment } = await draftAndSign()
+  const { from, nonce } = payment.message
+  const ask = () =>
+    readContract(client, {
+      address: token,
+      abi: eip3009Abi,
+      functionName: 'authorizationState',
+      args: [from, nonce],
+    })
+
+  expect(await ask()).toBe(false)
+  await capture(payment)
+  expect(await ask()).toBe(true)
+})
+
+test('operations, receiveWithAuthorization (parameters not shown): the six members, then v, r, s', async () => {
+  const { payment } = await draftAndSign()
+  const { from, value, validAfter, validBefore, nonce } = payment.message
+  const signature = payment.signature
+
+  expect(captureCall({ payment })).toMatchObject({
+    to: token,
+    functionName: 'receiveWithAuthorization',
+    args: [
+      from,
+      to,
+      value,
+      validAfter,
+      validBefore,
+      nonce,
+      Number(slice(signature, 64)),
+      slice(signature, 0, 32),
+      slice(signature, 32, 64),
+    ],
+  })
+})
+
+test('operations, cancelAuthorization (parameters not shown): payer and nonce, then v, r, s', async () => {
+  const { payer, payment } = await draftAndSign()
+  const unsigned = buildCancellation({ payment })
+  const cancellation = await signCancellation(payer, { cancellation: unsigned })
+  const { signature } = cancellation
+
+  expect(cancelCall({ cancellation })).toMatchObject({
+    to: token,
+    functionName: 'cancelAuthorization',
+    args: [
+      payment.message.from,
+      payment.message.nonce,
+      Number(slice(signature, 64)),
+      slice(signature, 0, 32),
+      slice(signature, 32, 64),
+    ],
+  })
+})
+
+test('events, Transfer: signature hash, padded sender and recipient, the amount as data', async () => {
+  const { payment } = await draftAndSign()
+  const { from } = payment.message
+
+  const { logs } = await capture(payment)
+  expect(logs[1]).toMatchObject({
+    topics: [
+      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+      pad(from),
+      pad(to),
+    ],
+    data: toHex(12_500_000n, { size: 32 }),
+  })
+})
+
+test('events, Transfer: the payer can be derived from it', async () => {
+  const { payer, payment } = await draftAndSign()
+
+  const { logs } = await capture(payment)
+  const sender = slice(logs[1]?.topics[1] ?? '0x', 12)
+  expect(isAddressEqual(sender, payer.account.address)).toBe(true)
+})
+
+test('events, AuthorizationUsed: identifies payer and nonce', async () => {
+  const { payment } = await draftAndSign()
+  const { from, nonce } = payment.message
+
+  const { logs } = await capture(payment)
+  expect(logs[0]).toMatchObject({
+    topics: [
+      '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
+      pad(from),
+      nonce,
+    ],
+    data: '0x',
+  })
+})
+
+test('events, AuthorizationCanceled: identifies payer and nonce', async () => {
+  const { payer, payment } = await draftAndSign()
+  const { from, nonce } = payment.message
+
+  const { logs } = await cancel(payer, payment)
+  expect(logs[0]).toMatchObject({
+    topics: [
+      '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
+      pad(from),
+      nonce,
+    ],
+    data: '0x',
+  })
+})
+
+test('errors, capture after the nonce was canceled: the mined transaction reverts', async () => {
+  const { payer, payment } = await draftAndSign()
+  const { transactionHash } = await cancel(payer, payment)
+
+  const hash = await sendUnchecked(payment)
+  const { status } = await receiptOf(hash)
+  expect(status).toBe('reverted')
+  expect(await waitForOutcome(client, { payment, hash })).toMatchObject({
+    status: 'canceled',
+    transactionHash,
+  })
+})
+
+test('errors, capture when the payer moved funds: settlement does not succeed', async () => {
+  const { payer, payment } = await draftAndSign()
+  await moveFunds(payer)
+
+  await expect(capturePayment(merchant, { payment })).rejects.toMatchObject({
+    name: 'CaptureRejectedError',
+    reason: 'insufficientFunds',
+  })
+  expect(await stateOf(payment)).toBe(false)
+})
+
+test.each([
+  ['paused', () => chain.pause(), () => chain.pause(false)],
+  [
+    'recipientBlocked',
+    () => chain.block({ account: to }),
+    () => chain.block({ account: to, blocked: false }),
+  ],
+])(
+  'errors, capture when token policy blocks the transfer: %s',
+  async (reason, block, allow) => {
+    const { payment } = await draftAndSign()
+    await block()
+
+    const refused = capturePayment(merchant, { payment })
+    await expect(refused).rejects.toMatchObject({ reason })
+    const mined = await mine(merchant, captureCall({ payment }))
+    await allow()
+    expect(mined).not.toBe('success')
+    expect(await stateOf(payment)).toBe(false)
+  },
+)
+
+test('limits, authorization validity: from 60 seconds before to 15 minutes after', () => {
+  const { message } = buildPayment({ ...sample, now: 5_000n })
+
+  expect(message.validBefore - 5_000n).toBe(15n * 60n)
+  expect(5_000n - message.validAfter).toBe(60n)
+})
+
+test.each([31, 33])('limits, nonce size: %d bytes are refused', (bytes) => {
+  expect(() =>
+    buildPayment({ ...sample, nonce: pad('0x1', { size: bytes }) }),
+  ).toThrow('payment.message.nonce must be 32 bytes')
+})
+
+test('limits, amount scale: a seventh fraction digit is refused, not rounded', () => {
+  expect(parseAmount('0.000001')).toBe(1n)
+  expect(() => parseAmount('0.0000015')).toThrow(
+    'has more than 6 fraction digits',
+  )
+})
+
+test('limits, topics per log: at most 4', async () => {
+  const { payment } = await draftAndSign()
+
+  const { logs } = await capture(payment)
+  expect(logs.map(({ topics }) => topics.length)).toEqual([3, 3])
+})
+
+test('difference, capture pair: a Transfer signature sent to receiveWithAuthorization reverts', async () => {
+  const { payment } = await draftAndSign({
+    primaryType: 'TransferWithAuthorization',
+  })
+  const specPair = {
+    ...payment,
+    primaryType: 'ReceiveWithAuthorization',
+  } as const
+
+  expect(await mine(merchant, captureCall({ payment: specPair }))).toBe(
+    'FiatTokenV2: invalid signature',
+  )
+  await expect(
+    capturePayment(merchant, { payment: specPair }),
+  ).rejects.toMatchObject({ reason: 'wrongSigner' })
+  expect(await explainSignature({ payment: specPair })).toEqual({
+    found: true,
+    differences: [
+      {
+        field: 'primaryType',
+        signed: 'TransferWithAuthorization',
+        presented: 'ReceiveWithAuthorization',
+      },
+    ],
+  })
+})
+
+test('difference, capture pair: the default message is the one receiveWithAuthorization takes', async () => {
+  const { payment } = await draftAndSign()
+
+  expect(payment.primaryType).toBe('ReceiveWithAuthorization')
+  expect(await mine(merchant, captureCall({ payment }))).toBe('success')
+})
+
+test('difference, capture pair: TransferWithAuthorization is built to the letter', () => {
+  const primaryType = 'TransferWithAuthorization'
+  const payment = buildPayment({ ...sample, primaryType, now: 1_000n, nonce })
+
+  expect(paymentTypedData(payment)).toMatchObject({
+    primaryType: 'TransferWithAuthorization',
+    domain: usdc,
+    message: {
+      from: payer,
+      to,
+      value: '12500000',
+      validAfter: '940',
+      validBefore: '1900',
+      nonce,
+    },
+  })
+})
+
+test('difference, capture pair: anyone can submit a TransferWithAuthorization, and the recipient is paid', async () => {
+  const { payment } = await draftAndSign({
+    primaryType: 'TransferWithAuthorization',
+  })
+  const submitter = relayer.account.address.toLowerCase()
+
+  const hash = await capturePayment(relayer, { payment })
+  const outcome = await waitForOutcome(client, { payment, hash })
+  expect(outcome).toMatchObject({ status: 'captured', proof: { submitter } })
+})
+
+test('difference, domain: a token without version() is proven by its separator', async () => {
+  const paxos = await deployDevContract(chain, {
+    contract: devContracts.paxosToken,
+    args: ['PayPal USD', 'PYUSD', 6],
+  })
+
+  await expect(read('version', paxos)).rejects.toThrow('reverted')
+  const { domain } = await getToken(client, { token: paxos })
+  expect(domain).toMatchObject({ name: 'PayPal USD', version: '1' })
+})
+
+test('difference, amount scale: the decimals of the token, where it has others than 6', async () => {
+  const other = await deployDevToken(chain, { decimals: 18 })
+  const { payment } = await draft({ token: other })
+
+  expect(payment.message.value).toBe(12_500_000_000_000_000_000n)
+})
+
+test('difference, replay key: a nonce is unique for one payer on one token, so two tokens settle it twice', async () => {
+  const other = await deployDevToken(chain)
+  const { payer, payment: first } = await draftAndSign()
+  const { from, nonce } = first.message
+  await chain.mint({ to: from, value: 100_000_000n, token: other })
+  const second = await preparePayment(client, {
+    ...expected,
+    token: other,
+    from,
+    nonce,
+  })
+
+  await capture(first)
+  await capture(await sign(payer, second))
+  expect(await Promise.all([first, second].map(stateOf))).toEqual([true, true])
+  expect(await balanceOf(from, other)).toBe(87_500_000n)
+})
+
+test('difference, replay key: one payer and nonce sign two messages, and only one settles', async () => {
+  const { payer, payment } = await draftAndSign()
+  const { from, nonce } = payment.message
+  const cheap = await sign(
+    payer,
+    await preparePayment(client, { ...expected, amount: '0.01', from, nonce }),
+  )
+
+  const { transactionHash } = await capture(cheap)
+  expect(await getPaymentOutcome(client, { payment })).toMatchObject({
+    status: 'consumed',
+    transactionHash,
+  })
+})
+
+test('difference, chain time: the window counts from the newest block, not from the wall clock', async () => {
+  await chain.warp(10_000n)
+  const time = await now()
+  const { payment } = await draft()
+
+  const { validAfter, validBefore } = payment.message
+  const wall = BigInt(Math.floor(Date.now() / 1000))
+  expect(validAfter).toBeGreaterThan(wall + 900n)
+  expect(validBefore - validAfter).toBe(960n)
+  expect(validAfter - time).toBeLessThan(-50n)
+})
+
+test('difference, window: both bounds are exclusive', async () => {
+  const { payment } = await draftAndSign({ validAfter: (await now()) + 500n })
+  const { validAfter } = payment.message
+  const call = captureCall({ payment })
+
+  await setNextBlockTimestamp(node, { timestamp: validAfter })
+  expect(await mine(merchant, call)).toBe(
+    'FiatTokenV2: authorization is not yet valid',
+  )
+  await setNextBlockTimestamp(node, { timestamp: validAfter + 1n })
+  expect(await mine(merchant, call)).toBe('success')
+})
+
+test('difference, window: at validBefore itself it is over', async () => {
+  const { payment } = await draftAndSign()
+  const { validBefore } = payment.message
+
+  await setNextBlockTimestamp(node, { timestamp: validBefore })
+  expect(await mine(merchant, captureCall({ payment }))).toBe(
+    'FiatTokenV2: authorization is expired',
+  )
+})
+
+test('difference, cancellation: the token accepts it after expiry too', async () => {
+  const { payer, payment } = await draftAndSign()
+  await mineAt(payment.message.validBefore + 1n)
+
+  const { transactionHash: hash } = await cancel(payer, payment)
+  expect(await waitForOutcome(client, { payment, hash })).toMatchObject({
+    status: 'canceled',
+  })
+})
+
+test('difference, proof: a successful transaction alone is no payment', async () => {
+  const { payment, hash } = await spentOnPaxos()
+
+  const { status } = await receiptOf(hash)
+  expect(status).toBe('success')
+  expect(await getPaymentOutcome(client, { payment, hash })).toMatchObject({
+    status: 'canceled',
+  })
+})
+
+test.each([
+  ['zero', { amount: '0' }, 'is zero'],
+  ['a negative amount', { amount: '-1' }, 'is not a decimal'],
+  ['a payment to oneself', { to: payer }, 'another account than the payer'],
+] as const)(
+  'difference, checks: %s, which tokens accept or cannot mean, is refused',
+  (_, changes, message) => {
+    expect(() => buildPayment({ ...sample, ...changes })).toThrow(message)
+  },
+)
+
+async function moveFunds({ account }: Wallet): Promise<void> {
+  await node.setBalance({ address: account.address, value: 10n ** 18n })
+  const wallet = createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(),
+  })
+  const hash = await wallet.writeContract({
+    address: token,
+    abi: tokenAbi,
+    functionName: 'transfer',
+    args: [relayer.account.address, await balanceOf(account.address)],
+  })
+  await receiptOf(hash)
+}
+
+function sendUnchecked(payment: SignedPayment, gas = 200_000n): Promise<Hash> {
+  return capturePayment(merchant, { payment, simulate: false, gas })
+}
+
+/** A cancellation, then a capture, of one nonce on a token that never says no. */
+async function spentOnPaxos() {
+  const contract = devContracts.paxosToken
+  const args = ['PayPal USD', 'PYUSD', 6]
+  const paxos = await deployDevContract(chain, { contract, args })
+  const payer = await freshPayer()
+  const from = payer.account.address
+  const payment = await sign(
+    payer,
+    await preparePayment(client, { ...expected, token: paxos, from }),
+  )
+  await relayer.writeContract({
+    address: paxos,
+    abi: contract.abi,
+    functionName: 'mint',
+    args: [payment.message.from, 100_000_000n],
+  })
+  await cancel(payer, payment)
+  return { payment, hash: await sendUnchecked(payment) }
+}
+
+async function mineAt(timestamp: bigint): Promise<void> {
+  await setNextBlockTimestamp(node, { timestamp })
+  await node.mine({ blocks: 1 })
+}
