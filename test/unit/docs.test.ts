@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import type {
+  PaymentOutcome,
+  RefusalReason,
+  RejectionReason,
+} from 'countersign'
+import * as main from 'countersign'
+import * as devchain from 'countersign/devchain'
+import * as testing from 'countersign/testing'
+import { expect, test } from 'vitest'
+
+const page = readFileSync(
+  new URL('../../docs/errors.md', import.meta.url),
+  'utf8',
+)
+
+/** The rows of the tables between a heading and the next. */
+function rowsOf(heading: string): string[][] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`)
+  const lines = section.split('\n## ', 1)[0]?.split('\n') ?? []
+  return lines
+    .filter(
+      (line, at) => /^\| /.test(line) && !/^\|-/.test(lines[at + 1] ?? ''),
+    )
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+const namesOf = (heading: string) =>
+  rowsOf(heading).map(([name]) => name?.replaceAll('`', ''))
+
+// Complete by type: a reason added to the union is an error here.
+const refusals: Record<RefusalReason, true> = {
+  malformedSignature: true,
+  wrongChain: true,
+  wrongToken: true,
+  wrongPrimaryType: true,
+  wrongNonce: true,
+  wrongPayer: true,
+  wrongRecipient: true,
+  selfPayment: true,
+  windowTooLong: true,
+  paused: true,
+  payerBlocked: true,
+  recipientBlocked: true,
+  notYetValid: true,
+  expired: true,
+  consumed: true,
+  wrongDomain: true,
+  wrongSigner: true,
+  walletNotDeployed: true,
+  walletRejects: true,
+  insufficientFunds: true,
+  unsupportedToken: true,
+  gasTooHigh: true,
+  simulationFailed: true,
+  wrongAmount: true,
+  expiresTooSoon: true,
+}
+
+const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
+  wrongSender: true,
+  unsimulatedWallet: true,
+}
+
+const outcomes: Record<PaymentOutcome['status'], true> = {
+  unused: true,
+  captured: true,
+  canceled: true,
+  consumed: true,
+  expired: true,
+  unknown: true,
+}
+
+const classes = [main, devchain, testing]
+  .flatMap((entry) => Object.entries(entry))
+  .filter(([, it]) => typeof it === 'function' && isError(it.prototype))
+  .map(([name]) => name)
+
+function isError(prototype: unknown): boolean {
+  return prototype instanceof Error
+}
+
+test.each([
+  ['Refusal reasons', Object.keys(refusals)],
+  ['Rejection reasons', Object.keys(rejections)],
+  ['Outcomes', Object.keys(outcomes)],
+  ['Error classes', classes],
+])(
+  '%s: each name has one row, and no row is without a name',
+  (heading, names) => {
+    expect(namesOf(heading).sort()).toEqual([...names].sort())
+  },
+)
+
+test('refusal reasons stand in the order in which they win', () => {
+  expect(namesOf('Refusal reasons')).toEqual(Object.keys(refusals))
+})
+
+test('the entries export their error classes', () => {
+  expect(classes).toContain('CountersignError')
+  expect(classes).toContain('AnvilNotFoundError')
+})
+
+test.each([
+  'Refusal reasons',
+  'Rejection reasons',
+  'Outcomes',
+  'Error classes',
+])('%s: every row says what to do', (heading) => {
+  const advice = rowsOf(heading).map((cells) => cells.at(-1) ?? '')
+
+  expect(advice.length).toBeGreaterThan(1)
+  expect(advice.filter((text) => text.length < 7)).toEqual([])
+})
