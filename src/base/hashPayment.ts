@@ -53,7 +53,7 @@ export function hashDomain(domain: TokenDomain): Hex {
  */
 export function hashPayment(payment: Payment | Cancellation): Hex {
   const checked =
-    payment.primaryType === 'CancelAuthorization'
+    payment?.primaryType === 'CancelAuthorization'
       ? readCancellation(payment)
       : readPayment(payment)
   const separator = hashDomain(checked.domain)

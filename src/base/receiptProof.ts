@@ -61,10 +61,10 @@ export function proveCapture(
   )
   if (used < 0) return undefined
   for (const log of logs.slice(used + 1)) {
-    if (log.topics[0] === topics.used) return undefined
+    if (same(log.topics[0], topics.used)) return undefined
     if (
       matches(log, topics.transfer, `0x${word(from)}`, `0x${word(to)}`) &&
-      log.data === `0x${word(value)}`
+      same(log.data, `0x${word(value)}`)
     )
       return {
         transactionHash: receipt.transactionHash,
@@ -100,6 +100,11 @@ export function proves(
 function matches(log: ProofLog, ...expected: readonly string[]): boolean {
   return (
     log.topics.length === expected.length &&
-    expected.every((topic, i) => log.topics[i] === topic.toLowerCase())
+    expected.every((topic, i) => same(log.topics[i], topic))
   )
+}
+
+/** Nodes spell hex in either letter case. */
+function same(found: string | undefined, expected: string): boolean {
+  return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -106,13 +106,19 @@ export function readWords(words: string): {
   return { reason: meaning?.[1] ?? 'simulationFailed', words: redact(words) }
 }
 
-/** Takes out every run of hex digits longer than an address: it may be secret. */
+/**
+ * Takes out every run of digits, hex digits or base64 longer than an address:
+ * it may be secret.
+ */
 export function redact(text: string): string {
-  return text.replace(/(0x)?[\da-f]{41,}/gi, '0x…').slice(0, 500)
+  return text
+    .replace(/(0x)?[\da-f]{41,}/gi, '0x…')
+    .replace(/[\w+/-]{43,}=*/g, '…')
+    .slice(0, 500)
 }
 
 function revertWords(data: Hex): string {
-  const selector = data.slice(2, 10)
+  const selector = data.slice(2, 10).toLowerCase()
   const known = customErrors[selector]
   if (known) return `${known}()`
   if (selector !== '08c379a0') return `error 0x${selector}`

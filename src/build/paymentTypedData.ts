@@ -38,7 +38,7 @@ export function paymentTypedData(
   return JSON.parse(
     toJson(
       addTypes(
-        payment.primaryType === 'CancelAuthorization'
+        payment?.primaryType === 'CancelAuthorization'
           ? readCancellation(payment)
           : readPayment(payment),
       ),

@@ -1,0 +1,67 @@
+import {
+  encodeEventTopics,
+  toEventHash,
+  toFunctionSelector,
+  toFunctionSignature,
+} from 'viem'
+import { expect, test } from 'vitest'
+import { eip3009Abi, selectors, topics } from './tokenAbi.js'
+
+const vrs = 'uint8,bytes32,bytes32'
+const payment = 'address,address,uint256,uint256,uint256,bytes32'
+
+const signatures: Record<keyof typeof selectors, string> = {
+  transferVrs: `transferWithAuthorization(${payment},${vrs})`,
+  transferBytes: `transferWithAuthorization(${payment},bytes)`,
+  receiveVrs: `receiveWithAuthorization(${payment},${vrs})`,
+  receiveBytes: `receiveWithAuthorization(${payment},bytes)`,
+  cancelVrs: `cancelAuthorization(address,bytes32,${vrs})`,
+  cancelBytes: 'cancelAuthorization(address,bytes32,bytes)',
+  authorizationState: 'authorizationState(address,bytes32)',
+  balanceOf: 'balanceOf(address)',
+  decimals: 'decimals()',
+  domainSeparator: 'DOMAIN_SEPARATOR()',
+  eip712Domain: 'eip712Domain()',
+  isBlacklisted: 'isBlacklisted(address)',
+  isFrozen: 'isFrozen(address)',
+  name: 'name()',
+  paused: 'paused()',
+  version: 'version()',
+}
+
+test('every selector is the hash of its function', () => {
+  const computed = Object.entries(signatures).map(([name, signature]) => [
+    name,
+    toFunctionSelector(signature).slice(2),
+  ])
+  expect(selectors).toEqual(Object.fromEntries(computed))
+})
+
+test('every topic is the hash of its event', () => {
+  expect(topics).toEqual({
+    used: toEventHash('AuthorizationUsed(address,bytes32)'),
+    canceled: toEventHash('AuthorizationCanceled(address,bytes32)'),
+    transfer: toEventHash('Transfer(address,address,uint256)'),
+  })
+})
+
+test('the ABI holds the seven functions a payment needs', () => {
+  const functions = eip3009Abi.filter((item) => item.type === 'function')
+  expect(functions.map((item) => toFunctionSignature(item))).toEqual([
+    signatures.transferVrs,
+    signatures.transferBytes,
+    signatures.receiveVrs,
+    signatures.receiveBytes,
+    signatures.cancelVrs,
+    signatures.cancelBytes,
+    signatures.authorizationState,
+  ])
+})
+
+test.each([
+  ['AuthorizationUsed', topics.used],
+  ['AuthorizationCanceled', topics.canceled],
+  ['Transfer', topics.transfer],
+] as const)('the event %s of the ABI has its topic', (eventName, topic) => {
+  expect(encodeEventTopics({ abi: eip3009Abi, eventName })).toEqual([topic])
+})
