@@ -1,0 +1,79 @@
+/**
+ * Five payments on a real EVM node of their own: one captured, one canceled,
+ * one without funds, one expired, and one signed for the wrong function.
+ *
+ *     npm run demo
+ *     npm run demo -- --help
+ */
+import process from 'node:process'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { explainProblem } from './explainProblem.js'
+import { createNarrator } from './narrator.js'
+import { type DemoOptions, help, readOptions } from './options.js'
+import { playStory } from './playStory.js'
+import { stories } from './stories.js'
+import type { Narrator, Played, Run } from './types.js'
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options.help) console.log(help)
+  else if (!(await demo(options)).asTold) process.exitCode = 1
+} catch (error) {
+  console.error(`demo: ${explainProblem(error)}`)
+  process.exitCode = 1
+}
+
+async function demo(options: DemoOptions): Promise<Run> {
+  // Five blocks a second, as Base has them.
+  const chain = await startDevChain({ blockTime: 0.2, forkUrl: options.fork })
+  try {
+    const run = await playAll(chain, options)
+    if (options.json) console.log(toJson(run))
+    return run
+  } finally {
+    await chain.stop()
+  }
+}
+
+async function playAll(
+  chain: DevChain,
+  { amount, json }: DemoOptions,
+): Promise<Run> {
+  const narrator = json ? undefined : narrateInTerminal()
+  const about = {
+    amount,
+    url: chain.urls.http,
+    token: chain.token,
+    chainId: chain.chain.id,
+  }
+  narrator?.open(about)
+
+  const { timestamp: start } = await chain.clients.public.getBlock()
+  const began = performance.now()
+  const played: Played[] = []
+  for (const story of stories) {
+    narrator?.begin(story)
+    const onStep = (step: Played['steps'][number]) => narrator?.tell(step)
+    const ended = await playStory(chain, { story, amount, start, onStep })
+    narrator?.end(ended)
+    played.push(ended)
+  }
+
+  const seconds = (performance.now() - began) / 1000
+  const asTold = played.every((story) => story.asTold)
+  const run: Run = { ...about, asTold, seconds, stories: played }
+  narrator?.close(run)
+  return run
+}
+
+function narrateInTerminal(): Narrator {
+  const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
+  return createNarrator({ print: (line) => console.log(line), colours })
+}
+
+/** Amounts and gas as decimal strings. */
+function toJson(run: Run): string {
+  const write = (_: string, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value
+  return JSON.stringify(run, write, 2)
+}
