@@ -9,15 +9,8 @@ import {
 import { readReceipt } from '../reads/getReceipt.js'
 import { tryRequest } from '../reads/requestNode.js'
 import { type CaptureOptions, planCapture } from './planCapture.js'
-import { planTransaction } from './planTransaction.js'
-import { sendCall } from './sendCall.js'
-import {
-  isKnown,
-  type SignedTransaction,
-  sendError,
-  sendRaw,
-  signTransaction,
-} from './sendTransaction.js'
+import { sendCall, signAndSend } from './sendCall.js'
+import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
 export type CapturePaymentSyncParameters = CaptureOptions & {
@@ -53,47 +46,58 @@ export async function capturePaymentSync(
   const { timeout = 20_000, pollingInterval, ...options } = parameters
   const payment = readSignedPayment(options.payment)
   const capture = await planCapture(client, options)
+  const deadline = Date.now() + timeout
   const wait = (hash: Hash) =>
     waitForOutcome(client, {
       payment,
       hash,
       finality: 'preconfirmed',
       pollingInterval,
-      timeout,
+      timeout: Math.max(deadline - Date.now(), 0),
     })
   if (capture.account.type !== 'local')
     return wait(await sendCall(client, capture))
 
-  const transaction = await planTransaction(client, capture)
-  const signed = await signTransaction(client, capture.account, transaction)
-  const told = await sendSync(client, payment, signed)
-  return told ?? wait(signed.hash)
+  const { hash, outcome } = await signAndSend(client, capture, (signed) =>
+    sendSync(client, payment, signed),
+  )
+  return outcome ?? wait(hash)
 }
 
-/** `undefined` where the transaction is on its way and nothing is known yet. */
+/** No outcome where the transaction is on its way and nothing is known yet. */
 async function sendSync(
   client: Client,
   payment: SignedPayment,
   signed: SignedTransaction,
-): Promise<PaymentOutcome | undefined> {
+): Promise<{ hash: Hash; outcome?: PaymentOutcome | undefined }> {
+  const { hash, raw } = signed
   const method = 'eth_sendRawTransactionSync'
-  const { result, failure } = await tryRequest(client, method, [signed.raw], {
+  const { result, failure } = await tryRequest(client, method, [raw], {
     retryCount: 0,
   })
-  if (!failure)
-    return judgeReceipt(readReceipt(result, method), payment, undefined)
-  if (isMissing(failure)) await sendRaw(client, signed)
-  else if (!isKnown(failure) && !isTimeout(failure))
-    throw sendError(failure, signed.hash)
-  return undefined
+  if (!failure) return { hash, outcome: judgeAnswer(result, payment, hash) }
+  // The same bytes again do no harm, and every node knows the plain method.
+  if (!isKnown(failure) && !isTimeout(failure)) await sendRaw(client, signed)
+  return { hash }
 }
 
-/** Unknown or unsupported method (EIP-1474). */
-function isMissing({ code }: NodeFailure): boolean {
-  return code === -32601 || code === -32004
+/** An answer that is no receipt of the transaction says only that it was taken. */
+function judgeAnswer(
+  answer: unknown,
+  payment: SignedPayment,
+  hash: Hash,
+): PaymentOutcome | undefined {
+  try {
+    const receipt = readReceipt(answer, 'eth_sendRawTransactionSync')
+    return receipt.transactionHash.toLowerCase() === hash
+      ? judgeReceipt(receipt, payment, undefined)
+      : undefined
+  } catch {
+    return undefined
+  }
 }
 
-/** EIP-7966's code 4, a node's own words, or no answer at all. */
+/** EIP-7966's code 4, or the words of a node or a transport. */
 function isTimeout({ code, words }: NodeFailure): boolean {
-  return code === undefined || code === 4 || /time[d ]*out/i.test(words)
+  return code === 4 || /time[d ]*out/i.test(words)
 }

@@ -55,12 +55,14 @@ export class CaptureRevertedError extends CountersignError {
 }
 
 /**
- * The node did not take the transaction, or did not say. With a hash the
- * transaction may be on its way all the same: wait for it before sending again.
+ * The node or the wallet did not take the transaction, or did not say. Where it
+ * may have been sent all the same, wait for the outcome before sending again.
  */
 export class SendError extends CountersignError {
   override readonly name = 'SendError'
   override readonly retryable: boolean
+  /** Whether the transaction may be on its way. */
+  readonly maybeSent: boolean
 
   constructor({
     retryable,
@@ -70,9 +72,13 @@ export class SendError extends CountersignError {
     words: string
     code?: number | undefined
     retryable: boolean
+    maybeSent: boolean
   }) {
-    super(`The transaction was not sent: ${facts.words}.`, facts)
+    const { maybeSent, words } = facts
+    const was = maybeSent ? 'may not have been' : 'was not'
+    super(`The transaction ${was} sent: ${words}.`, facts)
     this.retryable = retryable
+    this.maybeSent = maybeSent
   }
 }
 

@@ -1,41 +1,104 @@
 import type { Client, Hash } from 'viem'
-import { readRevert, readWords } from '../base/revertReason.js'
-import { encodeBlock, requestNode, tryRequest } from '../reads/requestNode.js'
-import { CaptureRevertedError, type RejectionReason } from './errors.js'
+import {
+  type RefusalReason,
+  type RevertReason,
+  readRevert,
+  readWords,
+} from '../base/revertReason.js'
+import { selectors } from '../base/tokenAbi.js'
+import type { Payment } from '../base/types.js'
+import { word } from '../base/words.js'
+import { isPassing, NodeError, type NodeFailure } from '../reads/errors.js'
+import { prober } from '../reads/getToken.js'
+import {
+  encodeBlock,
+  readQuantity,
+  requestNode,
+  tryRequest,
+} from '../reads/requestNode.js'
+import { runCalls } from '../reads/runCalls.js'
+import type { CallAnswer } from '../reads/types.js'
+import { CaptureRevertedError } from './errors.js'
 
-/** Plays a failed transaction again on the state before its block. */
+type FailedReceipt = {
+  transactionHash: Hash
+  blockNumber: bigint
+  gasUsed: bigint
+}
+
+/**
+ * Plays a failed transaction again on the state after its block, which still
+ * holds what made it fail.
+ */
 export async function explainRevert(
   client: Client,
-  receipt: { transactionHash: Hash; blockNumber: bigint },
+  receipt: FailedReceipt,
+  payment: Payment,
 ): Promise<CaptureRevertedError> {
   const { transactionHash, blockNumber } = receipt
-  const sent = (await requestNode(client, 'eth_getTransactionByHash', [
-    transactionHash,
-  ])) as Record<string, unknown> | null
-  const { result, failure } = await tryRequest(client, 'eth_call', [
-    { from: sent?.from, to: sent?.to, data: sent?.input, gas: sent?.gas },
+  const sent = Object(
+    await requestNode(client, 'eth_getTransactionByHash', [transactionHash]),
+  )
+  const method = 'eth_call'
+  const { failure } = await tryRequest(client, method, [
+    { from: sent.from, to: sent.to, data: sent.input, gas: sent.gas },
     encodeBlock(blockNumber),
   ])
-  if (!failure || result)
-    return new CaptureRevertedError({
-      transactionHash,
-      reason: 'simulationFailed',
-    })
-  const { reason, words } = failure.data
-    ? readRevert(failure.data)
-    : readWords(failure.words)
+  if (failure && isPassing(failure)) throw new NodeError({ method, failure })
+  const told = failure ? readFailed(failure) : {}
+  const reason = ranOutOfGas(sent.gas, receipt)
+    ? 'gasTooHigh'
+    : await refine(client, told.reason, { payment, blockNumber })
   return new CaptureRevertedError({
     transactionHash,
-    reason: plainReason(reason),
-    words,
+    reason,
+    words: told.words,
   })
 }
 
-/** Without the facts of a rehearsal some reasons stay as general as the words. */
-function plainReason(
-  reason: ReturnType<typeof readWords>['reason'],
-): RejectionReason {
-  if (reason === 'blocked' || reason === 'outsideWindow')
-    return 'simulationFailed'
-  return reason
+function readFailed({ data, words }: NodeFailure): {
+  reason?: RevertReason
+  words?: string
+} {
+  const text = words.replace(/^execution reverted(: )?/, '')
+  return text && (!data || data === '0x') ? readWords(text) : readRevert(data)
+}
+
+/** A call that is cut off leaves less than the 64th it keeps per level. */
+function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
+  const limit = readQuantity(gas ?? '0x0', 'eth_getTransactionByHash')
+  return limit > 0n && gasUsed * 100n > limit * 96n
+}
+
+/** Finds out which account is blocked, and which bound was missed. */
+async function refine(
+  client: Client,
+  reason: RevertReason = 'simulationFailed',
+  { payment, blockNumber }: { payment: Payment; blockNumber: bigint },
+): Promise<RefusalReason> {
+  if (reason !== 'blocked' && reason !== 'outsideWindow') return reason
+  const { from, validAfter } = payment.message
+  const target = payment.domain.verifyingContract
+  const ask = (selector: string) => ({
+    target,
+    data: selector + word(from),
+    gas: 100_000,
+  })
+  const { head, calls } = await runCalls(client, {
+    from: prober,
+    block: blockNumber,
+    calls: {
+      blacklisted: ask(selectors.isBlacklisted),
+      frozen: ask(selectors.isFrozen),
+    },
+  })
+  if (reason === 'outsideWindow')
+    return head.timestamp <= validAfter ? 'notYetValid' : 'expired'
+  return isTrue(calls.blacklisted) || isTrue(calls.frozen)
+    ? 'payerBlocked'
+    : 'recipientBlocked'
+}
+
+function isTrue({ ok, data }: CallAnswer): boolean {
+  return ok && data.length === 66 && BigInt(data) !== 0n
 }

@@ -1,5 +1,5 @@
 import { type Account, type Client, recoverAddress } from 'viem'
-import { wallTime } from '../base/clock.js'
+import { devChainIds, maxClockSkew, wallTime } from '../base/clock.js'
 import { readSignedPayment } from '../base/fields.js'
 import { hashPayment } from '../base/hashPayment.js'
 import { tokenSignature } from '../base/signature.js'
@@ -79,9 +79,13 @@ function checkSender(
 
 /** What can be told without a node: the window, and that the payer is a key. */
 async function checkUnsimulated(payment: SignedPayment): Promise<void> {
-  const { from, validBefore } = payment.message
-  if (wallTime() >= validBefore + 120n)
+  const { domain, message } = payment
+  const { from, validAfter, validBefore } = message
+  const now = wallTime()
+  if (now >= validBefore + maxClockSkew)
     throw new CaptureRejectedError({ reason: 'expired' })
+  if (now <= validAfter - maxClockSkew && !devChainIds.includes(domain.chainId))
+    throw new CaptureRejectedError({ reason: 'notYetValid' })
   const hash = hashPayment(payment)
   const signature = tokenSignature(payment.signature) ?? '0x'
   const signer = await recoverAddress({ hash, signature }).catch(() => '')

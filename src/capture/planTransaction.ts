@@ -1,4 +1,11 @@
-import type { Account, Address, Client, Hex, LocalAccount } from 'viem'
+import {
+  type Account,
+  type Address,
+  type Client,
+  Eip1559FeesNotSupportedError,
+  type Hex,
+  type LocalAccount,
+} from 'viem'
 import { parseAccount } from 'viem/accounts'
 import { estimateFeesPerGas } from 'viem/actions'
 import type { TokenCall } from '../build/captureCall.js'
@@ -63,9 +70,13 @@ export async function planTransaction(
     options: SendOptions
   },
 ): Promise<PlannedTransaction> {
+  const asked = decideFees(client, options)
+  // A nonce consumed beside fees that fail would be lost.
+  const managed = account.type === 'local' && account.nonceManager
+  if (managed && options.nonce === undefined) await asked
   const [nonce, fees] = await Promise.all([
     options.nonce ?? getNonce(client, account, chainId),
-    decideFees(client, options),
+    asked,
   ])
   return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
 }
@@ -76,36 +87,59 @@ async function getNonce(
   chainId: number,
 ): Promise<number> {
   const { address } = account
-  if (account.type === 'local' && account.nonceManager)
-    return account.nonceManager.consume({ address, chainId, client })
   const method = 'eth_getTransactionCount'
+  if (account.type === 'local' && account.nonceManager)
+    return account.nonceManager
+      .consume({ address, chainId, client })
+      .catch((error: unknown) => {
+        throw new NodeError({ method, failure: readFailure(error) })
+      })
   const count = await requestNode(client, method, [address, 'pending'])
   return Number(readQuantity(count, method))
 }
 
-async function decideFees(
-  client: Client,
-  { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallFees,
-): Promise<
+type DecidedFees =
   | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
   | { type: 'legacy'; gasPrice: bigint }
-> {
+
+async function decideFees(
+  client: Client,
+  { gasPrice, ...request }: CallFees,
+): Promise<DecidedFees> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = request
   if (gasPrice !== undefined) return { type: 'legacy', gasPrice }
-  if (maxFeePerGas !== undefined)
-    return {
-      type: 'eip1559',
-      maxFeePerGas,
-      maxPriorityFeePerGas: maxPriorityFeePerGas ?? maxFeePerGas,
-    }
-  const fees = await estimateFeesPerGas(client, {
-    chain: client.chain,
-    ...(maxPriorityFeePerGas === undefined
-      ? {}
-      : { request: { maxPriorityFeePerGas } as never }),
-  }).catch((error: unknown) => {
+  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined)
+    return { type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas }
+  const fees = await estimateFees(client, request)
+  if (fees.type === 'legacy') return fees
+  const { maxFeePerGas: cap, maxPriorityFeePerGas: tip } = fees
+  return { ...fees, maxPriorityFeePerGas: tip < cap ? tip : cap }
+}
+
+/** As viem estimates them; by gas price where blocks have no base fee. */
+async function estimateFees(
+  client: Client,
+  request: Pick<CallFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+): Promise<DecidedFees> {
+  try {
+    const fees = await estimateFeesPerGas(client, {
+      chain: client.chain,
+      request: pickFees(request),
+    } as never)
+    return { type: 'eip1559', ...fees }
+  } catch (error) {
+    if (
+      error instanceof Eip1559FeesNotSupportedError &&
+      request.maxFeePerGas === undefined
+    )
+      return { type: 'legacy', gasPrice: await getGasPrice(client) }
     throw new NodeError({ method: 'eth_gasPrice', failure: readFailure(error) })
-  })
-  return { type: 'eip1559', ...fees }
+  }
+}
+
+async function getGasPrice(client: Client): Promise<bigint> {
+  const method = 'eth_gasPrice'
+  return readQuantity(await requestNode(client, method, []), method)
 }
 
 /** A quarter above what the rehearsal used, never the node's own estimate. */
@@ -119,12 +153,17 @@ export function gasLimit(
   return limit < maxGas ? limit : maxGas
 }
 
+/** The fee fields given, of one kind: a gas price stands alone. */
 export function pickFees({
   maxFeePerGas,
   maxPriorityFeePerGas,
   gasPrice,
-}: SendOptions): CallFees {
-  return { maxFeePerGas, maxPriorityFeePerGas, gasPrice }
+}: CallFees): CallFees {
+  if (gasPrice !== undefined) return { gasPrice }
+  return {
+    ...(maxFeePerGas === undefined ? {} : { maxFeePerGas }),
+    ...(maxPriorityFeePerGas === undefined ? {} : { maxPriorityFeePerGas }),
+  }
 }
 
 export function hasFees({ maxFeePerGas, gasPrice }: SendOptions): boolean {

@@ -1,7 +1,12 @@
 import type { Client, Hash } from 'viem'
 import type { PlannedCapture } from './planCapture.js'
 import { pickFees, planTransaction } from './planTransaction.js'
-import { sendFromWallet, sendRaw, signTransaction } from './sendTransaction.js'
+import {
+  type SignedTransaction,
+  sendFromWallet,
+  sendRaw,
+  signTransaction,
+} from './sendTransaction.js'
 
 /** Sends a planned call: signed here, or by the wallet behind the client. */
 export async function sendCall(
@@ -10,14 +15,7 @@ export async function sendCall(
 ): Promise<Hash> {
   const { account, call, chainId, gas, options } = planned
   if (account.type === 'local')
-    return sendRaw(
-      client,
-      await signTransaction(
-        client,
-        account,
-        await planTransaction(client, planned),
-      ),
-    )
+    return signAndSend(client, planned, (signed) => sendRaw(client, signed))
   return sendFromWallet(client, account, {
     to: call.to,
     data: call.data,
@@ -26,4 +24,32 @@ export async function sendCall(
     nonce: options.nonce,
     ...pickFees(options),
   })
+}
+
+/** Signs a planned call with a local account. */
+export async function signCall(
+  client: Client,
+  planned: PlannedCapture,
+): Promise<SignedTransaction> {
+  return signAndSend(client, planned, async (signed) => signed)
+}
+
+/**
+ * Signs and hands on. Where that fails, a nonce manager asks the node anew, so
+ * that no consumed nonce leaves a gap all later transactions wait behind.
+ */
+export async function signAndSend<result>(
+  client: Client,
+  planned: PlannedCapture,
+  send: (signed: SignedTransaction) => Promise<result>,
+): Promise<result> {
+  const { account, chainId, options } = planned
+  try {
+    const transaction = await planTransaction(client, planned)
+    return await send(await signTransaction(client, account, transaction))
+  } catch (error) {
+    if (account.type === 'local' && options.nonce === undefined)
+      account.nonceManager?.reset({ address: account.address, chainId })
+    throw error
+  }
 }

@@ -1,9 +1,9 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import { keccak256 } from 'viem'
-import type { NodeFailure } from '../reads/errors.js'
-import { readBytes, tryRequest } from '../reads/requestNode.js'
+import { isPassing, type NodeFailure } from '../reads/errors.js'
+import { readQuantity, requestNode, tryRequest } from '../reads/requestNode.js'
 import type { CallFees } from '../reads/types.js'
-import { SigningDeclinedError } from '../sign/errors.js'
+import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { AccountError, SendError } from './errors.js'
 import { type PlannedTransaction, readLocalAccount } from './planTransaction.js'
 
@@ -23,29 +23,67 @@ export async function signTransaction(
   transaction: PlannedTransaction,
 ): Promise<SignedTransaction> {
   const serializer = client.chain?.serializers?.transaction
-  const { signTransaction } = readLocalAccount(account)
-  const raw = await signTransaction(
-    transaction,
-    serializer ? { serializer } : undefined,
-  ).catch((error: unknown) => {
-    throw new SendError({ words: signerWords(error), retryable: true })
-  })
-  return { hash: keccak256(raw), raw, nonce: transaction.nonce }
+  const local = readLocalAccount(account)
+  let raw: unknown
+  try {
+    raw = await local.signTransaction(
+      transaction,
+      serializer ? { serializer } : undefined,
+    )
+  } catch (error) {
+    throw signerError(error)
+  }
+  // Checked here: viem's hash function quotes what it cannot read.
+  if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
+    throw new SendError({
+      words: 'the signer gave no serialized transaction',
+      retryable: false,
+      maybeSent: false,
+    })
+  return {
+    hash: keccak256(raw as Hex),
+    raw: raw as Hex,
+    nonce: transaction.nonce,
+  }
 }
 
 /** The kind of a signer's failure; its words may quote the transaction. */
-function signerWords(error: unknown): string {
-  return `the signer failed (${error instanceof Error ? error.name : typeof error})`
+function signerError(error: unknown): SendError | SigningDeclinedError {
+  const { code, name } = Object(error)
+  if (code === 4001) return new SigningDeclinedError()
+  const kind = /^\w{1,40}$/.test(String(name)) ? name : typeof error
+  const words = `the signer failed (${kind})`
+  return new SendError({ words, retryable: true, maybeSent: false })
 }
 
-/** Sends signed bytes. A node that has them already took them. */
+/** Sends signed bytes once. A node that has them already took them. */
 export async function sendRaw(
   client: Client,
-  { hash, raw }: SignedTransaction,
+  signed: SignedTransaction,
 ): Promise<Hash> {
-  const { failure } = await tryRequest(client, 'eth_sendRawTransaction', [raw])
-  if (failure && !isKnown(failure)) throw sendError(failure, hash)
-  return hash
+  const { hash, raw } = signed
+  const { failure } = await tryRequest(
+    client,
+    'eth_sendRawTransaction',
+    [raw],
+    { retryCount: 0 },
+  )
+  if (!failure || isKnown(failure) || (await isMined(client, failure, hash)))
+    return hash
+  throw sendError(failure, hash)
+}
+
+/** These very bytes may have used the nonce: sent before, or by a fallback. */
+async function isMined(
+  client: Client,
+  { words }: NodeFailure,
+  hash: Hash,
+): Promise<boolean> {
+  if (!/nonce (is )?too low|old nonce/i.test(words)) return false
+  const { result } = await tryRequest(client, 'eth_getTransactionByHash', [
+    hash,
+  ])
+  return Boolean(result)
 }
 
 /** Has a JSON-RPC account's wallet or node sign and send, once. */
@@ -55,6 +93,7 @@ export async function sendFromWallet(
   transaction: WalletFields,
 ): Promise<Hash> {
   if (account.type !== 'json-rpc') throw new AccountError('can send')
+  await requireChain(client, transaction.chainId)
   const method = 'eth_sendTransaction'
   const fields: Record<string, string> = { from: account.address }
   for (const [name, value] of Object.entries(transaction))
@@ -66,7 +105,18 @@ export async function sendFromWallet(
   })
   if (failure?.code === 4001) throw new SigningDeclinedError()
   if (failure) throw sendError(failure, undefined)
-  return readBytes(result, method)
+  if (typeof result === 'string' && /^0x[\da-f]{64}$/i.test(result))
+    return result as Hash
+  throw sendError({ words: 'the wallet gave no hash' }, undefined)
+}
+
+/** Elsewhere the call would do nothing but show the signature to everyone. */
+async function requireChain(client: Client, chainId: number): Promise<void> {
+  const method = 'eth_chainId'
+  const found = Number(
+    readQuantity(await requestNode(client, method, []), method),
+  )
+  if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
 }
 
 /** What a wallet is told; what is missing it decides itself. */
@@ -78,15 +128,23 @@ type WalletFields = CallFees & {
   nonce?: number | undefined
 }
 
+/** Geth, Nethermind, Besu and anvil each say it in their own way. */
 export function isKnown({ words }: NodeFailure): boolean {
-  return /already (known|imported|exists)|known transaction/i.test(words)
+  return /already ?(known|imported)|\bknown transaction|already in (the )?(mem)?pool/i.test(
+    words,
+  )
 }
 
-/** A refusal is final for these bytes; silence leaves it open. */
+/**
+ * A refusal is final for these bytes; silence leaves it open. The same bytes
+ * can be sent again, but a wallet asked again would sign another transaction.
+ */
 export function sendError(
-  { code, words, status }: NodeFailure,
+  failure: NodeFailure,
   transactionHash: Hash | undefined,
 ): SendError {
-  const refused = code !== undefined && code !== -32603 && status === undefined
-  return new SendError({ transactionHash, words, code, retryable: !refused })
+  const { code, words } = failure
+  const maybeSent = isPassing(failure)
+  const retryable = maybeSent && transactionHash !== undefined
+  return new SendError({ transactionHash, words, code, retryable, maybeSent })
 }

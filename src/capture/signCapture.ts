@@ -1,7 +1,8 @@
 import type { Client } from 'viem'
 import { type CaptureOptions, planCapture } from './planCapture.js'
-import { planTransaction, readLocalAccount } from './planTransaction.js'
-import { type SignedTransaction, signTransaction } from './sendTransaction.js'
+import { readAccount, readLocalAccount } from './planTransaction.js'
+import { signCall } from './sendCall.js'
+import type { SignedTransaction } from './sendTransaction.js'
 
 export type SignCaptureParameters = CaptureOptions
 
@@ -33,11 +34,6 @@ export async function signCapture(
   client: Client,
   parameters: SignCaptureParameters,
 ): Promise<SignedTransaction> {
-  const capture = await planCapture(client, parameters)
-  readLocalAccount(capture.account)
-  return signTransaction(
-    client,
-    capture.account,
-    await planTransaction(client, capture),
-  )
+  readLocalAccount(readAccount(client, parameters.account))
+  return signCall(client, await planCapture(client, parameters))
 }

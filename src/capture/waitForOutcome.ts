@@ -1,6 +1,8 @@
 import type { Client, Hash } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
+import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
-import { zeroHash } from '../base/receiptProof.js'
+import { type ProofReceipt, zeroHash } from '../base/receiptProof.js'
 import type { Finality, Payment } from '../base/types.js'
 import {
   FinalityUnsupportedError,
@@ -14,8 +16,8 @@ import {
 } from '../reads/getPaymentOutcome.js'
 import { getReceipt } from '../reads/getReceipt.js'
 import { type BlockSelector, getBlockHead } from '../reads/requestNode.js'
-import { OutcomeTimeoutError } from './errors.js'
 import { explainRevert } from './explainRevert.js'
+import { startWait } from './startWait.js'
 
 export type WaitForOutcomeParameters = {
   payment: Payment
@@ -75,25 +77,35 @@ export async function waitForOutcome(
   parameters: WaitForOutcomeParameters,
 ): Promise<PaymentOutcome> {
   const { timeout, signal, hash, since } = parameters
-  const { finality = 'included' } = parameters
+  const finality = readFinality(parameters.finality)
   const { pollingInterval = Math.min(client.pollingInterval, 1000) } =
     parameters
   const { signature: _, ...unsigned } = parameters.payment as Payment & {
     signature?: unknown
   }
-  const payment = readPayment(unsigned)
-  const deadline = timeout === undefined ? undefined : Date.now() + timeout
-  const watch = { payment, hash, since, finality }
-  if (finality === 'safe' || finality === 'finalized')
-    await requireBlock(client, finality)
+  const watch = { payment: readPayment(unsigned), hash, since, finality }
+  signal?.throwIfAborted()
 
-  for (let looks = 0; ; looks++) {
-    signal?.throwIfAborted()
-    const outcome = await look(client, watch, looks).catch(ignorePassing)
-    if (outcome) return outcome
-    if (timeout !== undefined && Date.now() >= (deadline ?? 0))
-      throw new OutcomeTimeoutError({ timeout, hash })
-    await sleep(pollingInterval, signal)
+  const wait = startWait({ timeout, signal, hash })
+  let ready = false
+  let doubted = false
+  const glance = async (looks: number) => {
+    if (!ready) await requireBlock(client, finality)
+    ready = true
+    const outcome = await look(client, watch, looks)
+    // A replica behind the others finds no logs: one such answer is not enough.
+    const doubtful = outcome?.status === 'unknown' && !doubted
+    doubted = outcome?.status === 'unknown'
+    return doubtful ? undefined : outcome
+  }
+  try {
+    for (let looks = 0; ; looks++) {
+      const outcome = await wait.until(glance(looks).catch(ignorePassing))
+      if (outcome) return outcome
+      await wait.pause(pollingInterval)
+    }
+  } finally {
+    wait.end()
   }
 }
 
@@ -104,14 +116,24 @@ type Watch = {
   finality: Finality | { blocks: number }
 }
 
+function readFinality(
+  finality: WaitForOutcomeParameters['finality'] = 'included',
+): Watch['finality'] {
+  const { blocks = 1 } = Object(finality)
+  if (!Number.isSafeInteger(blocks) || blocks < 1)
+    throw new InvalidFieldError('finality.blocks', blocks, 'a positive integer')
+  return finality
+}
+
 /** Looks at the nonce at every tenth glance at a receipt only. */
 const glances = 10
 
 async function look(
   client: Client,
-  { payment, hash, since, finality }: Watch,
+  watch: Watch,
   looks: number,
 ): Promise<PaymentOutcome | undefined> {
+  const { payment, hash, finality } = watch
   const quick = finality === 'included' || finality === 'preconfirmed'
   const receipt = hash && (await getReceipt(client, hash))
   const included = receipt && receipt.blockHash !== zeroHash
@@ -124,26 +146,56 @@ async function look(
 
   const block = await judgingBlock(client, finality)
   if (block === undefined) return undefined
-  const outcome = await getPaymentOutcome(client, {
-    payment,
-    hash,
-    block,
-    since,
-  })
-  const failed = included && receipt.status === 'reverted'
-  if (outcome.status === 'unused' && failed)
+  const outcome = await judge(client, watch, block)
+  if (outcome.status !== 'unused') return outcome
+  if (
+    included &&
+    receipt.status === 'reverted' &&
+    (quick || (await isReached(client, block, receipt.blockNumber)))
+  )
     await throwIfStillOpen(client, payment, receipt)
-  return outcome.status === 'unused' ? undefined : outcome
+  return undefined
+}
+
+async function judge(
+  client: Client,
+  { payment, hash, since }: Watch,
+  block: BlockSelector,
+): Promise<PaymentOutcome> {
+  const at = (block: BlockSelector) =>
+    getPaymentOutcome(client, { payment, hash, block, since })
+  if (block === 'latest') return at(block)
+  try {
+    const outcome = await at(block)
+    // Many nodes know the state of their pending block, and not its logs.
+    return outcome.status === 'unknown' && block === 'pending'
+      ? at('latest')
+      : outcome
+  } catch (error) {
+    // The token may be younger than the block.
+    if (!(error instanceof UnsupportedTokenError)) throw error
+    await at('latest')
+    return { status: 'unused' }
+  }
+}
+
+async function isReached(
+  client: Client,
+  block: BlockSelector,
+  blockNumber: bigint,
+): Promise<boolean> {
+  const head = await getBlockHead(client, block)
+  return head !== undefined && head.number >= blockNumber
 }
 
 async function throwIfStillOpen(
   client: Client,
   payment: Payment,
-  receipt: { transactionHash: Hash; blockNumber: bigint },
+  receipt: ProofReceipt,
 ): Promise<void> {
   const { status } = await getPaymentOutcome(client, { payment })
   if (status === 'unused' || status === 'expired')
-    throw await explainRevert(client, receipt)
+    throw await explainRevert(client, receipt, payment)
 }
 
 async function judgingBlock(
@@ -158,30 +210,18 @@ async function judgingBlock(
   return head && head.number >= depth ? head.number - depth : undefined
 }
 
-async function requireBlock(client: Client, finality: Finality): Promise<void> {
-  const head = await getBlockHead(client, finality as 'safe').catch(
-    (error: unknown) => {
-      if (error instanceof NodeError && error.retryable) throw error
-    },
-  )
+async function requireBlock(
+  client: Client,
+  finality: Watch['finality'],
+): Promise<void> {
+  if (finality !== 'safe' && finality !== 'finalized') return
+  const head = await getBlockHead(client, finality).catch((error: unknown) => {
+    if (!(error instanceof NodeError) || error.retryable) throw error
+  })
   if (!head) throw new FinalityUnsupportedError({ finality })
 }
 
-/** A node that stumbles is asked again; a token may be younger than `safe`. */
+/** A node that stumbles is asked again. */
 function ignorePassing(error: unknown): undefined {
-  if (error instanceof NodeError && error.retryable) return undefined
-  if (error instanceof UnsupportedTokenError) return undefined
-  throw error
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', wake)
-      resolve()
-    }
-    const timer = setTimeout(wake, ms)
-    signal?.addEventListener('abort', wake)
-  })
+  if (!(error instanceof CountersignError) || !error.retryable) throw error
 }

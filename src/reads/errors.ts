@@ -36,7 +36,7 @@ export class NodeError extends CountersignError {
       method,
       ...failureDetails(failure),
     })
-    this.retryable = isRetryable(failure)
+    this.retryable = isPassing(failure)
   }
 }
 
@@ -106,7 +106,8 @@ export function readFailure(error: unknown): NodeFailure {
   ) {
     const nested = at.data as { data?: unknown } | string | undefined
     const data = typeof nested === 'object' ? nested?.data : nested
-    if (typeof at.code === 'number') failure.code ??= at.code
+    // viem puts -1 where there was no code at all.
+    if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
     if (typeof data === 'string' && /^0x([\da-f]{2})*$/i.test(data))
       failure.data ??= data as `0x${string}`
@@ -116,9 +117,12 @@ export function readFailure(error: unknown): NodeFailure {
   return failure
 }
 
+/** The first line, within limits: a node may echo the whole request. */
 function tidy(words: string): string {
-  const firstLine = words.split('\n', 1)[0] ?? ''
-  return redact(firstLine.replace(/\w+:\/\/\S+/g, '(url)')).replace(/\.$/, '')
+  const line = words.slice(0, 2000).split('\n', 1)[0] ?? ''
+  // Half a secret at the cut would be too short to be recognised as one.
+  const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
+  return redact(whole.replace(/\w+:\/\/\S+/g, '(url)')).replace(/\.$/, '')
 }
 
 function failureDetails({ code, status, words }: NodeFailure): ErrorDetails {
@@ -129,7 +133,17 @@ function failureDetails({ code, status, words }: NodeFailure): ErrorDetails {
   }
 }
 
-function isRetryable({ code, status }: NodeFailure): boolean {
-  if (status !== undefined) return status === 429 || status >= 500
-  return code === undefined || code === -32603 || code === -32005
+/** Internal error, limits, and timeouts of Geth, QuickNode and Base. */
+const passingCodes = [-32603, -32005, -32002, -32007, -32016, 429]
+
+/** An overloaded node, and a replica behind the one that was asked before. */
+const passingWords =
+  /time[d ]*out|rate limit|too many requests|try again|temporar|unavailable|overloaded|pool is full|header not found|unknown block|beyond (the )?(current )?head|OutOfRange|indexing is in progress/i
+
+/** Whether the same request may be answered later. */
+export function isPassing({ code, status, words, data }: NodeFailure): boolean {
+  if (code === undefined && status !== undefined)
+    return status === 408 || status === 429 || status >= 500
+  if (code === undefined || passingCodes.includes(code)) return true
+  return code !== 3 && data === undefined && passingWords.test(words)
 }

@@ -8,6 +8,7 @@ import {
   zeroHash,
 } from '../base/receiptProof.js'
 import type { Finality, Payment } from '../base/types.js'
+import { NodeAnswerError } from './errors.js'
 import { findAuthorizationLogs } from './findAuthorizationLogs.js'
 import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
@@ -50,6 +51,21 @@ export type GetPaymentOutcomeParameters = {
  * @throws {@link InvalidFieldError} when the payment is malformed.
  * @throws {@link UnsupportedTokenError} when no such token is there.
  * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when its answers contradict each other.
+ *
+ * @example
+ * ```ts
+ * import { getPaymentOutcome, type Payment } from 'countersign'
+ * import type { PublicClient } from 'viem'
+ *
+ * async function isSettled(client: PublicClient, payment: Payment) {
+ *   const outcome = await getPaymentOutcome(client, {
+ *     payment,
+ *     block: 'finalized',
+ *   })
+ *   return outcome.status === 'captured'
+ * }
+ * ```
  */
 export async function getPaymentOutcome(
   client: Client,
@@ -69,8 +85,8 @@ export async function getPaymentOutcome(
   if (!consumed)
     return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
 
-  const finality = block === 'safe' || block === 'finalized' ? block : undefined
-  const told = hash && (await readTransaction(client, payment, hash, finality))
+  const judged = { block, upTo: head.number }
+  const told = hash && (await readTransaction(client, payment, hash, judged))
   if (told) return told
 
   const earliest =
@@ -80,24 +96,35 @@ export async function getPaymentOutcome(
     payer: from,
     nonce,
     toBlock: head.number,
+    pending: block === 'pending',
     since: earliest,
     maxBlockRange,
   })
   for (const found of search.hashes) {
-    const outcome = await readTransaction(client, payment, found, finality)
+    const outcome = await readTransaction(client, payment, found, judged)
     if (outcome) return outcome
   }
+  if (search.hashes.length > 0)
+    throw new NodeAnswerError({
+      method: 'eth_getTransactionReceipt',
+      problem: 'lacks what eth_getLogs found',
+    })
   return { status: 'unknown', searchedFrom: search.searchedFrom }
 }
 
+/** A receipt newer than the judged block does not count. */
 async function readTransaction(
   client: Client,
   payment: Payment,
   hash: Hash,
-  finality: Finality | undefined,
+  { block, upTo }: { block: BlockSelector; upTo: bigint },
 ): Promise<PaymentOutcome | undefined> {
+  const finality = block === 'safe' || block === 'finalized' ? block : undefined
   const receipt = await getReceipt(client, hash)
-  return receipt && judgeReceipt(receipt, payment, finality)
+  const sealed = receipt && receipt.blockHash !== zeroHash
+  if (!receipt || receipt.blockNumber > upTo) return undefined
+  if (!sealed && block !== 'pending') return undefined
+  return judgeReceipt(receipt, payment, finality)
 }
 
 /** What one receipt says of a payment; `undefined` if it is about others. */

@@ -1,0 +1,52 @@
+import { OutcomeTimeoutError } from './errors.js'
+
+/** Work and pauses that end early, by a timeout or by a signal. */
+export type Wait = {
+  until<value>(work: Promise<value>): Promise<value>
+  pause(milliseconds: number): Promise<void>
+  /** Leaves no timer and no listener behind. */
+  end(): void
+}
+
+/** Longer timers fire at once. */
+const maxTimer = 2 ** 31 - 1
+
+export function startWait({
+  timeout = Number.POSITIVE_INFINITY,
+  signal,
+  hash,
+}: {
+  timeout?: number | undefined
+  signal?: AbortSignal | undefined
+  hash?: string | undefined
+}): Wait {
+  let fail: (error: unknown) => void = () => undefined
+  const ended = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  ended.catch(() => undefined)
+  const abort = () => fail(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  const deadline =
+    timeout <= maxTimer
+      ? setTimeout(
+          () => fail(new OutcomeTimeoutError({ timeout, hash })),
+          timeout,
+        )
+      : undefined
+  let pause: ReturnType<typeof setTimeout> | undefined
+  return {
+    until: (work) => Promise.race([work, ended]),
+    pause: (milliseconds) => {
+      const over = new Promise<void>((resolve) => {
+        pause = setTimeout(resolve, milliseconds)
+      })
+      return Promise.race([over, ended])
+    },
+    end: () => {
+      clearTimeout(deadline)
+      clearTimeout(pause)
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+}
