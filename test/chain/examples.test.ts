@@ -1,0 +1,306 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { startDevChain } from 'countersign/devchain'
+import { afterAll, expect, test, vi } from 'vitest'
+import { createNarrator } from '../../examples/demo/narrator.js'
+import { readOptions } from '../../examples/demo/options.js'
+import { playStory } from '../../examples/demo/playStory.js'
+import type { Played, Run, Story } from '../../examples/demo/types.js'
+import { readBalances } from '../../examples/demo/wallets.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const examples = readdirSync(`${root}/examples`).filter((name) =>
+  name.endsWith('.ts'),
+)
+
+const chain = await startDevChain({ blockTime: 0 })
+afterAll(() => chain.stop())
+
+type Ended = { code: number | null; stdout: string; stderr: string }
+
+/** Runs a program to its end; none may ever print a signature. */
+async function run(file: string, ...args: readonly string[]): Promise<Ended> {
+  const ended = await new Promise<Ended>((resolve) => {
+    const all = ['--import', 'tsx', `examples/${file}`, ...args]
+    const options = { cwd: root, timeout: 40_000 }
+    const child = execFile(process.execPath, all, options, (_, ...output) => {
+      const [stdout, stderr] = output
+      resolve({ code: child.exitCode, stdout, stderr })
+    })
+  })
+  expect(ended.stdout + ended.stderr).not.toMatch(/[\da-f]{130}/i)
+  return ended
+}
+
+const runDemo = (...args: readonly string[]): Promise<Ended> =>
+  run('demo/demo.ts', ...args)
+
+async function runJson(
+  ...args: readonly string[]
+): Promise<{ code: number | null; stderr: string; document: Run }> {
+  const { stdout, ...ended } = await runDemo('--json', ...args)
+  return { ...ended, document: JSON.parse(stdout) }
+}
+
+/** A text without what differs from run to run. */
+function settle(text: string): string {
+  return text
+    .replace(/0x[\da-f]{64}/g, '(hash)')
+    .replace(/0x[\da-f]{40}/gi, '(address)')
+    .replace(/\d{10}n/g, '(time)')
+    .replace(/block \d+/g, 'block (number)')
+    .replace(/\d+ gas/g, '(amount) gas')
+}
+
+const outputs: readonly (readonly [string, string])[] = [
+  [
+    '1-sign.ts',
+    `The merchant sends a draft of 429 bytes:
+{
+  from: '(address)',
+  to: '(address)',
+  value: 12500000n,
+  validAfter: (time),
+  validBefore: (time),
+  nonce: '(hash)'
+}
+The payer signs a ReceiveWithAuthorization.
+A page that expected 1.25 refuses: The payment's value is 12500000, expected 1250000.
+`,
+  ],
+  [
+    '2-verify.ts',
+    `as signed                         ok at block (number)
+for an order of 99.00             wrongAmount
+with the value raised to match    wrongSigner
+with the payer on the block list  payerBlocked
+`,
+  ],
+  [
+    '3-capture.ts',
+    `Capture rejected: wrongSender ((address) is not the recipient (address)).
+Captured 12.5 USDC:
+  transaction (hash)
+  block (number), log 1, safe
+  (amount) gas, paid by the merchant
+Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
+`,
+  ],
+  [
+    '4-cancel.ts',
+    `The payment is canceled:
+  transaction (hash)
+  block (number), sent by the relayer
+Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
+`,
+  ],
+  [
+    '5-explain.ts',
+    `ok: the token would pay
+wrongSigner: FiatTokenV2: invalid signature
+  primaryType: TransferWithAuthorization was signed, not ReceiveWithAuthorization
+wrongSigner: FiatTokenV2: invalid signature
+  name: USDC was signed, not USD Coin
+wrongSigner: FiatTokenV2: invalid signature
+  version: 1 was signed, not 2
+wrongSigner: FiatTokenV2: invalid signature
+  signed by (address)
+`,
+  ],
+]
+
+test.concurrent.each(outputs)('%s prints what it shows', async (file, text) => {
+  const { code, stdout, stderr } = await run(file)
+  expect([code, settle(stdout), stderr]).toEqual([0, text, ''])
+})
+
+test('every example is run here, listed, and 30 to 60 lines long', () => {
+  const list = readFileSync(`${root}/examples/README.md`, 'utf8')
+  expect(examples).toEqual(outputs.map(([file]) => file))
+  for (const file of examples) {
+    const lines = readFileSync(`${root}/examples/${file}`, 'utf8').split('\n')
+    expect(lines.length).toBeGreaterThan(30)
+    expect(lines.length).toBeLessThanOrEqual(61)
+    expect(list).toContain(`\`npx tsx examples/${file}\``)
+  }
+})
+
+test('examples and demo use the published entries and nothing inside', () => {
+  const demo = readdirSync(`${root}/examples/demo`).map((it) => `demo/${it}`)
+  const specifiers = [...examples, ...demo].flatMap((file) => [
+    ...readFileSync(`${root}/examples/${file}`, 'utf8').matchAll(
+      /from '([^'.][^']*)'/g,
+    ),
+  ])
+  const modules = new Set(specifiers.map(([, name = '']) => name))
+  const foreign = [...modules].filter((name) => !name.startsWith('node:'))
+  expect(foreign.sort()).toEqual(['countersign', 'countersign/devchain'])
+})
+
+test('npm run demo prints a timeline, ends within 20 seconds and leaves no node', async () => {
+  const began = performance.now()
+  const child = spawn('npm', ['run', '--silent', 'demo'], { cwd: root })
+  let stdout = ''
+  child.stdout.on('data', (text) => {
+    stdout += text
+  })
+  const [code] = await once(child, 'close')
+  expect(code).toBe(0)
+  expect(performance.now() - began).toBeLessThan(20_000)
+  expect(stdout).not.toContain('\x1b')
+  expect(stdout).not.toMatch(/[\da-f]{130}/i)
+  expect(stdout).toMatch(
+    /\+\d\d:\d\d +merchant +captures the payment +0x[\da-f]{4}…[\da-f]{4} +\d\d,\d{3}\n/,
+  )
+  expect(stdout).toMatch(/payer +10,000.00 +9,987.50 +-12.50\n/)
+  expect(stdout).toMatch(/merchant +0.00 +12.50 +\+12.50\n/)
+  expect(stdout).toContain('reverts: "FiatTokenV2: invalid signature"')
+  expect(stdout).toMatch(/5 of 5 stories ended as told, in [\d.]+ s\n$/)
+  await expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed')
+})
+
+test.concurrent('--json prints one document of stories, steps, outcomes and balances', async () => {
+  const { code, stderr, document } = await runJson()
+  expect([code, stderr, document.asTold]).toEqual([0, '', true])
+  expect(document.stories.map(ending)).toEqual([
+    ['captured', 'captured'],
+    ['canceled', 'canceled'],
+    ['moved', 'unused'],
+    ['expired', 'expired'],
+    ['mismatched', 'unused'],
+  ])
+  const steps = document.stories.flatMap((story) => story.steps)
+  const times = steps.map(({ time }) => time)
+  expect(times).toEqual([...times].sort((a, b) => a - b))
+  const sent = steps.flatMap(({ transaction }) => transaction ?? [])
+  expect(sent.map(({ reverted }) => reverted)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+  for (const { gasUsed } of sent)
+    expect(Number(gasUsed)).toBeGreaterThan(21_000)
+})
+
+test.concurrent('--amount moves exactly that, to the last unit', async () => {
+  const { code, document } = await runJson('--amount', '0.000001')
+  const [captured, , moved] = document.stories.map((story) => story.balances)
+  expect(code).toBe(0)
+  expect(captured).toEqual({
+    before: { payer: '10000000000', merchant: '0', savings: '0' },
+    after: { payer: '9999999999', merchant: '1', savings: '0' },
+  })
+  expect(moved?.after).toEqual({
+    payer: '0',
+    merchant: '1',
+    savings: '10000000000',
+  })
+})
+
+test.concurrent('--fork plays on a copy and leaves the forked chain alone', async () => {
+  const before = await readBalances(chain)
+  const { code, document } = await runJson('--fork', chain.urls.http)
+  expect([code, document.asTold, document.chainId]).toEqual([0, true, 31337])
+  expect(document.token).toBe(chain.token)
+  expect(document.stories[0]?.balances.before.payer).toBe('20000000000')
+  expect(await readBalances(chain)).toEqual(before)
+})
+
+test.concurrent('stories that do not end as told are named, and the demo fails', async () => {
+  const { code, document } = await runJson('--amount', '999999999')
+  expect([code, document.asTold]).toEqual([1, false])
+  const told = document.stories.map(({ id, problem }) => [id, problem])
+  const problem = 'expected true, got "insufficientFunds"'
+  expect(told).toEqual([
+    ['captured', problem],
+    ['canceled', problem],
+    ['moved', problem],
+    ['expired', problem],
+    ['mismatched', undefined],
+  ])
+})
+
+test.concurrent.each([
+  [['--colour'], "Unknown option '--colour'"],
+  [['--json', '--fork', 'http://127.0.0.1:1'], 'anvil did not start'],
+])('the demo ends at once for %j', async (args, problem) => {
+  const { code, stdout, stderr } = await runDemo(...args)
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain(`demo: ${problem}`)
+})
+
+test.each([
+  [['extra'], "Unexpected argument 'extra'"],
+  [['--amount'], "Option '--amount <value>' argument missing"],
+  [['--amount', '12.5000001'], 'Amount "12.5000001" has more than 6 fraction'],
+  [['--amount', '0'], 'Amount "0" is zero'],
+  [['--fork', 'nowhere'], '--fork takes the URL of a node'],
+])('%j is an error that says why', (args, problem) => {
+  expect(() => readOptions(args)).toThrow(problem)
+})
+
+test.concurrent('--help names every option', async () => {
+  const { code, stdout } = await runDemo('--help')
+  expect(code).toBe(0)
+  for (const option of ['--amount', '--fork', '--json', '--help'])
+    expect(stdout).toContain(option)
+})
+
+test.concurrent('an interrupted demo leaves no node', async () => {
+  const args = ['--import', 'tsx', 'examples/demo/demo.ts']
+  const child = spawn(process.execPath, args, { cwd: root })
+  let stdout = ''
+  for await (const text of child.stdout) {
+    stdout += text
+    if (stdout.includes('signs it')) child.kill('SIGINT')
+  }
+  // The node ends a moment after the program.
+  await vi.waitFor(() =>
+    expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed'),
+  )
+  expect(stdout).not.toContain('stories ended as told')
+})
+
+const still: Story = {
+  id: 'still',
+  title: 'Nothing happens',
+  ends: 'unused',
+  play: async () => ({ status: 'unused' }),
+}
+test.each<[string, Partial<Story>, string | undefined]>([
+  ['as told', {}, undefined],
+  ['with another outcome', { ends: 'expired' }, 'unused instead of expired'],
+  [
+    'with one unit too few',
+    { moves: () => ({ merchant: 1n }) },
+    'the balances are not as told',
+  ],
+])('a story that ends %s is judged so', async (_, part, problem) => {
+  const story = { ...still, ...part }
+  const parameters = { story, amount: '1', start: 0n, onStep: () => undefined }
+  const played = await playStory(chain, parameters)
+  expect(played.problem).toBe(problem)
+  expect(played.asTold).toBe(problem === undefined)
+})
+
+test('the timeline is coloured only when asked', () => {
+  const write = (colours: boolean): string => {
+    const lines: string[] = []
+    createNarrator({ print: (line) => lines.push(line), colours }).begin(still)
+    return lines.join('\n')
+  }
+  expect(write(true)).toContain('\x1b[1m1. Nothing happens\x1b[0m')
+  expect(write(false)).not.toContain('\x1b')
+})
+
+function ending({ id, outcome }: Played): [string, string | undefined] {
+  return [id, outcome?.status]
+}
+
+function urlIn(text: string): string {
+  return /http:\/\/[\d.:]+/.exec(text)?.[0] ?? 'no address was printed'
+}
