@@ -68,7 +68,7 @@ const readText = /* @__PURE__ */ reader(
 
 const readChainId = /* @__PURE__ */ reader(
   (value) =>
-    Number(value) > 0 && Number.isSafeInteger(value)
+    Number.isSafeInteger(value) && (value as number) > 0
       ? (value as number)
       : undefined,
   'a positive integer',

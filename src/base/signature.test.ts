@@ -118,7 +118,7 @@ test('every form of a signature becomes the one that recovers to its signer', as
       const privateKey: Hex = `0x${word(secret)}`
       const { address } = privateKeyToAccount(privateKey)
       const made = await sign({ hash, privateKey })
-      const [low, parity] = [BigInt(made.s), made.yParity]
+      const [low, parity] = [BigInt(made.s), made.yParity ?? 2]
       const rValue = BigInt(made.r)
       const forms = [
         serializeSignature(made),

@@ -30,7 +30,7 @@ export type CancelCallParameters = {
  * ```
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
-  const { signature, ...unsigned } = parameters.cancellation
+  const { signature, ...unsigned } = Object(parameters.cancellation)
   const { domain, message } = readCancellation(unsigned)
   return signedCall({
     token: domain.verifyingContract,

@@ -43,7 +43,7 @@ export type CaptureCallParameters = {
  * ```
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
-  const { signature: given, ...unsigned } = parameters.payment
+  const { signature: given, ...unsigned } = Object(parameters.payment)
   const payment = readPayment(unsigned)
   const signature = readTokenSignature(given)
   const { from, to, value, validAfter, validBefore, nonce } = payment.message

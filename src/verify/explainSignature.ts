@@ -69,7 +69,7 @@ export type ExplainSignatureParameters = {
 export async function explainSignature(
   parameters: ExplainSignatureParameters,
 ): Promise<SignatureExplanation> {
-  const { signature: given, ...unsigned } = parameters.payment
+  const { signature: given, ...unsigned } = Object(parameters.payment)
   const payment: Payment = readPayment(unsigned)
   const signature = tokenSignature(given)
   if (signature?.length !== 132)
