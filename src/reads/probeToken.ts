@@ -87,7 +87,7 @@ export function readCapabilities(probes: Probes): {
   const receive = has(probes.receive)
   const transfer = has(probes.transfer)
   return {
-    decimals: tells(probes.decimals) ? Number(probes.decimals.data) : 6,
+    decimals: readDecimals(probes.decimals),
     capabilities: {
       receive,
       transfer,
@@ -98,6 +98,12 @@ export function readCapabilities(probes: Probes): {
       stateEnum: transfer && !receive,
     },
   }
+}
+
+/** Those of USDC where the token has none, or none that can be used. */
+export function readDecimals({ ok, data }: CallAnswer): number {
+  const decimals = ok && data.length === 66 ? Number(data) : 6
+  return decimals <= 255 ? decimals : 6
 }
 
 /** The domain among the candidates that the token's separator proves. */
@@ -156,7 +162,7 @@ function domainCandidates(
  * The texts of an `eip712Domain()` answer whose bitmap (ERC-5267) names
  * exactly the four members tokens sign under.
  */
-function decodeDomain(
+export function decodeDomain(
   answer: CallAnswer,
 ): { name: string; version: string } | undefined {
   if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import { executorCode } from './contracts/Executor.generated.js'
-import { NodeError } from './errors.js'
-import { encodeBlock, tryRequest } from './requestNode.js'
+import { NodeAnswerError, NodeError } from './errors.js'
+import { encodeBlock, readBytes, tryRequest } from './requestNode.js'
 import { encodeTransaction, runPlainCalls } from './runPlainCalls.js'
 import type {
   Call,
@@ -76,7 +76,7 @@ async function runExecutor(
     const error = new NodeError({ method: 'eth_call', failure })
     if (error.retryable) throw error
   }
-  const answers = readRun(result, scene !== undefined)
+  const answers = readRun(result, scene?.length, calls.length)
   if (!answers && (!failure || failure.code === -32602))
     withoutOverrides.add(client)
   return answers
@@ -103,29 +103,35 @@ function encodeCalls(calls: readonly Call[]): string {
 const hexOf = (value: number, digits: number): string =>
   value.toString(16).padStart(digits, '0')
 
-function readRun(result: unknown, played: boolean): RawAnswers | undefined {
+function readRun(
+  result: unknown,
+  played: number | undefined,
+  asked: number,
+): RawAnswers | undefined {
   if (typeof result !== 'string' || !result.startsWith(`0x${answerMark}`))
     return undefined
-  const head = (index: number) => result.slice(2 + index * 64, 66 + index * 64)
-  const answers = readAnswers(result.slice(2))
-  const [first] = answers
+  const body = readBytes(result, 'eth_call').slice(2)
+  const [first, ...rest] = readAnswers(body, asked + (played ? 1 : 0))
+  const head = (index: number) => BigInt(`0x${wordAt(body, index * 64)}`)
   return {
     head: {
-      number: BigInt(`0x${head(1)}`),
-      timestamp: BigInt(`0x${head(2)}`),
-      chainId: Number(`0x${head(3)}`),
+      number: head(1),
+      timestamp: head(2),
+      chainId: Number(head(3)),
       via: 'override',
     },
-    scene: played && first ? readAnswers(first.data.slice(2)) : [],
-    calls: played ? answers.slice(1) : answers,
+    scene: played && first ? readAnswers(first.data.slice(2), played) : [],
+    calls: played || !first ? rest : [first, ...rest],
   }
 }
 
-function readAnswers(body: string): CallAnswer[] {
+/** The given number of answers, and nothing after them. */
+function readAnswers(body: string, count: number): CallAnswer[] {
   const answers: CallAnswer[] = []
-  for (let at = 5 * 64; at < body.length; ) {
+  let at = 5 * 64
+  while (answers.length < count && at < body.length) {
     const number = (index: number) =>
-      BigInt(`0x${body.slice(at + index * 64, at + index * 64 + 64)}`)
+      BigInt(`0x${wordAt(body, at + index * 64)}`)
     const end = at + 256 + Number(number(3)) * 2
     answers.push({
       ok: number(0) === 1n,
@@ -135,5 +141,15 @@ function readAnswers(body: string): CallAnswer[] {
     })
     at = end
   }
-  return answers
+  if (answers.length === count && at === body.length) return answers
+  throw cutOff()
 }
+
+function wordAt(body: string, at: number): string {
+  const text = body.slice(at, at + 64)
+  if (text.length === 64) return text
+  throw cutOff()
+}
+
+const cutOff = (): NodeAnswerError =>
+  new NodeAnswerError({ method: 'eth_call', problem: 'is cut off' })

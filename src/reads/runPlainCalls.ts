@@ -90,15 +90,23 @@ export function encodeTransaction({
 
 type Asked = { from: Address; at: string; fees?: CallFees | undefined }
 
-/** Plays with fee fields, or without where the sender cannot pay for them. */
+/**
+ * Plays with fee fields, or without where the sender cannot pay for them. What
+ * is refused, but not when gas is plenty and free, was refused for its gas.
+ */
 async function playCall(
   client: Client,
   call: Call,
   asked: Asked,
 ): Promise<CallAnswer> {
+  const free = { ...asked, fees: undefined }
   const answer = await askCall(client, call, asked)
-  return /insufficient funds for gas|lack of funds/i.test(answer.words ?? '')
-    ? askCall(client, call, { ...asked, fees: undefined })
+  if (answer.ok) return answer
+  if (/insufficient funds for gas|lack of funds/i.test(answer.words ?? ''))
+    return askCall(client, call, free)
+  const roomy = { ...call, gas: call.gas * 10 }
+  return (await askCall(client, roomy, free)).ok
+    ? { ...answer, words: 'out of gas' }
     : answer
 }
 
@@ -110,16 +118,30 @@ async function askCall(
 ): Promise<CallAnswer> {
   const method = 'eth_call'
   const { result, failure } = await tryRequest(client, method, [
-    encodeTransaction({ from, to: target, data, gas, fees }),
+    encodeTransaction({
+      from,
+      to: target,
+      data,
+      gas: gas + 21_000 + 4 * countDataTokens(data),
+      fees,
+    }),
     at,
   ])
   if (!failure)
     return { ok: true, data: readBytes(result, method), hasCode: true }
   const { code, words, data: reverted = '0x' } = failure
   const refused =
-    code === 3 || reverted !== '0x' || /revert|gas|funds/i.test(words)
+    code === 3 ||
+    reverted !== '0x' ||
+    /revert|gas|funds|opcode|jump|stack|EVM/i.test(words)
   if (!refused) throw new NodeError({ method, failure })
   return { ok: false, data: reverted, hasCode: true, words }
+}
+
+/** A zero byte of a transaction's data counts once, any other four times. */
+export function countDataTokens(data: string): number {
+  const bytes = data.match(/../g) ?? []
+  return bytes.reduce((sum, byte) => sum + (byte === '00' ? 1 : 4), 0)
 }
 
 async function askCode(

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { hashDomain } from '../base/hashPayment.js'
 import {
   type RefusalReason,
@@ -6,9 +7,10 @@ import {
   readWords,
 } from '../base/revertReason.js'
 import { isWrappedSignature } from '../base/signature.js'
-import { refuses } from '../reads/probeToken.js'
+import type { TokenDomain } from '../base/types.js'
+import { decodeDomain, readDecimals, refuses } from '../reads/probeToken.js'
 import type { CallAnswer, RunAnswers } from '../reads/types.js'
-import type { Act, FactName, JudgedAt, Rehearsal } from './types.js'
+import type { Act, FactName, FixedGas, JudgedAt, Rehearsal } from './types.js'
 
 type Answers = RunAnswers<FactName>
 
@@ -16,7 +18,7 @@ type Answers = RunAnswers<FactName>
 export function judgeRehearsal(
   act: Act,
   answers: Answers,
-  { gas, intrinsicGas }: { gas: number; intrinsicGas: number },
+  { gas, fixed }: { gas: number; fixed: FixedGas },
 ): Rehearsal {
   const { head, scene, calls } = answers
   const [played] = scene
@@ -26,7 +28,7 @@ export function judgeRehearsal(
     via: head.via,
     ...(played?.gasUsed === undefined
       ? {}
-      : { gasUsed: played.gasUsed + BigInt(intrinsicGas) }),
+      : { gasUsed: wholeGas(played.gasUsed, fixed) }),
   }
   const refuse = (reason: RefusalReason, words?: string): Rehearsal => ({
     ok: false,
@@ -39,21 +41,39 @@ export function judgeRehearsal(
   if (head.chainId !== act.domain.chainId) return refuse('wrongChain')
   if (!calls.token.hasCode || !played) return refuse('unsupportedToken')
   if (!played.ok) {
-    if (ranOutOfGas(played, gas)) return refuse('gasTooHigh', played.words)
     const { reason, words } = readRefusal(played)
+    if (blamesGas.includes(reason) && ranOutOfGas(played, gas))
+      return refuse('gasTooHigh', words)
     return refuse(refine(reason, act, answers), words)
   }
+  if (fixed.least > gas + fixed.intrinsic) return refuse('gasTooHigh')
   if (isTrue(calls.consumed)) return refuse('consumed')
   if (movedOtherwise(act, answers))
     return refuse('simulationFailed', 'the exact value would not arrive')
-  return { ok: true, head, at, decimals: Number(calls.decimals.data) || 0 }
+  return { ok: true, head, at, decimals: readDecimals(calls.decimals) }
 }
 
-/** A call that is cut off leaves less than the 64th it keeps per level. */
+function wholeGas(used: bigint, { intrinsic, least }: FixedGas): bigint {
+  const whole = used + BigInt(intrinsic)
+  return whole > BigInt(least) ? whole : BigInt(least)
+}
+
+/** Refusals that can come from a wallet, or a token, left without gas. */
+const blamesGas: readonly RevertReason[] = [
+  'gasTooHigh',
+  'wrongSigner',
+  'unsupportedToken',
+  'simulationFailed',
+]
+
+/**
+ * Each level of calls keeps a 64th of the gas back; behind the proxies of token
+ * and wallet a call that burns all it is given is up to six levels deep.
+ */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
   return gasUsed === undefined
     ? /out ?of ?gas/i.test(words ?? '')
-    : Number(gasUsed) > gas * 0.96
+    : Number(gasUsed) >= gas * 0.9
 }
 
 function readRefusal({ data, words = '' }: CallAnswer): {
@@ -66,17 +86,17 @@ function readRefusal({ data, words = '' }: CallAnswer): {
 
 function refine(
   reason: RevertReason,
-  { domain, payer, signature, transfer }: Act,
+  { domain, signature, transfer }: Act,
   { head, calls }: Answers,
 ): RefusalReason {
   const payerHasCode = calls.payer.hasCode
   switch (reason) {
     case 'blocked': {
-      if (isTrue(calls.payerBlacklisted) || isTrue(calls.payerFrozen))
-        return 'payerBlocked'
-      return transfer && transfer.to !== payer
-        ? 'recipientBlocked'
-        : 'payerBlocked'
+      const payerIs =
+        isTrue(calls.payerBlacklisted) || isTrue(calls.payerFrozen)
+      const recipientIs =
+        isTrue(calls.recipientBlacklisted) || isTrue(calls.recipientFrozen)
+      return recipientIs && !payerIs ? 'recipientBlocked' : 'payerBlocked'
     }
     case 'outsideWindow':
       return head.timestamp <= (transfer?.validAfter ?? 0n)
@@ -84,9 +104,8 @@ function refine(
         : 'expired'
     case 'malformedSignature':
     case 'wrongSigner': {
-      const { separator } = calls
-      if (isWord(separator) && separator.data !== hashDomain(domain))
-        return 'wrongDomain'
+      const separator = separatorOf(calls, domain)
+      if (separator && separator !== hashDomain(domain)) return 'wrongDomain'
       if (!payerHasCode && isWrappedSignature(signature))
         return 'walletNotDeployed'
       return payerHasCode && refuses(calls.bytes) ? 'walletRejects' : reason
@@ -94,6 +113,16 @@ function refine(
     default:
       return reason
   }
+}
+
+/** What the token signs under; some only tell by ERC-5267. */
+function separatorOf(
+  { separator, eip712Domain }: Answers['calls'],
+  domain: TokenDomain,
+): Hex | undefined {
+  if (isWord(separator)) return separator.data
+  const own = decodeDomain(eip712Domain)
+  return own && hashDomain({ ...domain, ...own })
 }
 
 /** Whether the recipient's balance rose by something else than the value. */

@@ -9,9 +9,10 @@ import { forgetToken } from '../reads/getToken.js'
 import { bytesProbe } from '../reads/probeToken.js'
 import type { BlockSelector } from '../reads/requestNode.js'
 import { runCalls } from '../reads/runCalls.js'
+import { countDataTokens } from '../reads/runPlainCalls.js'
 import type { Call, CallFees } from '../reads/types.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import type { Act, FactName, Rehearsal } from './types.js'
+import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
 
 /** Gas a capture may cost before it is refused. */
 export const defaultMaxCaptureGas = 300_000n
@@ -68,8 +69,8 @@ async function rehearse(
 ): Promise<Rehearsal> {
   const { block = 'latest', maxGas = defaultMaxCaptureGas } = options
   const token = act.domain.verifyingContract
-  const intrinsicGas = intrinsicGasOf(act.call.data)
-  const gas = Math.max(Number(maxGas) - intrinsicGas, 0)
+  const fixed = fixedGasOf(act.call.data)
+  const gas = Math.max(Number(maxGas) - fixed.intrinsic, 0)
   const played = { target: token, data: act.call.data.slice(2), gas }
   const { transfer } = act
   const answers = await runCalls(client, {
@@ -81,7 +82,7 @@ async function rehearse(
     block,
     plain: from === token,
   })
-  const rehearsal = judgeRehearsal(act, answers, { gas, intrinsicGas })
+  const rehearsal = judgeRehearsal(act, answers, { gas, fixed })
   if (
     !rehearsal.ok &&
     (rehearsal.reason === 'wrongDomain' ||
@@ -104,6 +105,7 @@ function factCalls(
     balance: balanceCall(token, recipient),
     decimals: ask(selectors.decimals),
     separator: ask(selectors.domainSeparator),
+    eip712Domain: ask(selectors.eip712Domain),
     payerBlacklisted: ask(selectors.isBlacklisted + word(payer)),
     payerFrozen: ask(selectors.isFrozen + word(payer)),
     recipientBlacklisted: ask(selectors.isBlacklisted + word(recipient)),
@@ -120,8 +122,8 @@ function balanceCall(token: Address, account: Address): Call {
   }
 }
 
-/** What a transaction costs before its first step (EIP-2028, EIP-2930). */
-function intrinsicGasOf(data: Hex): number {
-  const bytes = data.slice(2).match(/../g) ?? []
-  return bytes.reduce((sum, byte) => sum + (byte === '00' ? 4 : 16), 21_000)
+/** By the tokens of its data (EIP-2028, EIP-7623). */
+function fixedGasOf(data: Hex): FixedGas {
+  const tokens = countDataTokens(data.slice(2))
+  return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }
 }

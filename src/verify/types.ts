@@ -83,6 +83,14 @@ export type Act = {
   transfer?: PaymentAuthorization | undefined
 }
 
+/** Gas that follows from a transaction's data alone. */
+export type FixedGas = {
+  /** Spent before its first step. */
+  intrinsic: number
+  /** The least it must be given, whatever its steps spend. */
+  least: number
+}
+
 /** What is asked beside the act itself, to tell what a refusal means. */
 export type FactName =
   | 'token'
@@ -91,6 +99,7 @@ export type FactName =
   | 'balance'
   | 'decimals'
   | 'separator'
+  | 'eip712Domain'
   | 'payerBlacklisted'
   | 'payerFrozen'
   | 'recipientBlacklisted'

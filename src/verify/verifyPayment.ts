@@ -2,7 +2,7 @@ import { type Address, type Client, isAddress } from 'viem'
 import { parseAmount } from '../base/amount.js'
 import { checkClock, wallTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
-import { readPayment } from '../base/fields.js'
+import { readBytes32, readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
 import type { BlockSelector } from '../reads/requestNode.js'
 import { checkMessage } from './checkMessage.js'
@@ -77,7 +77,10 @@ export async function verifyPayment(
   if (block === 'latest' || block === 'pending') checkClock(head, now)
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
-    return { ok: false, reason, details: words ? { words } : {}, at }
+    const found = payment.domain.chainId
+    const details =
+      reason === 'wrongChain' ? { found, expected: head.chainId } : {}
+    return { ok: false, reason, details: words ? { words } : details, at }
   }
   const late = checkPolicy(payment, parameters.expect, {
     decimals: rehearsal.decimals,
@@ -122,6 +125,10 @@ function readExpectation(
     token: address('token'),
     to: address('to'),
     from: expect.from === undefined ? undefined : address('from'),
+    nonce:
+      expect.nonce === undefined
+        ? undefined
+        : readBytes32(expect.nonce, 'expect.nonce'),
     primaryType: expect.primaryType ?? 'ReceiveWithAuthorization',
     chainId: expect.chainId ?? client.chain?.id,
   }
