@@ -6,6 +6,7 @@ import {
   recoverAddress,
   stringToHex,
 } from 'viem'
+import { devChainIds } from '../base/clock.js'
 import { readPayment } from '../base/fields.js'
 import { hashDomain, hashStruct } from '../base/hashPayment.js'
 import { knownTokens } from '../base/knownTokens.js'
@@ -129,7 +130,11 @@ function* domains(domain: TokenDomain): Generator<TokenDomain> {
   const versions = ['1', '2']
   for (const name of names) yield { ...domain, name }
   for (const version of versions) yield { ...domain, version }
-  for (const { chainId } of knownTokens) yield { ...domain, chainId }
+  const chainIds = [
+    ...knownTokens.map(({ chainId }) => chainId),
+    ...devChainIds,
+  ]
+  for (const chainId of chainIds) yield { ...domain, chainId }
   for (const { address: verifyingContract } of knownTokens)
     yield { ...domain, verifyingContract }
   for (const name of names)

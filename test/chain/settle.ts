@@ -15,13 +15,19 @@ import {
   waitForOutcome,
 } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
-import { type Address, erc20Abi } from 'viem'
+import { type Address, type Client, erc20Abi } from 'viem'
 import {
   generatePrivateKey,
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
 import { readContract } from 'viem/actions'
+
+/** What is needed of a chain, whether it is for development or not. */
+export type SettlingChain = Pick<
+  DevChain,
+  'chain' | 'token' | 'clients' | 'mint'
+>
 
 /** A token as far as these tests name it. */
 export type SettledToken = {
@@ -31,7 +37,7 @@ export type SettledToken = {
 }
 
 /** The development chain's own token. */
-export function tokenOf(chain: DevChain): SettledToken {
+export function tokenOf(chain: SettlingChain): SettledToken {
   return {
     domain: {
       name: 'USD Coin',
@@ -56,7 +62,7 @@ export async function freshPayer(
 
 /** 1.25 tokens from the payer to the merchant, with a window of an hour. */
 export async function draft(
-  chain: DevChain,
+  chain: SettlingChain,
   token: SettledToken,
   {
     from,
@@ -106,12 +112,12 @@ export function orderOf(
 
 /** `'ok'`, or why the payment is refused. */
 export async function verdictOf(
-  chain: DevChain,
+  { clients }: { clients: { public: Client } },
   payment: SignedPayment,
   decimals = 6,
 ): Promise<string> {
   const expect = orderOf(payment, decimals)
-  const verdict: PaymentVerdict = await verifyPayment(chain.clients.public, {
+  const verdict: PaymentVerdict = await verifyPayment(clients.public, {
     payment,
     expect,
   })
@@ -124,7 +130,7 @@ export async function verdictOf(
  * recipient the exact value.
  */
 export async function captureOf(
-  chain: DevChain,
+  chain: SettlingChain,
   payment: SignedPayment,
 ): Promise<string> {
   const { public: client, merchant } = chain.clients
@@ -145,7 +151,7 @@ export async function captureOf(
 
 /** Relays a cancellation and tells how the payment ended. */
 export async function cancelOf(
-  chain: DevChain,
+  chain: SettlingChain,
   cancellation: SignedCancellation,
   payment: Payment,
 ): Promise<string> {
@@ -159,7 +165,7 @@ export async function cancelOf(
 }
 
 export function balanceOf(
-  { clients }: DevChain,
+  { clients }: Pick<DevChain, 'clients'>,
   address: Address,
   account: Address,
 ): Promise<bigint> {
