@@ -1,4 +1,4 @@
-import type { Account, Address, Hex, LocalAccount } from 'viem'
+import type { Account, Address, Hex } from 'viem'
 import { normalizeSignature } from '../base/signature.js'
 import { toJson } from '../base/toJson.js'
 import type { Cancellation, Payment } from '../base/types.js'
@@ -26,54 +26,41 @@ export async function askWallet(
   payer: Address,
 ): Promise<Hex> {
   const { account = payer } = wallet
-  const address = typeof account === 'string' ? account : account.address
-  if (address.toLowerCase() !== payer)
-    throw new WrongWalletError('account', address, payer)
+  const signer: Signer =
+    typeof account === 'string' ? { address: account } : account
+  if (signer.address.toLowerCase() !== payer)
+    throw new WrongWalletError('account', signer.address, payer)
 
-  const answer = await (isLocal(account)
-    ? signLocally(account, payment)
-    : signRemotely(wallet, payment, address))
-  const signature = normalizeSignature(answer)
+  const signature = normalizeSignature(
+    await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
+  )
   if (!signature) throw new WalletError()
   return signature
 }
 
-function isLocal(account: Account | Address): account is LocalAccount {
-  return typeof account !== 'string' && 'signTypedData' in account
-}
+type Signer = Pick<Account, 'address' | 'signTypedData'>
 
-async function signLocally(
-  account: LocalAccount,
-  payment: Payment | Cancellation,
-): Promise<unknown> {
-  try {
-    return await account.signTypedData(addTypes(payment) as never)
-  } catch (error) {
-    throw walletError(error)
-  }
-}
-
-async function signRemotely(
+async function ask(
   wallet: Wallet,
-  payment: Payment | Cancellation,
-  address: Address,
+  signer: Signer,
+  payload: ReturnType<typeof addTypes>,
 ): Promise<unknown> {
-  try {
-    const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
-    if (chainId !== payment.domain.chainId)
-      throw new WrongWalletError('chainId', chainId, payment.domain.chainId)
-    return await wallet.request({
-      method: 'eth_signTypedData_v4',
-      params: [address, toJson(addTypes(payment))],
-    })
-  } catch (error) {
-    throw error instanceof WrongWalletError ? error : walletError(error)
-  }
+  if (signer.signTypedData) return signer.signTypedData(payload as never)
+
+  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
+  if (chainId !== payload.domain.chainId)
+    throw new WrongWalletError('chainId', chainId, payload.domain.chainId)
+  return wallet.request({
+    method: 'eth_signTypedData_v4',
+    params: [signer.address, toJson(payload)],
+  })
 }
 
 /** EIP-1193's 4001 or WalletConnect's 5000, however deep the wallet's library wrapped it. */
-function walletError(error: unknown): SigningDeclinedError | WalletError {
+function throwWalletError(error: unknown): never {
+  if (error instanceof WrongWalletError) throw error
   const { code, cause } = Object(error)
-  if (code === 4001 || code === 5000) return new SigningDeclinedError()
-  return cause ? walletError(cause) : new WalletError(code)
+  if (code === 4001 || code === 5000) throw new SigningDeclinedError()
+  if (cause) throwWalletError(cause)
+  throw new WalletError(code)
 }

@@ -5,7 +5,7 @@ export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 
   constructor(field: string, found: unknown, expected: unknown) {
-    super(`The payment's ${field} is ${found}, expected ${expected}.`, {
+    super(`The payment's ${field} must be ${expected}, not ${found}.`, {
       field,
       found,
       expected,
@@ -18,7 +18,7 @@ export class WrongWalletError extends CountersignError {
   override readonly name = 'WrongWalletError'
 
   constructor(field: 'chainId' | 'account', found: unknown, expected: unknown) {
-    super(`The wallet's ${field} is ${found}, the payment needs ${expected}.`, {
+    super(`The wallet's ${field} must be ${expected}, not ${found}.`, {
       field,
       found,
       expected,
@@ -44,9 +44,6 @@ export class WalletError extends CountersignError {
   override readonly retryable = true
 
   constructor(code?: number | undefined) {
-    super(
-      `The wallet gave no valid signature${code ? ` (error ${code})` : ''}.`,
-      { code },
-    )
+    super('The wallet gave no valid signature.', { code })
   }
 }

@@ -30,11 +30,8 @@ export async function signCancellation(
   wallet: Wallet,
   parameters: SignCancellationParameters,
 ): Promise<SignedCancellation> {
-  const { primaryType, domain, message } = readCancellation(
-    parameters.cancellation,
-  )
-  const cancellation: Cancellation = { primaryType, domain, message }
-  const { authorizer } = message
+  const cancellation = readCancellation(parameters.cancellation)
+  const { authorizer } = cancellation.message
   const signature = await askWallet(wallet, cancellation, authorizer)
   return { ...cancellation, signature }
 }

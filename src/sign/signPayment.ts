@@ -64,30 +64,26 @@ export async function signPayment(
   parameters: SignPaymentParameters,
 ): Promise<SignedPayment> {
   const { expect } = parameters
-  const { primaryType, domain, message } = readPayment(parameters.payment)
-  const payment: Payment = { primaryType, domain, message }
-  const { chainId, decimals, maxWindow } = expect
+  const payment = readPayment(parameters.payment)
+  const { domain, message } = payment
   const window = message.validBefore - message.validAfter
-  requireSame('chainId', domain.chainId, chainId)
-  requireSame(
-    'token',
-    domain.verifyingContract,
-    readAddress(expect.token, 'expect.token'),
-  )
-  requireSame('to', message.to, readAddress(expect.to, 'expect.to'))
-  requireSame('value', message.value, parseAmount(expect.amount, decimals))
-  if (maxWindow !== undefined && window > maxWindow)
+  const { chainId, decimals, maxWindow = window } = expect
+  const checks = [
+    ['chainId', domain.chainId, chainId],
+    [
+      'token',
+      domain.verifyingContract,
+      readAddress(expect.token, 'expect.token'),
+    ],
+    ['to', message.to, readAddress(expect.to, 'expect.to')],
+    ['value', message.value, parseAmount(expect.amount, decimals)],
+  ] as const
+  for (const [field, found, expected] of checks)
+    if (found !== expected)
+      throw new UnexpectedPaymentError(field, found, expected)
+  if (window > maxWindow)
     throw new UnexpectedPaymentError('window', window, `at most ${maxWindow}`)
 
   const signature = await askWallet(wallet, payment, message.from)
   return { ...payment, signature }
-}
-
-function requireSame<value>(
-  field: string,
-  found: value,
-  expected: value,
-): void {
-  if (found !== expected)
-    throw new UnexpectedPaymentError(field, found, expected)
 }
