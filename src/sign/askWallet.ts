@@ -32,7 +32,7 @@ export async function askWallet(
     throw new WrongWalletError('account', signer.address, payer)
 
   const signature = normalizeSignature(
-    await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
+    await ask(wallet, signer, addTypes(payment)).catch((error: unknown) => throwWalletError(error)),
   )
   if (!signature) throw new WalletError()
   return signature
@@ -57,10 +57,10 @@ async function ask(
 }
 
 /** EIP-1193's 4001 or WalletConnect's 5000, however deep the wallet's library wrapped it. */
-function throwWalletError(error: unknown): never {
+function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error
   const { code, cause } = Object(error)
   if (code === 4001 || code === 5000) throw new SigningDeclinedError()
-  if (cause) throwWalletError(cause)
-  throw new WalletError(code)
+  if (cause && depth < 9) throwWalletError(cause, depth + 1)
+  throw new WalletError(Number.isInteger(code) ? code : undefined)
 }
