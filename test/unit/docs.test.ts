@@ -9,10 +9,10 @@ import * as devchain from 'countersign/devchain'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
 
-const page = readFileSync(
-  new URL('../../docs/errors.md', import.meta.url),
-  'utf8',
-)
+const readText = (path: string) =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+const page = readText('docs/errors.md')
 
 /** The rows of the tables between a heading and the next. */
 function rowsOf(heading: string): string[][] {
@@ -116,4 +116,36 @@ test.each([
 
   expect(advice.length).toBeGreaterThan(1)
   expect(advice.filter((text) => text.length < 7)).toEqual([])
+})
+
+const differences = readText('docs/spec.md')
+const topics =
+  'service|message|signing|states|operations|events|errors|limits|difference'
+
+/** Names of spec tests, in code or in prose, between the given marks. */
+const specTests = (text: string, open: string, close: string) =>
+  [
+    ...text.matchAll(
+      RegExp(`${open}((?:${topics}), [^${close}]+)${close}`, 'g'),
+    ),
+  ].map(([, name = '']) => name)
+
+const written = specTests(readText('test/spec.test.ts'), "\\(\\s*'", "'")
+
+test('every test that the page of differences names exists', () => {
+  const named = specTests(differences, '`', '`')
+
+  expect(named.length).toBeGreaterThan(20)
+  expect(
+    named.filter((name) => !written.some((it) => it.startsWith(name))),
+  ).toEqual([])
+})
+
+test('every test of a difference is named on the page of differences', () => {
+  const tests = written.filter((name) => name.startsWith('difference, '))
+
+  expect(tests.length).toBeGreaterThan(10)
+  expect(
+    tests.filter((name) => !differences.includes(`\`${name.split(': %s')[0]}`)),
+  ).toEqual([])
 })
