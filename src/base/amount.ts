@@ -1,8 +1,5 @@
 import { InvalidAmountError } from './errors.js'
 
-/** The largest value a token can hold, 2^256 - 1. */
-export const maxUint256: bigint = 2n ** 256n - 1n
-
 /**
  * Reads a decimal amount as token units, exactly.
  *
@@ -21,24 +18,19 @@ export const maxUint256: bigint = 2n ** 256n - 1n
  * ```
  */
 export function parseAmount(amount: string, decimals = 6): bigint {
-  const [, whole, fraction = ''] =
-    (typeof amount === 'string' &&
-      /^(0|[1-9]\d{0,77})(?:\.(\d{1,255}))?$/.exec(amount)) ||
-    []
-  if (whole === undefined)
-    throw new InvalidAmountError(amount, 'is not a decimal')
-  checkDecimals(decimals)
-  if (fraction.length > decimals)
-    throw new InvalidAmountError(
-      amount,
-      `has more than ${decimals} fraction digits`,
-    )
-
-  const value = BigInt(whole + fraction.padEnd(decimals, '0'))
-  if (value === 0n) throw new InvalidAmountError(amount, 'is zero')
-  if (value > maxUint256)
-    throw new InvalidAmountError(amount, 'exceeds 2^256 - 1 units')
-  return value
+  const match =
+    isScale(decimals) &&
+    typeof amount === 'string' &&
+    /^(0|[1-9]\d{0,77})(?:\.(\d{1,255}))?$/.exec(amount)
+  if (match) {
+    const [, whole, fraction = ''] = match
+    const value = BigInt(whole + fraction.padEnd(decimals, '0'))
+    if (fraction.length <= decimals && value && !(value >> 256n)) return value
+  }
+  throw new InvalidAmountError(
+    amount,
+    `a positive decimal with at most ${decimals} fraction digits`,
+  )
 }
 
 /**
@@ -56,16 +48,16 @@ export function parseAmount(amount: string, decimals = 6): bigint {
  * ```
  */
 export function formatAmount(value: bigint, decimals = 6): string {
-  if (typeof value !== 'bigint' || value < 0n || value > maxUint256)
-    throw new InvalidAmountError(value, 'is not a bigint from 0 to 2^256 - 1')
-  checkDecimals(decimals)
+  if (typeof value !== 'bigint' || value >> 256n)
+    throw new InvalidAmountError(value, 'an unsigned 256-bit bigint')
+  if (!isScale(decimals))
+    throw new InvalidAmountError(decimals, 'of a token with 0 to 255 decimals')
   const digits = value.toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
   const fraction = digits.slice(point).replace(/0+$/, '')
   return digits.slice(0, point) + (fraction && `.${fraction}`)
 }
 
-function checkDecimals(decimals: number): void {
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 255)
-    throw new InvalidAmountError(decimals, 'is no number of decimals')
+function isScale(decimals: number): boolean {
+  return Number.isInteger(decimals) && decimals >= 0 && decimals < 256
 }

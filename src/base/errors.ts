@@ -4,9 +4,9 @@ import { CountersignError } from './CountersignError.js'
 export class InvalidAmountError extends CountersignError {
   override readonly name = 'InvalidAmountError'
 
-  constructor(value: unknown, problem: string) {
-    const amount = showValue(value)
-    super(`Amount ${amount} ${problem}.`, { amount, problem })
+  constructor(given: unknown, expected: string) {
+    const amount = showValue(given)
+    super(`Amount must be ${expected}, not ${amount}.`, { amount, expected })
   }
 }
 

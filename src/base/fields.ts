@@ -1,5 +1,4 @@
 import type { Address, Hex } from 'viem'
-import { maxUint256 } from './amount.js'
 import { InvalidFieldError } from './errors.js'
 import type {
   Cancellation,
@@ -12,123 +11,120 @@ import type {
 /** Reads a value or throws an error that names the field. */
 export type ReadField<value> = (value: unknown, field: string) => value
 
-/** A reader of what `accept` turns into a value, and not into `undefined`. */
-export const reader =
+/** A reader of what `accepts` says yes to. */
+const reader =
   <value>(
-    accept: (value: unknown) => value | undefined,
     expected: string,
+    accepts: (value: unknown) => boolean,
   ): ReadField<value> =>
   (value, field) => {
-    const accepted = accept(value)
-    if (accepted === undefined)
-      throw new InvalidFieldError(field, value, expected)
-    return accepted
+    if (!accepts(value)) throw new InvalidFieldError(field, value, expected)
+    return value as value
   }
 
+const textReader = <text extends string>(form: RegExp): ReadField<text> =>
+  reader(
+    `text like ${form}`,
+    (value) => typeof value === 'string' && form.test(value),
+  )
+
 /** Takes any letter case and gives lower case: one spelling, no checksum. */
-const hexReader = (digits: string, expected: string): ReadField<Hex> => {
-  const pattern = new RegExp(`^0x([\\da-f]${digits})$`, 'i')
-  return reader(
-    (value) =>
-      typeof value === 'string' && pattern.test(value)
-        ? (value.toLowerCase() as Hex)
-        : undefined,
-    expected,
-  )
+const hexReader = (form: RegExp): ReadField<Hex> => {
+  const read = textReader(form)
+  return (value, field) => read(value, field).toLowerCase() as Hex
 }
 
-export const readAddress: ReadField<Address> = /* @__PURE__ */ hexReader(
-  '{40}',
-  'an address',
+export const readAddress: ReadField<Address> =
+  /* @__PURE__ */ hexReader(/^0x[\da-f]{40}$/i)
+
+export const readBytes32: ReadField<Hex> =
+  /* @__PURE__ */ hexReader(/^0x[\da-f]{64}$/i)
+
+const readSignature = /* @__PURE__ */ hexReader(/^0x([\da-f]{2}){1,16384}$/i)
+
+const readText = /* @__PURE__ */ textReader(/^.{0,256}$/s)
+
+const readPrimaryType = /* @__PURE__ */ textReader<Payment['primaryType']>(
+  /^(Receive|Transfer)WithAuthorization$/,
 )
 
-export const readBytes32: ReadField<Hex> = /* @__PURE__ */ hexReader(
-  '{64}',
-  '32 bytes',
+const readCancelType = /* @__PURE__ */ textReader<Cancellation['primaryType']>(
+  /^CancelAuthorization$/,
 )
 
-const readSignature = /* @__PURE__ */ hexReader('{2}){1,16384}(', 'bytes')
-
-/** The value if it is an unsigned 256-bit integer. */
-export const uint256 = (value: unknown): bigint | undefined =>
-  typeof value === 'bigint' && value >= 0n && value <= maxUint256
-    ? value
-    : undefined
-
-const readUint256 = /* @__PURE__ */ reader(
-  uint256,
-  'a bigint from 0 to 2^256 - 1',
-)
-
-const readText = /* @__PURE__ */ reader(
-  (value) =>
-    typeof value === 'string' && value.length <= 256 ? value : undefined,
-  'text of at most 256 characters',
-)
-
-const readChainId = /* @__PURE__ */ reader(
-  (value) =>
-    Number.isSafeInteger(value) && (value as number) > 0
-      ? (value as number)
-      : undefined,
+const readChainId = /* @__PURE__ */ reader<number>(
   'a positive integer',
+  (value) => Number.isSafeInteger(value) && Number(value) > 0,
 )
 
-/** A reader of one of a few words. */
-const wordReader = <word extends string>(
-  ...words: readonly word[]
-): ReadField<word> =>
-  reader((value) => words.find((word) => word === value), words.join(' or '))
-
-const readPrimaryType = /* @__PURE__ */ wordReader(
-  'ReceiveWithAuthorization',
-  'TransferWithAuthorization',
+const readUint256 = /* @__PURE__ */ reader<bigint>(
+  'an unsigned 256-bit bigint',
+  (value) => typeof value === 'bigint' && !(value >> 256n),
 )
 
-/** Reads an object with exactly the members of `shape`, optional ones as named. */
-export function readObject<shape extends Record<string, ReadField<unknown>>>(
-  value: unknown,
-  field: string,
-  shape: shape,
-  optional = '',
-): { [key in keyof shape]: ReturnType<shape[key]> } {
-  if (typeof value !== 'object' || !value || Array.isArray(value))
-    throw new InvalidFieldError(field, value, 'an object')
-  const input = value as Record<string, unknown>
-  const unknown = Object.keys(input).find((key) => !Object.hasOwn(shape, key))
-  if (unknown) throw new InvalidFieldError(field, unknown, 'of known members')
-  const output: Record<string, unknown> = {}
-  for (const key in shape)
-    if (key !== optional || input[key] !== undefined)
-      output[key] = shape[key]?.(input[key], `${field}.${key}`)
-  return output as { [key in keyof shape]: ReturnType<shape[key]> }
+const readDigits = /* @__PURE__ */ textReader(/^(0|[1-9]\d{0,77})$/)
+
+type Shape = Record<string, ReadField<unknown>>
+type Members<shape extends Shape> = {
+  [key in keyof shape]: ReturnType<shape[key]>
 }
 
-/** Reads a payment, signed or not; `uint` says how its integers are written. */
-export function readPayment(
-  value: unknown,
-  uint: ReadField<bigint> = readUint256,
-): Payment | SignedPayment {
-  return readObject(
-    value,
-    'payment',
-    {
-      primaryType: readPrimaryType,
-      domain: readDomain,
-      message: (message, field) =>
-        readObject(message, field, {
-          from: readAddress,
-          to: readAddress,
-          value: uint,
-          validAfter: uint,
-          validBefore: uint,
-          nonce: readBytes32,
-        }),
-      signature: readSignature,
-    },
-    'signature',
+/** A reader of an object with exactly the members of `shape`. */
+const objectReader =
+  <shape extends Shape>(shape: shape): ReadField<Members<shape>> =>
+  (value, field) => {
+    if (typeof value !== 'object' || !value || Array.isArray(value))
+      throw new InvalidFieldError(field, value, 'an object')
+    for (const key of Object.keys(value))
+      if (!Object.hasOwn(shape, key))
+        throw new InvalidFieldError(field, key, 'of known members')
+    const members: Record<string, unknown> = {}
+    for (const key in shape) {
+      const given = (value as Record<string, unknown>)[key]
+      const member = shape[key]?.(given, `${field}.${key}`)
+      if (member !== undefined) members[key] = member
+    }
+    return members as Members<shape>
+  }
+
+const readDomain: ReadField<TokenDomain> = /* @__PURE__ */ objectReader({
+  name: readText,
+  version: readText,
+  chainId: readChainId,
+  verifyingContract: readAddress,
+})
+
+const optionalSignature = (value: unknown, field: string): Hex | undefined =>
+  value === undefined ? value : readSignature(value, field)
+
+const paymentReader = (
+  uint: ReadField<bigint>,
+): ((value: unknown) => Payment | SignedPayment) => {
+  const read = objectReader({
+    primaryType: readPrimaryType,
+    domain: readDomain,
+    message: objectReader({
+      from: readAddress,
+      to: readAddress,
+      value: uint,
+      validAfter: uint,
+      validBefore: uint,
+      nonce: readBytes32,
+    }),
+    signature: optionalSignature as ReadField<never>,
+  })
+  return (value) => read(value, 'payment')
+}
+
+/** Reads a payment, signed or not. */
+export const readPayment: (value: unknown) => Payment | SignedPayment =
+  /* @__PURE__ */ paymentReader(readUint256)
+
+/** Reads a payment, signed or not, with its integers as decimal strings. */
+export const readWrittenPayment: (value: unknown) => Payment | SignedPayment =
+  /* @__PURE__ */ paymentReader((value, field) =>
+    readUint256(BigInt(readDigits(value, field)), field),
   )
-}
 
 /** Reads a payment that must be signed. */
 export function readSignedPayment(value: unknown): SignedPayment {
@@ -139,25 +135,21 @@ export function readSignedPayment(value: unknown): SignedPayment {
   }
 }
 
+const readAnyCancellation = /* @__PURE__ */ objectReader({
+  primaryType: readCancelType,
+  domain: readDomain,
+  message: /* @__PURE__ */ objectReader({
+    authorizer: readAddress,
+    nonce: readBytes32,
+  }),
+  signature: optionalSignature as ReadField<never>,
+})
+
 /** Reads a cancellation, signed or not. */
 export function readCancellation(
   value: unknown,
 ): Cancellation | SignedCancellation {
-  return readObject(
-    value,
-    'cancellation',
-    {
-      primaryType: readCancelType,
-      domain: readDomain,
-      message: (message, field) =>
-        readObject(message, field, {
-          authorizer: readAddress,
-          nonce: readBytes32,
-        }),
-      signature: readSignature,
-    },
-    'signature',
-  )
+  return readAnyCancellation(value, 'cancellation')
 }
 
 /** Reads a cancellation that must be signed. */
@@ -167,15 +159,4 @@ export function readSignedCancellation(value: unknown): SignedCancellation {
     ...cancellation,
     signature: readSignature(Object(value).signature, 'cancellation.signature'),
   }
-}
-
-const readCancelType = /* @__PURE__ */ wordReader('CancelAuthorization')
-
-function readDomain(value: unknown, field: string): TokenDomain {
-  return readObject(value, field, {
-    name: readText,
-    version: readText,
-    chainId: readChainId,
-    verifyingContract: readAddress,
-  })
 }

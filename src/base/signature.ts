@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { word } from './words.js'
+import { numberWord } from './words.js'
 
 /** The order of secp256k1 (SEC 2, section 2.4.1). */
 const curveOrder =
@@ -21,23 +21,23 @@ const erc6492Magic =
 export function normalizeSignature(signature: unknown): Hex | undefined {
   const text = typeof signature === 'string' ? signature.toLowerCase() : ''
   if (!/^0x([\da-f]{2}){64,16384}$/.test(text)) return undefined
-  const [, rWord, sWord, vByte] = /^0x(.{64})(.{64})(..)?$/.exec(text) ?? []
-  if (!rWord) return text as Hex
+  if (text.length > 132) return text as Hex
 
-  const r = BigInt(`0x${rWord}`)
-  const tail = BigInt(`0x${sWord}`)
-  const s = vByte ? tail : BigInt.asUintN(255, tail)
-  const v = vByte ? Number(`0x${vByte}`) : Number(tail >> 255n)
+  const r = BigInt(text.slice(0, 66))
+  const tail = BigInt(`0x${text.slice(66, 130)}`)
+  const last = text.slice(130)
+  const s = BigInt.asUintN(last ? 256 : 255, tail)
+  const v = last ? Number(`0x${last}`) : Number(tail >> 255n)
+  if (v === 31 || v === 32 || (last === '01' && !(r >> 160n)))
+    return text as Hex
 
-  const approvedHash = v === 1 && vByte && r >> 160n === 0n
-  if (approvedHash || v === 31 || v === 32) return text as Hex
   const parity = v < 27 ? v : v - 27
   if (parity > 1 || !r || r >= curveOrder || !s || s >= curveOrder)
     return undefined
 
   const high = s > curveOrder / 2n
-  const last = high === (parity === 1) ? '1b' : '1c'
-  return `0x${rWord}${word(high ? curveOrder - s : s)}${last}`
+  const low = numberWord(high ? curveOrder - s : s)
+  return `${text.slice(0, 66) as Hex}${low}${high === (parity === 1) ? '1b' : '1c'}`
 }
 
 /** Whether a signature carries ERC-6492's wrapper. */

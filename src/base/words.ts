@@ -1,15 +1,18 @@
 import type { PaymentAuthorization } from './types.js'
 
+/** A number as one ABI word, hex text without `0x`. */
+export function numberWord(value: bigint | number): string {
+  return value.toString(16).padStart(64, '0')
+}
+
 /**
  * ABI words as hex text without `0x`. Calls and digests here consist of static
  * words and at most one trailing `bytes`, so nothing more is needed.
  */
 export function word(value: bigint | number | string): string {
-  return (
-    typeof value === 'string'
-      ? value.slice(2).toLowerCase()
-      : value.toString(16)
-  ).padStart(64, '0')
+  return typeof value === 'string'
+    ? value.slice(2).toLowerCase().padStart(64, '0')
+    : numberWord(value)
 }
 
 /** `bytes` as length and content, padded to whole words. */

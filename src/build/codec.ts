@@ -1,5 +1,4 @@
-import { InvalidFieldError } from '../base/errors.js'
-import { reader, readPayment, uint256 } from '../base/fields.js'
+import { readPayment, readWrittenPayment } from '../base/fields.js'
 import { toJson } from '../base/toJson.js'
 import type { Payment, SignedPayment } from '../base/types.js'
 
@@ -43,26 +42,12 @@ export function encodePayment(payment: Payment | SignedPayment): string {
  * ```
  */
 export function decodePayment(json: unknown): Payment | SignedPayment {
-  return readPayment(
-    typeof json === 'string' ? parseJson(json) : json,
-    readDecimal,
-  )
+  let value = json
+  try {
+    if (typeof json === 'string' && json.length <= maxJsonLength)
+      value = JSON.parse(json)
+  } catch {
+    // Text that is not JSON is refused like any other: it is not an object.
+  }
+  return readWrittenPayment(value)
 }
-
-function parseJson(text: string): unknown {
-  if (text.length <= maxJsonLength)
-    try {
-      return JSON.parse(text)
-    } catch {
-      // Falls through: the parser's message quotes the text.
-    }
-  throw new InvalidFieldError('payment', text, 'JSON')
-}
-
-const readDecimal = /* @__PURE__ */ reader(
-  (value) =>
-    typeof value === 'string' && /^(0|[1-9]\d{0,77})$/.test(value)
-      ? uint256(BigInt(value))
-      : undefined,
-  'a decimal string up to 2^256 - 1',
-)

@@ -32,7 +32,9 @@ export async function askWallet(
     throw new WrongWalletError('account', signer.address, payer)
 
   const signature = normalizeSignature(
-    await ask(wallet, signer, addTypes(payment)).catch((error: unknown) => throwWalletError(error)),
+    await ask(wallet, signer, addTypes(payment)).catch((error: unknown) =>
+      throwWalletError(error),
+    ),
   )
   if (!signature) throw new WalletError()
   return signature
