@@ -9,6 +9,8 @@ export default defineConfig({
   format: 'esm',
   target: 'es2022',
   platform: 'neutral',
+  // Deno and workers know builtins by their full name only.
+  removeNodeProtocol: false,
   external: ['viem', /^viem\//, '@viem/anvil', /^node:/],
   dts: true,
   sourcemap: true,

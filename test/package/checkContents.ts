@@ -1,0 +1,67 @@
+import { deepEqual } from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { type Consumer, root } from './installPackage.js'
+
+const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
+
+/** The build, the sources it maps to, and the documents. */
+export function checkContents({ files }: Consumer): void {
+  const expected = (path: string) =>
+    /^dist\/[\w-]+\.(js|js\.map|d\.ts)$/.test(path) ||
+    /^src\/[\w/]+\.(generated\.)?ts$/.test(path) ||
+    /^src\/[\w/]+\.sol$/.test(path)
+  const rest = files.filter((path) => !expected(path)).sort()
+  deepEqual(rest, [...documents, 'package.json'].sort())
+
+  const mapped = files
+    .filter((path) => path.endsWith('.map'))
+    .flatMap((path) => {
+      const { sources } = JSON.parse(readFileSync(join(root, path), 'utf8'))
+      return sources.map((source: string) => posix.join('dist', source))
+    })
+  deepEqual(
+    mapped.filter((source) => !files.includes(source)),
+    [],
+    'sources that the source maps name and the package lacks',
+  )
+}
+
+/** Every file an export names exists, and no entry lacks an export. */
+export function checkExports({ files, installed }: Consumer): void {
+  const { exports } = readManifest(installed)
+  const targets = Object.values(exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  )
+  const paths = targets.map((target) => posix.normalize(target))
+  deepEqual(
+    paths.filter((path) => !files.includes(path)),
+    [],
+  )
+
+  const built = entryNames().flatMap((name) => [
+    `dist/${name}.d.ts`,
+    `dist/${name}.js`,
+  ])
+  deepEqual(
+    paths.filter((path) => path !== 'package.json').sort(),
+    built.sort(),
+  )
+}
+
+/** The names of the import paths' files: `index` stands for the root. */
+export function entryNames(): string[] {
+  return readdirSync(join(root, 'src/entries')).map((file) =>
+    file.replace(/\.ts$/, ''),
+  )
+}
+
+type Manifest = {
+  exports: Record<string, string | Record<string, string>>
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
