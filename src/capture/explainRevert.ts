@@ -39,19 +39,20 @@ export async function explainRevert(
   const sent = Object(
     await requestNode(client, 'eth_getTransactionByHash', [transactionHash]),
   )
+  if (ranOutOfGas(sent.gas, receipt))
+    return new CaptureRevertedError({ transactionHash, reason: 'gasTooHigh' })
   const method = 'eth_call'
   const { failure } = await tryRequest(client, method, [
     { from: sent.from, to: sent.to, data: sent.input, gas: sent.gas },
     encodeBlock(blockNumber),
   ])
-  if (failure && isPassing(failure)) throw new NodeError({ method, failure })
+  const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
+  if (failure && isPassing(failure) && !replayed)
+    throw new NodeError({ method, failure })
   const told = failure ? readFailed(failure) : {}
-  const reason = ranOutOfGas(sent.gas, receipt)
-    ? 'gasTooHigh'
-    : await refine(client, told.reason, { payment, blockNumber })
   return new CaptureRevertedError({
     transactionHash,
-    reason,
+    reason: await refine(client, told.reason, { payment, blockNumber }),
     words: told.words,
   })
 }

@@ -30,8 +30,8 @@ import {
 import { toAccount } from 'viem/accounts'
 import {
   getTransaction,
-  getTransactionReceipt,
   sendRawTransaction,
+  waitForTransactionReceipt,
 } from 'viem/actions'
 import { jsonRpc } from 'viem/nonce'
 import { afterAll, expect, test } from 'vitest'
@@ -41,6 +41,7 @@ import {
   draft,
   fakeNode,
   fundedAccount,
+  mined,
   newAccount,
   revoke,
   rpcError,
@@ -96,7 +97,7 @@ test('the rehearsed gas is within five percent of the gas used', async () => {
   const payment = await draft(chain)
   const rehearsed = Number(await gasUsedBy(payment))
   const hash = await capturePayment(merchant, { payment })
-  const { gasUsed } = await getTransactionReceipt(reader, { hash })
+  const { gasUsed } = await waitForTransactionReceipt(reader, { hash })
   expect(Math.abs(rehearsed / Number(gasUsed) - 1)).toBeLessThan(0.05)
 })
 
@@ -302,12 +303,18 @@ test.each(refusals)(
 test.each([
   [
     'captured',
-    (payment: SignedPayment) => capturePayment(merchant, { payment }),
+    (payment: SignedPayment) =>
+      mined(chain, capturePayment(merchant, { payment })),
   ],
   [
     'canceled',
     async (payment: SignedPayment) =>
-      cancelPayment(relayer, { cancellation: await revoke(chain, payment) }),
+      mined(
+        chain,
+        cancelPayment(relayer, {
+          cancellation: await revoke(chain, payment),
+        }),
+      ),
   ],
 ])('a nonce that is %s is refused', async (_, spend) => {
   const payment = await draft(chain)
@@ -530,7 +537,7 @@ test('a nonce used by these very bytes is no refusal', async () => {
     maxPriorityFeePerGas: given.maxPriorityFeePerGas,
     simulate: false,
   }
-  const hash = await capturePayment(merchant, options)
+  const hash = await mined(chain, capturePayment(merchant, options))
   expect(await capturePayment(merchant, options)).toBe(hash)
 })
 

@@ -22,7 +22,11 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
-import { getBlock, getTransactionCount } from 'viem/actions'
+import {
+  getBlock,
+  getTransactionCount,
+  waitForTransactionReceipt,
+} from 'viem/actions'
 import { typedDataTypes } from '../../src/base/typedDataTypes.js'
 
 type Draft = Partial<Omit<Parameters<typeof buildPayment>[0], 'from'>> & {
@@ -34,16 +38,17 @@ type Draft = Partial<Omit<Parameters<typeof buildPayment>[0], 'from'>> & {
 /** 12.50 from the chain's payer to its merchant, valid now on the chain. */
 export async function draft(
   chain: DevChain,
-  { signer = chain.clients.payer.account, ...changes }: Draft = {},
+  changes: Draft = {},
 ): Promise<SignedPayment> {
+  const { signer = chain.clients.payer.account, ...fields } = changes
   const { timestamp } = await getBlock(chain.clients.public)
   const payment = buildPayment({
     domain: domainOf(chain.token),
-    from: signer.address,
     to: chain.clients.merchant.account.address,
     amount: '12.50',
     now: timestamp,
-    ...changes,
+    ...fields,
+    from: fields.from ?? signer.address,
   })
   return { ...payment, signature: await sign(signer, payment) }
 }
@@ -82,6 +87,16 @@ export function newAccount(): PrivateKeyAccount {
 
 export function randomHash(): Hash {
   return keccak256(generatePrivateKey())
+}
+
+/** Waits for a block: the node answers a send before it has mined. */
+export async function mined(
+  { clients }: DevChain,
+  sent: Promise<Hash>,
+): Promise<Hash> {
+  const hash = await sent
+  await waitForTransactionReceipt(clients.public, { hash })
+  return hash
 }
 
 /** An account with a little ether and, as a payer, tokens. */
