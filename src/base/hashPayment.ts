@@ -1,10 +1,8 @@
-import { type Hex, keccak256, stringToHex } from 'viem'
+import { type Hex, hexToBytes, keccak256, stringToHex } from 'viem'
 import { readCancellation, readPayment } from './fields.js'
-import { typeHashes } from './typedDataTypes.js'
+import { domainTypeHash, typeHashes } from './typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
-
-const separators = /* @__PURE__ */ new Map<string, Hex>()
 
 /**
  * The domain separator of a token (EIP-712, `hashStruct(eip712Domain)`), to
@@ -12,15 +10,23 @@ const separators = /* @__PURE__ */ new Map<string, Hex>()
  */
 export function hashDomain(domain: TokenDomain): Hex {
   const { name, version, chainId, verifyingContract } = domain
+  const texts = hashText(name) + hashText(version)
+  const words = texts + word(chainId) + word(verifyingContract)
+  return keccak256(`${domainTypeHash}${words}`)
+}
+
+const hashText = (text: string): string => keccak256(stringToHex(text)).slice(2)
+
+const separators = /* @__PURE__ */ new Map<string, Uint8Array>()
+
+/** Merchants use few tokens, so their separators are kept. */
+function separatorOf(domain: TokenDomain): Uint8Array {
+  const { name, version, chainId, verifyingContract } = domain
   const key = `${chainId}${verifyingContract}${version.length},${version}${name}`
   const known = separators.get(key)
   if (known) return known
 
-  const separator = keccak256(
-    `${typeHashes.EIP712Domain}${keccak256(stringToHex(name)).slice(2)}${keccak256(
-      stringToHex(version),
-    ).slice(2)}${word(chainId)}${word(verifyingContract)}`,
-  )
+  const separator = hexToBytes(hashDomain(domain))
   if (separators.size >= 100) separators.clear()
   separators.set(key, separator)
   return separator
@@ -56,15 +62,22 @@ export function hashPayment(payment: Payment | Cancellation): Hex {
     payment?.primaryType === 'CancelAuthorization'
       ? readCancellation(payment)
       : readPayment(payment)
-  const separator = hashDomain(checked.domain)
-  return keccak256(`0x1901${separator.slice(2)}${hashStruct(checked).slice(2)}`)
+  const envelope = new Uint8Array(66)
+  envelope.set([0x19, 0x01])
+  envelope.set(separatorOf(checked.domain), 2)
+  envelope.set(keccak256(encodeStruct(checked), 'bytes'), 34)
+  return keccak256(envelope)
 }
 
 /** The struct hash of a checked message (EIP-712, `hashStruct`). */
 export function hashStruct(checked: Payment | Cancellation): Hex {
-  return keccak256(
-    checked.primaryType === 'CancelAuthorization'
-      ? `${typeHashes.CancelAuthorization}${word(checked.message.authorizer)}${word(checked.message.nonce)}`
-      : `${typeHashes[checked.primaryType]}${authorizationWords(checked.message)}`,
-  )
+  return keccak256(encodeStruct(checked))
+}
+
+function encodeStruct({ primaryType, message }: Payment | Cancellation): Hex {
+  const words =
+    'authorizer' in message
+      ? word(message.authorizer) + word(message.nonce)
+      : authorizationWords(message)
+  return `${typeHashes[primaryType]}${words}`
 }

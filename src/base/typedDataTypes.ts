@@ -28,10 +28,12 @@ export const typedDataTypes = {
   ],
 } as const
 
-/** `keccak256` of each type's encoding (EIP-3009; EIP-712 for the domain). */
+/** `keccak256` of the encoding of `EIP712Domain` (EIP-712). */
+export const domainTypeHash =
+  '0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f'
+
+/** `keccak256` of the encoding of each message type (EIP-3009). */
 export const typeHashes = {
-  EIP712Domain:
-    '0x8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f',
   ReceiveWithAuthorization:
     '0xd099cc98ef71107a616c4f0f941f04c322d8e254fe26b3c6668db87aae413de8',
   TransferWithAuthorization:

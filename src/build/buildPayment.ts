@@ -95,7 +95,7 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     throw new InvalidFieldError(
       'validBefore',
       validBefore,
-      `at least 2 seconds after validAfter (${validAfter}), since both are exclusive`,
+      `at least 2 seconds after validAfter, ${validAfter}`,
     )
   return payment
 }

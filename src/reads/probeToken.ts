@@ -1,6 +1,5 @@
-import type { Address, Hex } from 'viem'
+import { type Address, type Hex, hexToString } from 'viem'
 import { hashDomain } from '../base/hashPayment.js'
-import { knownTokens } from '../base/knownTokens.js'
 import { selectors } from '../base/tokenAbi.js'
 import type { TokenDomain } from '../base/types.js'
 import { bytesWords, word } from '../base/words.js'
@@ -9,6 +8,14 @@ import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 
 /** Versions in use among tokens that have no `version()` to ask. */
 const usualVersions = ['2', '1']
+
+/** Domains of known tokens, for one that signs under no name it tells. */
+const usualDomains: readonly DomainName[] = [
+  { name: 'USD Coin', version: '2' },
+  { name: 'USDC', version: '2' },
+]
+
+type DomainName = { name: string; version: string }
 
 /** The calls that tell what a token is. */
 export function tokenProbes(
@@ -83,7 +90,6 @@ export function readCapabilities(probes: Probes): {
   decimals: number
 } {
   const has = (answer: CallAnswer) => refuses(answer, probes.control)
-  const tells = ({ ok, data }: CallAnswer) => ok && data.length === 66
   const receive = has(probes.receive)
   const transfer = has(probes.transfer)
   return {
@@ -100,71 +106,57 @@ export function readCapabilities(probes: Probes): {
   }
 }
 
+/** Whether a getter answered with one word. */
+function tells({ ok, data }: CallAnswer): boolean {
+  return ok && data.length === 66
+}
+
 /** Those of USDC where the token has none, or none that can be used. */
-export function readDecimals({ ok, data }: CallAnswer): number {
-  const decimals = ok && data.length === 66 ? Number(data) : 6
+export function readDecimals(answer: CallAnswer): number {
+  const decimals = tells(answer) ? Number(answer.data) : 6
   return decimals <= 255 ? decimals : 6
 }
 
-/** The domain among the candidates that the token's separator proves. */
+/** The domain the token tells, or a usual one, that its separator proves. */
 export function readTokenDomain(
   probes: Probes,
   { chainId, token }: { chainId: number; token: Address },
 ): TokenDomain {
-  const candidates = domainCandidates(probes, { chainId, token })
-  const [first] = candidates
-  const onChain = probes.domainSeparator
-  if (onChain.ok && onChain.data.length === 66) {
-    const proven = candidates.find(
-      (domain) => hashDomain(domain) === onChain.data,
-    )
-    if (proven) return proven
-    const tried = candidates.map((domain) => ({
-      name: domain.name,
-      version: domain.version,
-      separator: hashDomain(domain),
-    }))
-    throw new DomainMismatchError({ token, onChain: onChain.data, tried })
+  const { domainSeparator, eip712Domain, version } = probes
+  const told = toldDomains(probes)
+  const domainOf = ({ name, version }: DomainName): TokenDomain => {
+    return { name, version, chainId, verifyingContract: token }
   }
-  const said = probes.eip712Domain.ok || probes.version.ok
-  if (!first || !said)
-    throw new UnsupportedTokenError({
-      token,
-      problem: 'names no EIP-712 domain',
-    })
-  return first
+  if (tells(domainSeparator)) {
+    const tried = [...told, ...usualDomains].map((domain) => ({
+      ...domain,
+      separator: hashDomain(domainOf(domain)),
+    }))
+    const onChain = domainSeparator.data
+    const proven = tried.find(({ separator }) => separator === onChain)
+    if (proven) return domainOf(proven)
+    throw new DomainMismatchError({ token, onChain, tried })
+  }
+  const [first] = told
+  if (first && (eip712Domain.ok || version.ok)) return domainOf(first)
+  throw new UnsupportedTokenError({ token, problem: 'names no EIP-712 domain' })
 }
 
-function domainCandidates(
-  probes: Probes,
-  { chainId, token }: { chainId: number; token: Address },
-): TokenDomain[] {
+function toldDomains(probes: Probes): DomainName[] {
   const own = decodeDomain(probes.eip712Domain)
   const name = decodeText(probes.name)
   const version = decodeText(probes.version)
-  const known = knownTokens.filter(
-    (entry) => entry.chainId === chainId && entry.address === token,
-  )
   const versions = version === undefined ? usualVersions : [version]
   const read =
     name === undefined ? [] : versions.map((version) => ({ name, version }))
-  return [...(own ? [own] : []), ...read, ...known].map(
-    ({ name, version }) => ({
-      name,
-      version,
-      chainId,
-      verifyingContract: token,
-    }),
-  )
+  return own ? [own, ...read] : read
 }
 
 /**
  * The texts of an `eip712Domain()` answer whose bitmap (ERC-5267) names
  * exactly the four members tokens sign under.
  */
-export function decodeDomain(
-  answer: CallAnswer,
-): { name: string; version: string } | undefined {
+export function decodeDomain(answer: CallAnswer): DomainName | undefined {
   if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined
   if (answer.data.slice(2, 4) !== '0f') return undefined
   const name = textAt(answer.data, 1)
@@ -186,6 +178,5 @@ function textAt(data: Hex, index: number): string | undefined {
   const length = number(at) * 2
   const text = body.slice(at + 64, at + 64 + length)
   if (!(length <= 512) || text.length !== length) return undefined
-  const bytes = text.match(/../g)?.map((pair) => Number(`0x${pair}`)) ?? []
-  return new TextDecoder().decode(new Uint8Array(bytes))
+  return hexToString(`0x${text}`)
 }
