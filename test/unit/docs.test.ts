@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type {
   PaymentOutcome,
   RefusalReason,
@@ -9,8 +9,8 @@ import * as devchain from 'countersign/devchain'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
 
-const readText = (path: string) =>
-  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const root = new URL('../../', import.meta.url)
+const readText = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
 const page = readText('docs/errors.md')
 
@@ -75,6 +75,10 @@ const outcomes: Record<PaymentOutcome['status'], true> = {
   expired: true,
   unknown: true,
 }
+
+type AnyError = new (
+  facts: object,
+) => InstanceType<typeof main.CountersignError>
 
 const classes = [main, devchain, testing]
   .flatMap((entry) => Object.entries(entry))
@@ -149,3 +153,53 @@ test('every test of a difference is named on the page of differences', () => {
     tests.filter((name) => !differences.includes(`\`${name.split(': %s')[0]}`)),
   ).toEqual([])
 })
+
+/** Facts enough for any class; who takes positions does not mind. */
+const facts = {
+  failure: { words: '' },
+  tried: [],
+  reason: '',
+  retryable: false,
+}
+
+test('the column of retryable says what the classes do', () => {
+  const entries: Record<string, unknown> = { ...main, ...devchain }
+  const rows = rowsOf('Error classes').filter(([, , cell]) =>
+    /^(yes|no)$/.test(cell ?? ''),
+  )
+
+  expect(rows.length).toBeGreaterThan(20)
+  for (const [name = '', , cell] of rows) {
+    const Class = entries[name.replaceAll('`', '')] as AnyError
+    expect([name, new Class(facts).retryable]).toEqual([name, cell === 'yes'])
+  }
+})
+
+const pages = [
+  ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`),
+]
+
+test.each(pages)(
+  '%s: every link into the repository leads somewhere',
+  (path) => {
+    const text = readText(path)
+    const links = [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)]
+    const broken = links.filter(([, link = '']) => !leadsSomewhere(link, path))
+    expect(broken.map(([, link]) => link)).toEqual([])
+  },
+)
+
+function leadsSomewhere(link: string, from: string): boolean {
+  const { pathname, hash } = new URL(link, `file:///${from}`)
+  const target = pathname.slice(1)
+  if (!existsSync(new URL(target, root))) return false
+  const anchors = [...readText(target).matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading = '']) =>
+      `#${heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-')}`,
+  )
+  return !hash || anchors.includes(hash)
+}
