@@ -68,7 +68,7 @@ const outputs: readonly (readonly [string, string])[] = [
   nonce: '(hash)'
 }
 The payer signs a ReceiveWithAuthorization.
-A page that expected 1.25 refuses: The payment's value is 12500000, expected 1250000.
+A page that expected 1.25 refuses: The payment's value must be 1250000, not 12500000.
 `,
   ],
   [
@@ -236,8 +236,8 @@ test.concurrent.each([
 test.each([
   [['extra'], "Unexpected argument 'extra'"],
   [['--amount'], "Option '--amount <value>' argument missing"],
-  [['--amount', '12.5000001'], 'Amount "12.5000001" has more than 6 fraction'],
-  [['--amount', '0'], 'Amount "0" is zero'],
+  [['--amount', '12.5000001'], 'not "12.5000001"'],
+  [['--amount', '0'], 'not "0"'],
   [['--fork', 'nowhere'], '--fork takes the URL of a node'],
 ])('%j is an error that says why', (args, problem) => {
   expect(() => readOptions(args)).toThrow(problem)
