@@ -305,6 +305,24 @@ test.each([
   expect(() => decodePayment(given)).toThrow(InvalidFieldError)
 })
 
+test('any value at all is a payment or a typed error', () => {
+  const everything = fc.anything({
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  })
+  fc.assert(
+    fc.property(fc.oneof(everything, fc.json(), fc.string()), (given) => {
+      expect(() => decodePayment(given)).toThrow(InvalidFieldError)
+    }),
+    runs(1_000),
+  )
+})
+
 test('huge text is refused before it is parsed', () => {
   const padded = `${encodePayment(signed)}${' '.repeat(70_000)}`
   expect(() => decodePayment(padded)).toThrow(InvalidFieldError)

@@ -116,9 +116,9 @@ function readExpectation(
 ): PaymentExpectation & { primaryType: PrimaryType } {
   const address = (field: 'token' | 'to' | 'from') => {
     const value = Object(expect)[field]
-    if (!isAddress(String(value)))
+    if (typeof value !== 'string' || !isAddress(value))
       throw new InvalidFieldError(`expect.${field}`, value, 'an address')
-    return String(value).toLowerCase() as Address
+    return value.toLowerCase() as Address
   }
   return {
     ...expect,
