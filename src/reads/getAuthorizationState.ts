@@ -3,7 +3,7 @@ import { readAddress, readBytes32 } from '../base/fields.js'
 import { selectors } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
 import { UnsupportedTokenError } from './errors.js'
-import { prober, readTokenAddress } from './getToken.js'
+import { forgetToken, prober, readTokenAddress } from './getToken.js'
 import type { BlockSelector } from './requestNode.js'
 import { runCalls } from './runCalls.js'
 import type { RunHead } from './types.js'
@@ -47,11 +47,13 @@ export async function getConsumption(
     block,
   })
   const { state } = calls
-  if (!state.ok || state.data.length !== 66)
+  if (!state.ok || state.data.length !== 66) {
+    forgetToken(client, token)
     throw new UnsupportedTokenError({
       token,
       problem: 'has no authorizationState',
     })
+  }
   return { consumed: BigInt(state.data) !== 0n, head }
 }
 

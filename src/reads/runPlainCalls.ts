@@ -110,6 +110,10 @@ async function playCall(
     : answer
 }
 
+/** How nodes word the end of a call that is the call's own doing. */
+const refusals =
+  /revert|out ?of ?gas|intrinsic gas|gas required|(insufficient|lack of) funds|opcode|invalid jump|stack (und|ov)erflow|EVM error/i
+
 /** An `eth_call` whose revert is an answer and not an error. */
 async function askCall(
   client: Client,
@@ -129,11 +133,11 @@ async function askCall(
   ])
   if (!failure)
     return { ok: true, data: readBytes(result, method), hasCode: true }
-  const { code, words, data: reverted = '0x' } = failure
+  const { code, status, words, data: reverted = '0x' } = failure
   const refused =
     code === 3 ||
     reverted !== '0x' ||
-    /revert|gas|funds|opcode|jump|stack|EVM/i.test(words)
+    (status === undefined && refusals.test(words))
   if (!refused) throw new NodeError({ method, failure })
   return { ok: false, data: reverted, hasCode: true, words }
 }

@@ -71,6 +71,7 @@ const blamesGas: readonly RevertReason[] = [
  * and wallet a call that burns all it is given is up to six levels deep.
  */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
+  if (gas === 0) return true
   return gasUsed === undefined
     ? /out ?of ?gas/i.test(words ?? '')
     : Number(gasUsed) >= gas * 0.9

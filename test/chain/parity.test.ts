@@ -27,9 +27,8 @@ import {
   signatureToCompactSignature,
   stringToHex,
 } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
-import { typedDataTypes } from '../../src/base/typedDataTypes.js'
 import { deployDevContract } from '../../src/devchain/deployDevContract.js'
 import { devContracts } from '../../src/devchain/devContracts.js'
 import {
@@ -42,6 +41,7 @@ import {
   type Kind,
 } from './cases.js'
 import { delegate, deployFamilies, type Family } from './families.js'
+import { account, flipS, sign } from './signing.js'
 
 const rounds = process.env.COUNTERSIGN_FULL ? 20 : 2
 const seed = Number(
@@ -57,8 +57,6 @@ const relayer = chain.clients.relayer.account.address
 const families = await deployFamilies(chain)
 
 const funds = 10n ** 24n
-const account = (label: string): PrivateKeyAccount =>
-  privateKeyToAccount(keccak256(stringToHex(label)))
 const owner = account('owner')
 const stranger = account('stranger')
 const payers = await preparePayers()
@@ -153,23 +151,6 @@ async function spendingCall(it: Case): Promise<TokenCall> {
 const nonceOf = ({ index }: Case): Hex =>
   keccak256(stringToHex(`${seed} ${index}`))
 
-function sign(
-  signer: PrivateKeyAccount,
-  {
-    domain,
-    primaryType,
-    message,
-  }: Omit<Payment, 'primaryType' | 'message'> & {
-    primaryType: string
-    message: object
-  },
-): Promise<Hex> {
-  const typed = { domain, types: typedDataTypes, primaryType, message }
-  return signer.signTypedData(
-    typed as Parameters<typeof signer.signTypedData>[0],
-  )
-}
-
 /** The payment of a case, to be judged in a block of this time. */
 async function makePayment(it: Case, time: bigint): Promise<SignedPayment> {
   const { domain } = families[it.family]
@@ -209,9 +190,6 @@ const otherType = (payment: Payment): Payment => ({
       : 'ReceiveWithAuthorization',
 })
 
-const curveOrder =
-  0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-
 function reshape(form: Form, signature: Hex, noise: Hex): Hex {
   const { r, s, yParity } = parseSignature(signature)
   const wrap = () =>
@@ -220,7 +198,7 @@ function reshape(form: Form, signature: Hex, noise: Hex): Hex {
     case 'v01':
       return `${signature.slice(0, 130) as Hex}0${yParity}`
     case 'highS': {
-      const high = numberToHex(curveOrder - BigInt(s), { size: 32 })
+      const high = numberToHex(flipS(s), { size: 32 })
       return serializeSignature({ r, s: high, yParity: 1 - yParity })
     }
     case 'compact':

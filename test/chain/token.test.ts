@@ -293,10 +293,9 @@ test('a name that no longer gives the separator is an error with both', async ()
 test('without a version the usual ones are tried, and named when none fits', async () => {
   const { token } = await renamed(devContracts.fiatTokenV2_0)
   const error = await getToken(newClient(), { token }).catch((it) => it)
-  expect(error.details.tried).toMatchObject([
+  expect(error.details.tried.slice(0, 2)).toMatchObject([
     { name: 'Coin', version: '2' },
     { name: 'Coin', version: '1' },
-    ...error.details.tried.slice(2),
   ])
 })
 
