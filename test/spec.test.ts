@@ -12,6 +12,8 @@ import {
   getPaymentOutcome,
   getToken,
   hashPayment,
+  InvalidAmountError,
+  InvalidFieldError,
   type Payment,
   parseAmount,
   paymentTypedData,
@@ -695,14 +697,12 @@ test('limits, authorization validity: from 60 seconds before to 15 minutes after
 test.each([31, 33])('limits, nonce size: %d bytes are refused', (bytes) => {
   expect(() =>
     buildPayment({ ...sample, nonce: pad('0x1', { size: bytes }) }),
-  ).toThrow('payment.message.nonce must be 32 bytes')
+  ).toThrow(/^payment\.message\.nonce /)
 })
 
 test('limits, amount scale: a seventh fraction digit is refused, not rounded', () => {
   expect(parseAmount('0.000001')).toBe(1n)
-  expect(() => parseAmount('0.0000015')).toThrow(
-    'has more than 6 fraction digits',
-  )
+  expect(() => parseAmount('0.0000015')).toThrow(InvalidAmountError)
 })
 
 test('limits, topics per log: at most 4', async () => {
@@ -882,13 +882,13 @@ test('difference, proof: a successful transaction alone is no payment', async ()
 })
 
 test.each([
-  ['zero', { amount: '0' }, 'is zero'],
-  ['a negative amount', { amount: '-1' }, 'is not a decimal'],
-  ['a payment to oneself', { to: payer }, 'another account than the payer'],
+  ['zero', { amount: '0' }, InvalidAmountError],
+  ['a negative amount', { amount: '-1' }, InvalidAmountError],
+  ['a payment to oneself', { to: payer }, InvalidFieldError],
 ] as const)(
   'difference, checks: %s, which tokens accept or cannot mean, is refused',
-  (_, changes, message) => {
-    expect(() => buildPayment({ ...sample, ...changes })).toThrow(message)
+  (_, changes, error) => {
+    expect(() => buildPayment({ ...sample, ...changes })).toThrow(error)
   },
 )
 
