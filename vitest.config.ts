@@ -13,6 +13,8 @@ export default defineConfig({
   },
   test: {
     retry: 0,
+    // Chain tests wait for their nodes more than they compute.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
