@@ -41,7 +41,7 @@ export class ClockSkewError extends CountersignError {
  * A value for an error text: short, one line. Long text is cut so early that
  * a misplaced signature cannot be read back from it.
  */
-export function showValue(value: unknown): string {
+function showValue(value: unknown): string {
   if (typeof value === 'object' && value) return 'an object'
   const text = String(value)
   return text.length > 80 ? `${text.slice(0, 12)}…` : JSON.stringify(text)

@@ -7,10 +7,10 @@ import type { Payment, PrimaryType, TokenDomain } from '../base/types.js'
 import { drawNonce } from './drawNonce.js'
 
 /** Seconds a payment is valid before it is built, against slow chain clocks. */
-export const secondsBefore = 60n
+const secondsBefore = 60n
 
 /** Seconds a payment can be captured after it is built. */
-export const windowSeconds = 900n
+const windowSeconds = 900n
 
 export type BuildPaymentParameters = {
   /** The token's EIP-712 domain, as `getToken` proves it. */

@@ -139,7 +139,7 @@ export function isKnown({ words }: NodeFailure): boolean {
  * A refusal is final for these bytes; silence leaves it open. The same bytes
  * can be sent again, but a wallet asked again would sign another transaction.
  */
-export function sendError(
+function sendError(
   failure: NodeFailure,
   transactionHash: Hash | undefined,
 ): SendError {
