@@ -39,16 +39,15 @@ function separatorOf(domain: TokenDomain): Uint8Array {
  *
  * @example
  * ```ts
- * import { buildPayment, hashPayment, knownTokens } from 'countersign'
+ * import { buildPayment, hashPayment } from 'countersign'
  *
- * const token = knownTokens[0]
  * const digest = hashPayment(
  *   buildPayment({
  *     domain: {
- *       name: token.name,
- *       version: token.version,
- *       chainId: token.chainId,
- *       verifyingContract: token.address,
+ *       name: 'USD Coin',
+ *       version: '2',
+ *       chainId: 8453,
+ *       verifyingContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
  *     },
  *     from: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
  *     to: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import * as main from 'countersign'
+import * as devchain from 'countersign/devchain'
+import * as testing from 'countersign/testing'
+import { expect, test } from 'vitest'
+
+const entries: Record<string, Record<string, unknown>> = {
+  devchain,
+  index: main,
+  testing,
+}
+const sources = readdirSync('src/entries').map((file) => ({
+  entry: file.replace(/\.ts$/, ''),
+  text: readFileSync(`src/entries/${file}`, 'utf8'),
+}))
+
+/** Every exported name, types included. */
+const namesOf = (text: string): string[] =>
+  [...text.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+    list
+      .split(',')
+      .map((name) => name.replace(/^\s*type\s+/, '').trim())
+      .filter(Boolean),
+  )
+
+test('these tests know every entry', () => {
+  expect(sources.map(({ entry }) => entry).sort()).toEqual(Object.keys(entries))
+})
+
+test('an entry holds re-exports by name and nothing else', () => {
+  for (const { text } of sources)
+    expect(text.replace(/^export (type )?\{[^}]*\} from '[^']+'\n/gm, '')).toBe(
+      '',
+    )
+})
+
+test('countersign exports these names', () => {
+  expect(Object.keys(main).sort()).toMatchInlineSnapshot(`
+    [
+      "AccountError",
+      "CancelRejectedError",
+      "CaptureRejectedError",
+      "CaptureRevertedError",
+      "ClockSkewError",
+      "CountersignError",
+      "DomainMismatchError",
+      "FinalityUnsupportedError",
+      "InvalidAmountError",
+      "InvalidFieldError",
+      "NoRandomnessError",
+      "NodeAnswerError",
+      "NodeError",
+      "OutcomeTimeoutError",
+      "SendError",
+      "SigningDeclinedError",
+      "UnexpectedPaymentError",
+      "UnsupportedTokenError",
+      "WalletError",
+      "WrongWalletError",
+      "buildCancellation",
+      "buildPayment",
+      "cancelCall",
+      "cancelPayment",
+      "captureCall",
+      "capturePayment",
+      "capturePaymentSync",
+      "decodePayment",
+      "eip3009Abi",
+      "encodePayment",
+      "explainSignature",
+      "formatAmount",
+      "getAuthorizationState",
+      "getPaymentOutcome",
+      "getToken",
+      "hashPayment",
+      "knownTokens",
+      "parseAmount",
+      "paymentTypedData",
+      "preparePayment",
+      "signCancellation",
+      "signCapture",
+      "signPayment",
+      "verifyPayment",
+      "waitForOutcome",
+    ]
+  `)
+})
+
+test('countersign/devchain exports these names', () => {
+  expect(Object.keys(devchain).sort()).toMatchInlineSnapshot(`
+    [
+      "AnvilNotFoundError",
+      "AnvilPackageNotFoundError",
+      "AnvilStartError",
+      "DevCallRevertedError",
+      "DevTokenNotFoundError",
+      "deployDevContract",
+      "deployDevToken",
+      "devContracts",
+      "startDevChain",
+    ]
+  `)
+})
+
+test('countersign/testing exports these names', () => {
+  expect(Object.keys(testing).sort()).toMatchInlineSnapshot(`
+    [
+      "samplePayment",
+    ]
+  `)
+})
+
+test('every name, of a type too, has one path', () => {
+  const names = sources.flatMap(({ text }) => namesOf(text))
+  const twice = names.filter((name, index) => names.indexOf(name) !== index)
+  expect(names).toContain('SignedPayment')
+  expect(twice).toEqual([])
+})
+
+test('what the sources export is what the modules hold', () => {
+  for (const { entry, text } of sources) {
+    const names = namesOf(text)
+    for (const name of Object.keys(entries[entry] ?? {}))
+      expect(names).toContain(name)
+  }
+})
+
+const errors = Object.values(entries)
+  .flatMap((entry) => Object.entries(entry))
+  .filter(([name]) => name.endsWith('Error') && name !== 'CountersignError')
+
+const facts = { failure: {}, tried: [], reason: 'x' }
+
+test.each(errors)(
+  '%s is a CountersignError with a name of its own',
+  (name, given) => {
+    const Class = given as new (...facts: unknown[]) => main.CountersignError
+    const error = new Class({ ...facts, retryable: false }, '', '')
+    expect(error).toBeInstanceOf(main.CountersignError)
+    expect(error).toBeInstanceOf(Error)
+    expect(Object.getOwnPropertyDescriptor(error, 'name')?.value).toBe(name)
+    expect(typeof error.retryable).toBe('boolean')
+    expect(typeof error.details).toBe('object')
+    expect(error.message).toMatch(/^[^\n]+\.$/)
+    expect(error.cause).toBeUndefined()
+  },
+)
+
+test('there are errors to test, and no other class is exported', () => {
+  const classes = Object.values(entries)
+    .flatMap((entry) => Object.entries(entry))
+    .filter(([, given]) => /^class\b/.test(String(given)))
+    .map(([name]) => name)
+  expect(errors.length).toBeGreaterThan(15)
+  expect(classes.sort()).toEqual(
+    [...errors.map(([name]) => name), 'CountersignError'].sort(),
+  )
+})
+
+test('each error is named in its class body, so minifiers leave it', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  const bodies = files
+    .filter((file) => /\berrors\.ts$/.test(file))
+    .flatMap((file) =>
+      readFileSync(`src/${file}`, 'utf8').split('export class '),
+    )
+    .filter((body) => /^\w+ extends CountersignError/.test(body))
+  expect(bodies.length).toBeGreaterThanOrEqual(errors.length)
+  for (const body of bodies)
+    expect(body).toContain(`override readonly name = '${body.split(' ')[0]}'`)
+})
