@@ -62,6 +62,8 @@ const canceled: Story = {
     const hash = await cancelPayment(relayer, { cancellation })
     await scene.tell('relayer', 'submits the cancellation', hash)
     const outcome = await waitForOutcome(reader, { payment, hash })
+    equal(outcome.status, 'canceled')
+    equal(outcome.transactionHash, hash)
 
     const reason = await refusal(capturePayment(merchant, { payment }))
     equal(reason, 'consumed')
