@@ -149,7 +149,13 @@ for (const plain of [false, true]) {
   ] as const)(`%s is no token (${way})`, async (_, address, bytecode) => {
     if (bytecode) await setCode(node, { address, bytecode })
     const found = getToken(newClient({ plain }), { token: address })
-    await expect(found).rejects.toThrow(UnsupportedTokenError)
+    const problem = bytecode
+      ? 'has none of the functions of EIP-3009'
+      : 'has no code on chain 31337'
+    const token = address.toLowerCase()
+    await expect(found).rejects.toThrow(
+      new UnsupportedTokenError({ token, problem }),
+    )
   })
 
   test(`the state of a nonce, of three values or of two (${way})`, async () => {

@@ -4,7 +4,6 @@ import {
   ClockSkewError,
   captureCall,
   capturePayment,
-  getPaymentOutcome,
   NodeAnswerError,
   NodeError,
   type Payment,
@@ -348,6 +347,14 @@ for (const [via, by] of ways) {
     )
   })
 
+  test(`a wallet that refuses a wrapped signature (${via})`, async () => {
+    const signer = stranger
+    const payment = wrap(await payFromWallet('strictWallet', { signer }))
+    expect(await verdictOf(payment, { by: by() })).toEqual(
+      refusal('walletRejects', invalid),
+    )
+  })
+
   test(`a wallet at a token that knows keys only (${via})`, async () => {
     const family = circle21
     const payment = await payFromWallet('permissiveWallet', { family })
@@ -384,6 +391,22 @@ for (const [via, by] of ways) {
     const hash = await sendTransaction(wallet, { to, data, gas: 300_000n })
     const { status } = await client.waitForTransactionReceipt({ hash })
     expect(status).toBe('reverted')
+    expect(await verdictOf(payment, { by: by() })).toEqual(
+      refusal('gasTooHigh', invalid),
+    )
+  })
+
+  test(`the same behind three proxies, each keeping gas back (${via})`, async () => {
+    let implementation = await deployDevContract(chain, {
+      contract: devContracts.lyingWallet,
+      args: [account('owner').address],
+    })
+    for (const layer of ['inner', 'middle', 'outer'])
+      implementation = await proxy(`${layer} ${via}`, implementation)
+    await circle22.mint(implementation, unit)
+    const from = implementation.toLowerCase() as Address
+    const signer = account('owner')
+    const payment = await pay({ payer: signer, message: { from } })
     expect(await verdictOf(payment, { by: by() })).toEqual(
       refusal('gasTooHigh', invalid),
     )
@@ -449,6 +472,18 @@ const wrap = (payment: SignedPayment): SignedPayment => ({
   }),
 })
 
+/** A minimal proxy (EIP-1167). */
+async function proxy(label: string, target: Address): Promise<Address> {
+  const { address } = account(label)
+  const bytecode = concatHex([
+    '0x363d3d373d3d3d363d73',
+    target,
+    '0x5af43d82803e903d91602b57fd5bf3',
+  ])
+  await setCode(chain.clients.test, { address, bytecode })
+  return address
+}
+
 type Wallet = 'strictWallet' | 'permissiveWallet' | 'lyingWallet'
 
 /** A payment of a contract wallet that its owner signs. */
@@ -502,6 +537,15 @@ test.each([
   })
   if (has('paused')) await circle22.pause?.(false)
   expect(verdict).toMatchObject({ ok: false, reason })
+})
+
+test('a refusal that takes almost all the gas allowed keeps its reason', async () => {
+  const payment = await pay({ message: { validBefore: await now() } })
+  const { at } = await verify(payment)
+  const maxCaptureGas = (at?.gasUsed ?? 0n) + 500n
+  expect(await verdictOf(payment, { maxCaptureGas })).toEqual(
+    refusal('expired', isExpired),
+  )
 })
 
 test('a signature so long that its data alone costs too much gas', async () => {
@@ -574,7 +618,7 @@ test('a recipient with delegated code receives what the verdict promised', async
   const payment = await pay({ message: { to } })
   expect(await verdictOf(payment)).toEqual({ ok: true })
   const hash = await capturePayment(relayer, { payment })
-  const outcome = await getPaymentOutcome(client, { payment, hash })
+  const outcome = await waitForOutcome(client, { payment, hash })
   await setCode(chain.clients.test, { address: to, bytecode: '0x' })
   expect(outcome.status).toBe('captured')
 })
