@@ -78,7 +78,7 @@ function badText(chance: Chance): string {
   ])
 }
 
-test(`${count} bad payloads decode to a typed error`, () => {
+test(`${count} bad payloads of seed ${seed} decode to a typed error`, () => {
   const chance = createChance(seed)
   for (let at = 0; at < count; at++) {
     const given = badPayload(chance)
@@ -151,7 +151,7 @@ const reasons = new Set([
   'windowTooLong',
 ])
 
-test(`${count} bad payments are refused by their message alone`, async () => {
+test(`${count} bad payments of seed ${seed} are refused by their message`, async () => {
   const chance = createChance(seed + 2)
   const { client, requests } = silentClient()
   const seen = new Set<string>()
