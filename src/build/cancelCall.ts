@@ -1,12 +1,6 @@
-import { readCancellation } from '../base/fields.js'
-import { selectors } from '../base/tokenAbi.js'
 import type { SignedCancellation } from '../base/types.js'
-import { word } from '../base/words.js'
-import {
-  readTokenSignature,
-  signedCall,
-  type TokenCall,
-} from './captureCall.js'
+import { describeCall, type TokenCall } from './captureCall.js'
+import { encodeCancel } from './encodeCall.js'
 
 export type CancelCallParameters = {
   cancellation: SignedCancellation
@@ -30,14 +24,6 @@ export type CancelCallParameters = {
  * ```
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
-  const { signature, ...unsigned } = Object(parameters.cancellation)
-  const { domain, message } = readCancellation(unsigned)
-  return signedCall({
-    token: domain.verifyingContract,
-    functionName: 'cancelAuthorization',
-    selector: { vrs: selectors.cancelVrs, bytes: selectors.cancelBytes },
-    words: word(message.authorizer) + word(message.nonce),
-    args: [message.authorizer, message.nonce],
-    signature: readTokenSignature(signature),
-  })
+  const call = encodeCancel(parameters.cancellation)
+  return describeCall(call, [call.message.authorizer, call.message.nonce])
 }

@@ -1,10 +1,12 @@
 import type { Abi, Address, Hex } from 'viem'
-import { InvalidFieldError } from '../base/errors.js'
-import { readPayment } from '../base/fields.js'
-import { tokenSignature } from '../base/signature.js'
-import { eip3009Abi, selectors } from '../base/tokenAbi.js'
+import { eip3009Abi } from '../base/tokenAbi.js'
 import type { SignedPayment } from '../base/types.js'
-import { authorizationWords, bytesWords, word } from '../base/words.js'
+import {
+  type EncodedCall,
+  encodeCapture,
+  isPlain,
+  splitSignature,
+} from './encodeCall.js'
 
 /**
  * A call to a token: `to` and `data` for a transaction, a batch or a user
@@ -43,66 +45,27 @@ export type CaptureCallParameters = {
  * ```
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
-  const { signature: given, ...unsigned } = Object(parameters.payment)
-  const payment = readPayment(unsigned)
-  const signature = readTokenSignature(given)
-  const { from, to, value, validAfter, validBefore, nonce } = payment.message
-  const receives = payment.primaryType === 'ReceiveWithAuthorization'
-  const words = authorizationWords(payment.message)
-  return signedCall({
-    token: payment.domain.verifyingContract,
-    functionName: receives
-      ? 'receiveWithAuthorization'
-      : 'transferWithAuthorization',
-    selector: receives
-      ? { vrs: selectors.receiveVrs, bytes: selectors.receiveBytes }
-      : { vrs: selectors.transferVrs, bytes: selectors.transferBytes },
-    words,
-    args: [from, to, value, validAfter, validBefore, nonce],
-    signature,
-  })
+  const call = encodeCapture(parameters.payment)
+  const { from, to, value, validAfter, validBefore, nonce } = call.message
+  return describeCall(call, [from, to, value, validAfter, validBefore, nonce])
 }
 
-/** The signature in the form tokens take, or an error that never shows it. */
-export function readTokenSignature(signature: unknown): Hex {
-  const normal = tokenSignature(signature)
-  if (!normal)
-    throw new InvalidFieldError('signature', signature, 'a wallet signature')
-  return normal
-}
-
-/** A call whose arguments are static words followed by a signature. */
-export function signedCall({
-  token,
-  functionName,
-  selector,
-  words,
-  args,
-  signature,
-}: {
-  token: Address
-  functionName: string
-  selector: { vrs: string; bytes: string }
-  words: string
-  args: readonly unknown[]
-  signature: Hex
-}): TokenCall {
-  const plain = signature.length === 132
-  const [r, s] = [signature.slice(2, 66), signature.slice(66, 130)]
-  const v = Number(`0x${signature.slice(130, 132)}`)
-  const tail = plain
-    ? word(v) + r + s
-    : word(words.length / 2 + 32) + bytesWords(signature)
+/** A call with its ABI and its arguments, as `writeContract` takes them. */
+export function describeCall(
+  { to, data, functionName, signature }: EncodedCall<unknown>,
+  message: readonly unknown[],
+): TokenCall {
+  const { v, r, s } = splitSignature(signature)
+  const args = [...message, ...(isPlain(signature) ? [v, r, s] : [signature])]
   return {
-    to: token,
-    data: `0x${plain ? selector.vrs : selector.bytes}${words}${tail}`,
-    address: token,
+    to,
+    data,
+    address: to,
     abi: eip3009Abi.filter(
-      (item) =>
-        item.name === functionName &&
-        item.inputs.length === args.length + (plain ? 3 : 1),
+      ({ name, inputs }) =>
+        name === functionName && inputs.length === args.length,
     ),
     functionName,
-    args: plain ? [...args, v, `0x${r}`, `0x${s}`] : [...args, signature],
+    args,
   }
 }

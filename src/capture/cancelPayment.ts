@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { readSignedCancellation } from '../base/fields.js'
 import type { SignedCancellation } from '../base/types.js'
-import { cancelCall } from '../build/cancelCall.js'
+import { encodeCancel } from '../build/encodeCall.js'
 import { defaultMaxCaptureGas, rehearseCancel } from '../verify/rehearse.js'
 import { CancelRejectedError } from './errors.js'
 import {
@@ -60,6 +60,6 @@ export async function cancelPayment(
   })
   if (!rehearsal.ok) throw new CancelRejectedError(rehearsal)
   const gas = options.gas ?? gasLimit(rehearsal, maxCaptureGas)
-  const call = cancelCall({ cancellation })
+  const call = encodeCancel(cancellation)
   return sendCall(client, { call, chainId, account, gas, options })
 }

@@ -4,7 +4,8 @@ import { readSignedPayment } from '../base/fields.js'
 import { hashPayment } from '../base/hashPayment.js'
 import { tokenSignature } from '../base/signature.js'
 import type { SignedPayment } from '../base/types.js'
-import { captureCall, type TokenCall } from '../build/captureCall.js'
+import type { TokenCall } from '../build/captureCall.js'
+import { encodeCapture } from '../build/encodeCall.js'
 import { defaultMaxCaptureGas, rehearseCapture } from '../verify/rehearse.js'
 import { CaptureRejectedError } from './errors.js'
 import {
@@ -27,7 +28,7 @@ export type CaptureOptions = SendOptions & {
 
 /** A capture that may be sent: the call, the sender and the gas limit. */
 export type PlannedCapture = {
-  call: TokenCall
+  call: Pick<TokenCall, 'to' | 'data'>
   chainId: number
   account: Account
   gas: bigint
@@ -43,7 +44,7 @@ export async function planCapture(
   const { maxCaptureGas = defaultMaxCaptureGas } = options
   const account = readAccount(client, options.account)
   const { chainId } = payment.domain
-  const call = captureCall({ payment })
+  const call = encodeCapture(payment)
   if (client.chain && client.chain.id !== chainId)
     throw new CaptureRejectedError({ reason: 'wrongChain' })
   checkSender(payment, account)

@@ -63,7 +63,7 @@ export async function planTransaction(
     gas,
     options,
   }: {
-    call: TokenCall
+    call: Pick<TokenCall, 'to' | 'data'>
     chainId: number
     account: Account
     gas: bigint

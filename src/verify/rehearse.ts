@@ -2,8 +2,7 @@ import type { Address, Client, Hex } from 'viem'
 import { selectors } from '../base/tokenAbi.js'
 import type { SignedCancellation, SignedPayment } from '../base/types.js'
 import { word } from '../base/words.js'
-import { cancelCall } from '../build/cancelCall.js'
-import { captureCall } from '../build/captureCall.js'
+import { encodeCancel, encodeCapture } from '../build/encodeCall.js'
 import { authorizationStateCall } from '../reads/getAuthorizationState.js'
 import { forgetToken } from '../reads/getToken.js'
 import { bytesProbe } from '../reads/probeToken.js'
@@ -34,7 +33,7 @@ export async function rehearseCapture(
   const { domain, message, signature } = payment
   return rehearse(client, message.to, options, {
     domain,
-    call: captureCall({ payment }),
+    call: encodeCapture(payment),
     payer: message.from,
     nonce: message.nonce,
     signature,
@@ -51,7 +50,7 @@ export async function rehearseCancel(
   const { domain, message, signature } = cancellation
   return rehearse(client, neutralCaller, options, {
     domain,
-    call: cancelCall({ cancellation }),
+    call: encodeCancel(cancellation),
     payer: message.authorizer,
     nonce: message.nonce,
     signature,

@@ -32,6 +32,7 @@ export type PaymentExpectation = {
 
 /** The block a verdict was reached at, and how. */
 export type JudgedAt = {
+  /** As contracts are told it; on Arbitrum that is the number of an L1 block. */
   block: bigint
   /** Time of that block, Unix seconds. */
   time: bigint
@@ -74,7 +75,7 @@ export type Refusal = {
 /** What is rehearsed: a call to a token and the facts to judge it by. */
 export type Act = {
   domain: TokenDomain
-  call: TokenCall
+  call: Pick<TokenCall, 'data'>
   payer: Address
   nonce: Hex
   /** As the payer gave it, wrapped or not. */
