@@ -13,7 +13,7 @@ export const hex = (bytes: number): fc.Arbitrary<Hex> =>
     .uint8Array({ minLength: bytes, maxLength: bytes })
     .map((array): Hex => `0x${Buffer.from(array).toString('hex')}`)
 
-export const address = (): fc.Arbitrary<Address> => hex(20)
+const address = (): fc.Arbitrary<Address> => hex(20)
 
 export const uint256 = (): fc.Arbitrary<bigint> =>
   fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
