@@ -13,9 +13,15 @@ import {
   getPaymentOutcome,
   judgeReceipt,
   type PaymentOutcome,
+  requireChain,
 } from '../reads/getPaymentOutcome.js'
 import { getReceipt } from '../reads/getReceipt.js'
-import { type BlockSelector, getBlockHead } from '../reads/requestNode.js'
+import {
+  type BlockSelector,
+  getBlockHead,
+  readQuantity,
+  requestNode,
+} from '../reads/requestNode.js'
 import { explainRevert } from './explainRevert.js'
 import { startWait } from './startWait.js'
 
@@ -50,7 +56,8 @@ export type WaitForOutcomeParameters = {
  * payment is still open.
  * @throws {@link OutcomeTimeoutError} when `timeout` is over.
  * @throws {@link FinalityUnsupportedError} when the node has no such block.
- * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link InvalidFieldError} when the payment is malformed, or of
+ * another chain than the client's.
  * @throws {@link NodeError} when the node refuses; passing faults are waited out.
  *
  * @example
@@ -90,7 +97,13 @@ export async function waitForOutcome(
   let ready = false
   let doubted = false
   const glance = async (looks: number) => {
-    if (!ready) await requireBlock(client, finality)
+    if (!ready) {
+      requireChain(
+        watch.payment,
+        client.chain?.id ?? (await getChainId(client)),
+      )
+      await requireBlock(client, finality)
+    }
     ready = true
     const outcome = await look(client, watch, looks)
     // A replica behind the others finds no logs: one such answer is not enough.
@@ -208,6 +221,11 @@ async function judgingBlock(
   const head = await getBlockHead(client, 'latest')
   const depth = BigInt(finality.blocks) - 1n
   return head && head.number >= depth ? head.number - depth : undefined
+}
+
+async function getChainId(client: Client): Promise<number> {
+  const method = 'eth_chainId'
+  return Number(readQuantity(await requestNode(client, method, []), method))
 }
 
 async function requireBlock(

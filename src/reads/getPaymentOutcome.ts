@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
 import {
   type CaptureProof,
@@ -12,7 +13,8 @@ import { NodeAnswerError } from './errors.js'
 import { findAuthorizationLogs } from './findAuthorizationLogs.js'
 import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
-import type { BlockSelector } from './requestNode.js'
+import { type BlockSelector, getBlockHead } from './requestNode.js'
+import type { RunHead } from './types.js'
 
 /** What became of a payment, as far as one look at the chain can tell. */
 export type PaymentOutcome =
@@ -48,7 +50,8 @@ export type GetPaymentOutcomeParameters = {
  *
  * Nothing is final before the block is: a reorganization can take it back.
  *
- * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link InvalidFieldError} when the payment is malformed, or of
+ * another chain than the client's.
  * @throws {@link UnsupportedTokenError} when no such token is there.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when its answers contradict each other.
@@ -75,6 +78,7 @@ export async function getPaymentOutcome(
   const payment = readPayment(parameters.payment)
   const { from, nonce, validAfter, validBefore } = payment.message
   const token = payment.domain.verifyingContract
+  requireChain(payment, client.chain?.id)
 
   const { consumed, head } = await getConsumption(client, {
     token,
@@ -82,10 +86,12 @@ export async function getPaymentOutcome(
     nonce,
     block,
   })
+  requireChain(payment, head.chainId)
   if (!consumed)
     return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
 
-  const judged = { block, upTo: head.number }
+  const upTo = await getBlockNumber(client, block, head)
+  const judged = { block, upTo }
   const told = hash && (await readTransaction(client, payment, hash, judged))
   if (told) return told
 
@@ -95,7 +101,7 @@ export async function getPaymentOutcome(
     token,
     payer: from,
     nonce,
-    toBlock: head.number,
+    toBlock: upTo,
     pending: block === 'pending',
     since: earliest,
     maxBlockRange,
@@ -110,6 +116,30 @@ export async function getPaymentOutcome(
       problem: 'lacks what eth_getLogs found',
     })
   return { status: 'unknown', searchedFrom: search.searchedFrom }
+}
+
+/** What another chain says means nothing, however alike the token is there. */
+export function requireChain(
+  { domain: { chainId } }: Payment,
+  found: number | undefined,
+): void {
+  if (found !== undefined && found !== chainId)
+    throw new InvalidFieldError(
+      'payment.domain.chainId',
+      chainId,
+      `the chain of the client (${found})`,
+    )
+}
+
+/** From a header: contracts on Arbitrum are told the number of an L1 block. */
+async function getBlockNumber(
+  client: Client,
+  block: BlockSelector,
+  { number, via }: RunHead,
+): Promise<bigint> {
+  if (typeof block === 'bigint') return block
+  if (via === 'calls') return number
+  return (await getBlockHead(client, block))?.number ?? number
 }
 
 /** A receipt newer than the judged block does not count. */

@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Client, Hex } from 'viem'
 import { executorCode } from './contracts/Executor.generated.js'
 import { NodeAnswerError, NodeError } from './errors.js'
 import { encodeBlock, readBytes, tryRequest } from './requestNode.js'
@@ -10,11 +10,8 @@ import type {
   RawAnswers,
   RunAnswers,
   RunCallsParameters,
+  RunHead,
 } from './types.js'
-
-/** "countersign executor, answer 1", the word each answer starts with. */
-const answerMark =
-  '636f756e7465727369676e206578656375746f722c20616e7377657220310000'
 
 /** Enough for any gas price, so that fee fields need no balance. */
 const richBalance = '0xffffffffffffffffffffffff'
@@ -95,7 +92,10 @@ function encodeCalls(calls: readonly Call[]): string {
   return calls
     .map(
       ({ target, gas, data }) =>
-        target.slice(2) + hexOf(gas, 8) + hexOf(data.length / 2, 6) + data,
+        target.slice(2) +
+        hexOf(Math.min(gas, 0xffffffff), 8) +
+        hexOf(data.length / 2, 6) +
+        data,
     )
     .join('')
 }
@@ -108,47 +108,49 @@ function readRun(
   played: number | undefined,
   asked: number,
 ): RawAnswers | undefined {
-  if (typeof result !== 'string' || !result.startsWith(`0x${answerMark}`))
-    return undefined
-  const body = readBytes(result, 'eth_call').slice(2)
-  const [first, ...rest] = readAnswers(body, asked + (played ? 1 : 0))
-  const head = (index: number) => BigInt(`0x${wordAt(body, index * 64)}`)
-  return {
-    head: {
-      number: head(1),
-      timestamp: head(2),
-      chainId: Number(head(3)),
-      via: 'override',
-    },
-    scene: played && first ? readAnswers(first.data.slice(2), played) : [],
-    calls: played || !first ? rest : [first, ...rest],
+  // The executor's code starts with the instruction that pushes its mark.
+  const mark = `0x${executorCode.slice(4, 68)}`
+  if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
+  const bytes = readBytes(result, 'eth_call')
+  if (played === undefined) {
+    const { head, answers } = readAnswers(bytes, asked)
+    return { head, scene: [], calls: answers }
   }
+  const { head, answers } = readAnswers(bytes, asked + 1)
+  const [first, ...calls] = answers
+  const scene = readAnswers(first?.data ?? '0x', played).answers
+  return { head, scene, calls }
 }
 
-/** The given number of answers, and nothing after them. */
-function readAnswers(body: string, count: number): CallAnswer[] {
-  const answers: CallAnswer[] = []
-  let at = 5 * 64
-  while (answers.length < count && at < body.length) {
-    const number = (index: number) =>
-      BigInt(`0x${wordAt(body, at + index * 64)}`)
-    const end = at + 256 + Number(number(3)) * 2
-    answers.push({
-      ok: number(0) === 1n,
-      gasUsed: number(1),
-      hasCode: number(2) > 0n,
-      data: `0x${body.slice(at + 256, end)}`,
-    })
-    at = end
+/** The head and the given number of answers, and nothing after them. */
+function readAnswers(
+  bytes: Hex,
+  count: number,
+): { head: RunHead; answers: CallAnswer[] } {
+  let at = 2
+  const take = (digits: number): Hex => {
+    const text = bytes.slice(at, at + digits)
+    if (text.length < digits) throw cutOff()
+    at += digits
+    return `0x${text}`
   }
-  if (answers.length === count && at === body.length) return answers
-  throw cutOff()
-}
-
-function wordAt(body: string, at: number): string {
-  const text = body.slice(at, at + 64)
-  if (text.length === 64) return text
-  throw cutOff()
+  const number = () => BigInt(take(64))
+  take(64)
+  const head: RunHead = {
+    number: number(),
+    timestamp: number(),
+    chainId: Number(number()),
+    via: 'override',
+  }
+  take(64)
+  const answers = Array.from({ length: count }, () => ({
+    ok: number() === 1n,
+    gasUsed: number(),
+    hasCode: number() > 0n,
+    data: take(Number(number()) * 2),
+  }))
+  if (at < bytes.length) throw cutOff()
+  return { head, answers }
 }
 
 const cutOff = (): NodeAnswerError =>
