@@ -39,10 +39,10 @@ export class ClockSkewError extends CountersignError {
 
 /**
  * A value for an error text: short, one line. Long text is cut so early that
- * neither a misplaced signature nor one half of it can be read back.
+ * neither a misplaced signature nor one half of it, base64 or not, fits.
  */
 function showValue(value: unknown): string {
   if (typeof value === 'object' && value) return 'an object'
   const text = String(value)
-  return text.length > 60 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
+  return text.length > 43 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
 }

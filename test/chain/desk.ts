@@ -53,7 +53,7 @@ export async function draft(
   return { ...payment, signature: await sign(signer, payment) }
 }
 
-export function sign(
+function sign(
   signer: PrivateKeyAccount,
   { domain, primaryType, message }: Payment,
 ): Promise<Hex> {
