@@ -29,6 +29,7 @@ export type CancelPaymentParameters = SendOptions & {
  * @throws {@link SendError} when the node did not take the transaction.
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
+ * @throws {@link WrongWalletError} when the wallet is on another chain.
  * @throws {@link InvalidFieldError} when the cancellation is malformed.
  * @throws {@link NodeError} when the node does not answer.
  *

@@ -12,10 +12,11 @@ export type CapturePaymentParameters = CaptureOptions
  *
  * @throws {@link CaptureRejectedError} when the capture would fail; nothing
  * was sent.
- * @throws {@link SendError} when the node did not take the transaction. With a
- * `transactionHash` in its details the transaction may still be mined.
+ * @throws {@link SendError} when the transaction was not taken; with `maybeSent`
+ * it may be on its way, under the `transactionHash` in the details if known.
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
+ * @throws {@link WrongWalletError} when the wallet is on another chain.
  * @throws {@link InvalidFieldError} when the payment is malformed.
  * @throws {@link NodeError} when the node does not answer.
  *
