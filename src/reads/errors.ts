@@ -1,7 +1,4 @@
-import {
-  CountersignError,
-  type ErrorDetails,
-} from '../base/CountersignError.js'
+import { CountersignError } from '../base/CountersignError.js'
 import { redact } from '../base/revertReason.js'
 
 /** What is worth keeping of an error a node, a transport or a wallet gave. */
@@ -32,10 +29,8 @@ export class NodeError extends CountersignError {
     method: string
     failure: NodeFailure
   }) {
-    super(`${method} failed: ${failure.words}.`, {
-      method,
-      ...failureDetails(failure),
-    })
+    const { code, status, words } = failure
+    super(`${method} failed: ${words}.`, { method, code, status, words })
     this.retryable = isPassing(failure)
   }
 }
@@ -123,14 +118,6 @@ function tidy(words: string): string {
   // Half a secret at the cut would be too short to be recognised as one.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
   return redact(whole.replace(/\w+:\/\/\S+/g, '(url)')).replace(/\.$/, '')
-}
-
-function failureDetails({ code, status, words }: NodeFailure): ErrorDetails {
-  return {
-    ...(code === undefined ? {} : { code }),
-    ...(status === undefined ? {} : { status }),
-    words,
-  }
 }
 
 /** Internal error, limits, and timeouts of Geth, QuickNode and Base. */

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { BlockSelector } from './requestNode.js'
+import type { BlockHead, BlockSelector } from './requestNode.js'
 
 /** One call of a run. Without data and gas it only asks whether code is there. */
 export type Call = { target: Address; data: string; gas: number }
@@ -23,6 +23,17 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
+export type AskCall = (
+  call: Call,
+  fees?: CallFees | undefined,
+) => Promise<CallAnswer>
+
+export type PlayAlone = (
+  call: Call,
+  ask: AskCall,
+  head: BlockHead,
+) => Promise<CallAnswer>
+
 export type RunCallsParameters<names extends string> = {
   /** The account the calls come from. */
   from: Address
@@ -38,6 +49,8 @@ export type RunCallsParameters<names extends string> = {
   block: BlockSelector
   /** Of the scene. @default a price above the base fee */
   fees?: CallFees | undefined
+  /** How the first of the scene is played with `via: 'calls'`. */
+  playAlone?: PlayAlone | undefined
   /** Asks one by one, for where the executor cannot stand in for `from`. */
   plain?: boolean | undefined
 }

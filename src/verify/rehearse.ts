@@ -11,6 +11,7 @@ import { runCalls } from '../reads/runCalls.js'
 import { countDataTokens } from '../reads/runPlainCalls.js'
 import type { Call, CallFees } from '../reads/types.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
+import { playWithFees } from './playWithFees.js'
 import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
 
 /** Gas a capture may cost before it is refused. */
@@ -77,6 +78,7 @@ async function rehearse(
     origin: options.origin?.toLowerCase() as Address | undefined,
     fees: options.fees,
     scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
+    playAlone: playWithFees(options.fees),
     calls: factCalls(token, act),
     block,
     plain: from === token,
