@@ -82,6 +82,19 @@ test('domains that read alike when joined are told apart', () => {
     { ...base, version: '1', name: ',2' },
   ]
   expect(joined.map(hashDomain)).toEqual(joined.map(separatorOf))
+  const payments = joined.map((tokenDomain) =>
+    samplePayment({ domain: tokenDomain }),
+  )
+  expect(payments.map(hashPayment)).toEqual(
+    payments.map((signed) => digestsOf(signed)[0]),
+  )
+})
+
+test('the second digest under a domain is right too', () => {
+  const [first, second] = [samplePayment(), samplePayment({ value: 1n })]
+  expect([first, second, first].map(hashPayment)).toEqual(
+    [first, second, first].map((signed) => digestsOf(signed)[0]),
+  )
 })
 
 test('a signature and letter case do not change the digest', () => {
