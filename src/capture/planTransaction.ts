@@ -6,7 +6,6 @@ import {
   type Hex,
   type LocalAccount,
 } from 'viem'
-import { parseAccount } from 'viem/accounts'
 import { estimateFeesPerGas } from 'viem/actions'
 import type { TokenCall } from '../build/captureCall.js'
 import { NodeError, readFailure } from '../reads/errors.js'
@@ -44,7 +43,9 @@ export function readAccount(
   account: Account | Address | undefined = client.account,
 ): Account {
   if (!account) throw new AccountError('can send')
-  return parseAccount(account)
+  return typeof account === 'string'
+    ? { address: account, type: 'json-rpc' }
+    : account
 }
 
 export function readLocalAccount(account: Account): LocalAccount {
