@@ -36,9 +36,11 @@ export async function runCalls<names extends string>(
   parameters: RunCallsParameters<names>,
 ): Promise<RunAnswers<names>> {
   const plain = parameters.plain || withoutOverrides.has(client)
+  const tried = plain ? undefined : await runExecutor(client, parameters)
   const { head, scene, calls } =
-    (!plain && (await runExecutor(client, parameters))) ||
-    (await runPlainCalls(client, parameters))
+    tried?.answers ?? (await runPlainCalls(client, parameters))
+  // Only now: what the plain calls stumble over too says nothing of overrides.
+  if (tried?.unsupported) withoutOverrides.add(client)
   const names = Object.keys(parameters.calls) as names[]
   const answers = {} as Record<names, CallAnswer>
   for (const [index, name] of names.entries())
@@ -51,7 +53,7 @@ const noAnswer: CallAnswer = { ok: false, data: '0x', hasCode: false }
 async function runExecutor(
   client: Client,
   parameters: RunCallsParameters<string>,
-): Promise<RawAnswers | undefined> {
+): Promise<{ answers?: RawAnswers | undefined; unsupported: boolean }> {
   const { from, origin = from, scene, block, fees = defaultFees } = parameters
   const calls = Object.values(parameters.calls)
   const items = scene ? [sceneCall(from, scene), ...calls] : calls
@@ -71,12 +73,11 @@ async function runExecutor(
   ])
   if (failure) {
     const error = new NodeError({ method: 'eth_call', failure })
-    if (error.retryable) throw error
+    if (error.retryable && failure.code !== -32603) throw error
+    return { unsupported: failure.code === -32602 }
   }
   const answers = readRun(result, scene?.length, calls.length)
-  if (!answers && (!failure || failure.code === -32602))
-    withoutOverrides.add(client)
-  return answers
+  return { answers, unsupported: !answers }
 }
 
 function sceneCall(target: Call['target'], scene: readonly Call[]): Call {

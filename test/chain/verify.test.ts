@@ -763,6 +763,29 @@ test('a refusal for another reason is worked around and not remembered', async (
   expect([first.at?.via, second.at?.via]).toEqual(['calls', 'override'])
 })
 
+test('an internal error is worked around and not remembered', async () => {
+  let failing = true
+  const by = nodeThat(async (request) => {
+    if (usesOverride(request) && failing) throw rpcError(-32603, 'internal')
+    return pass(request)
+  })
+  const payment = await pay()
+  expect(await verify(payment, { by })).toMatchObject({ at: { via: 'calls' } })
+  failing = false
+  expect(await verify(payment, { by })).toMatchObject({
+    at: { via: 'override' },
+  })
+})
+
+test('a block the node does not know says nothing of overrides', async () => {
+  const by = nodeThat(pass)
+  const payment = await pay()
+  await expect(verify(payment, { by, block: 10n ** 12n })).rejects.toThrow()
+  expect(await verify(payment, { by })).toMatchObject({
+    at: { via: 'override' },
+  })
+})
+
 test('a passing fault of the network is not remembered', async () => {
   let faults = 0
   const node = nodeThat((request) => {
