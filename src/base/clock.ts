@@ -1,4 +1,4 @@
-import { ClockSkewError } from './errors.js'
+import { ClockSkewError, InvalidFieldError } from './errors.js'
 
 /** Chains for development, whose clock may be moved at will. */
 export const devChainIds: readonly number[] = [31337, 1337]
@@ -9,6 +9,13 @@ export const maxClockSkew = 120n
 /** The clock of this machine in Unix seconds. */
 export function wallTime(): bigint {
   return BigInt(Math.floor(Date.now() / 1000))
+}
+
+/** A time as given, or this machine's; a `number` is refused. */
+export function readTime(now: bigint = wallTime()): bigint {
+  if (typeof now !== 'bigint')
+    throw new InvalidFieldError('now', now, 'a bigint of Unix seconds')
+  return now
 }
 
 /**

@@ -186,3 +186,11 @@ test('what was given is not changed', () => {
   expect(domain).not.toBe(given.domain)
   expect(domain).toEqual(given.domain)
 })
+
+test('a time that is a number is refused', () => {
+  const built = () => buildPayment({ ...order, now: 1_750_000_000 as never })
+  expect(thrownBy(built)).toMatchObject({
+    name: 'InvalidFieldError',
+    details: { field: 'now' },
+  })
+})

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../base/amount.js'
-import { wallTime } from '../base/clock.js'
+import { readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../base/types.js'
@@ -64,6 +64,7 @@ export type BuildPaymentParameters = {
  * ```
  */
 export function buildPayment(parameters: BuildPaymentParameters): Payment {
+  const now = readTime(parameters.now)
   const {
     domain,
     decimals = 6,
@@ -71,7 +72,6 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     to,
     amount,
     primaryType = 'ReceiveWithAuthorization',
-    now = wallTime(),
     validAfter = now - secondsBefore,
     validBefore = now + windowSeconds,
     nonce = drawNonce(),

@@ -1,5 +1,5 @@
 import type { Address, Client } from 'viem'
-import { checkClock, wallTime } from '../base/clock.js'
+import { checkClock, readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { Payment } from '../base/types.js'
 import { UnsupportedTokenError } from '../reads/errors.js'
@@ -47,7 +47,8 @@ export async function preparePayment(
   client: Client,
   parameters: PreparePaymentParameters,
 ): Promise<Payment> {
-  const { token, now = wallTime(), ...fields } = parameters
+  const { token, now: given, ...fields } = parameters
+  const now = readTime(given)
   const { token: found, head } = await getTokenAndHead(
     client,
     readTokenAddress(token),

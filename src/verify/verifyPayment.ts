@@ -1,6 +1,6 @@
 import { type Address, type Client, isAddress } from 'viem'
 import { parseAmount } from '../base/amount.js'
-import { checkClock, wallTime } from '../base/clock.js'
+import { checkClock, readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readBytes32, readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
@@ -62,7 +62,8 @@ export async function verifyPayment(
   client: Client,
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
-  const { block = 'latest', maxCaptureGas, now = wallTime() } = parameters
+  const { block = 'latest', maxCaptureGas } = parameters
+  const now = readTime(parameters.now)
   const { signature, ...unsigned } = Object(parameters.payment)
   const payment: Payment = readPayment(unsigned)
   const expect = readExpectation(parameters.expect, client)
