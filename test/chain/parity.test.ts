@@ -43,7 +43,7 @@ import {
 import { delegate, deployFamilies, type Family } from './families.js'
 import { account, flipS, sign } from './signing.js'
 
-const rounds = process.env.COUNTERSIGN_FULL ? 20 : 2
+const rounds = process.env.COUNTERSIGN_FULL ? 10 : 2
 const seed = Number(
   process.env.COUNTERSIGN_SEED ?? Math.floor(Math.random() * 2 ** 31),
 )
