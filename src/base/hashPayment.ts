@@ -57,10 +57,15 @@ function separatorOf(domain: TokenDomain): Uint8Array {
  * ```
  */
 export function hashPayment(payment: Payment | Cancellation): Hex {
-  const checked =
+  return hashChecked(
     payment?.primaryType === 'CancelAuthorization'
       ? readCancellation(payment)
-      : readPayment(payment)
+      : readPayment(payment),
+  )
+}
+
+/** Hashes a message that has been read. */
+export function hashChecked(checked: Payment | Cancellation): Hex {
   const envelope = new Uint8Array(66)
   envelope.set([0x19, 0x01])
   envelope.set(separatorOf(checked.domain), 2)

@@ -97,6 +97,16 @@ export function readRevert(data: Hex | undefined): {
   return readWords(revertWords(data))
 }
 
+/** The same where a node's text of the refusal may be all there is. */
+export function readRefusal(refusal: {
+  data?: Hex | undefined
+  words?: string | undefined
+}): { reason: RevertReason; words?: string } {
+  const { data = '0x', words = '' } = refusal
+  const told = words.replace(/^execution reverted(: )?/, '')
+  return data === '0x' && told ? readWords(told) : readRevert(data)
+}
+
 /** What a token's refusal means when only a node's text of it is left. */
 export function readWords(words: string): {
   reason: RevertReason

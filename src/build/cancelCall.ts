@@ -25,5 +25,9 @@ export type CancelCallParameters = {
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
   const call = encodeCancel(parameters.cancellation)
-  return describeCall(call, [call.message.authorizer, call.message.nonce])
+  const { authorizer, nonce } = call.signed.message
+  return describeCall(call, {
+    functionName: 'cancelAuthorization',
+    message: [authorizer, nonce],
+  })
 }

@@ -1,12 +1,7 @@
 import type { Abi, Address, Hex } from 'viem'
 import { eip3009Abi } from '../base/tokenAbi.js'
 import type { SignedPayment } from '../base/types.js'
-import {
-  type EncodedCall,
-  encodeCapture,
-  isPlain,
-  splitSignature,
-} from './encodeCall.js'
+import { type EncodedCall, encodeCapture, isPlain } from './encodeCall.js'
 
 /**
  * A call to a token: `to` and `data` for a transaction, a batch or a user
@@ -46,17 +41,28 @@ export type CaptureCallParameters = {
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
   const call = encodeCapture(parameters.payment)
-  const { from, to, value, validAfter, validBefore, nonce } = call.message
-  return describeCall(call, [from, to, value, validAfter, validBefore, nonce])
+  const { primaryType, message } = call.signed
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  return describeCall(call, {
+    functionName:
+      primaryType === 'ReceiveWithAuthorization'
+        ? 'receiveWithAuthorization'
+        : 'transferWithAuthorization',
+    message: [from, to, value, validAfter, validBefore, nonce],
+  })
 }
 
 /** A call with its ABI and its arguments, as `writeContract` takes them. */
 export function describeCall(
-  { to, data, functionName, signature }: EncodedCall<unknown>,
-  message: readonly unknown[],
+  { to, data, signature }: EncodedCall<unknown>,
+  described: { functionName: string; message: readonly unknown[] },
 ): TokenCall {
-  const { v, r, s } = splitSignature(signature)
-  const args = [...message, ...(isPlain(signature) ? [v, r, s] : [signature])]
+  const { functionName, message } = described
+  const v = Number(`0x${signature.slice(130)}`)
+  const [r, s] = [signature.slice(2, 66), signature.slice(66, 130)]
+  const args = isPlain(signature)
+    ? [...message, v, `0x${r}`, `0x${s}`]
+    : [...message, signature]
   return {
     to,
     data,

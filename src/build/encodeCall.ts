@@ -4,46 +4,38 @@ import { readCancellation, readPayment } from '../base/fields.js'
 import { tokenSignature } from '../base/signature.js'
 import { selectors } from '../base/tokenAbi.js'
 import type {
-  CancelAuthorization,
-  PaymentAuthorization,
+  Cancellation,
+  Payment,
   SignedCancellation,
   SignedPayment,
 } from '../base/types.js'
 import { authorizationWords, bytesWords, word } from '../base/words.js'
 
 /** What a transaction needs of a call, and what the call was made from. */
-export type EncodedCall<message> = {
+export type EncodedCall<signed> = {
   to: Address
   data: Hex
-  functionName: string
-  message: message
+  /** As it was read, without its signature. */
+  signed: signed
   /** In the form tokens accept. */
   signature: Hex
 }
 
 /** The call that settles a payment, without its ABI. */
-export function encodeCapture(
-  payment: SignedPayment,
-): EncodedCall<PaymentAuthorization> {
+export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   const { signature: given, ...unsigned } = Object(payment)
-  const { domain, message, primaryType } = readPayment(unsigned)
+  const signed = readPayment(unsigned)
   const signature = readTokenSignature(given)
-  const words = authorizationWords(message)
-  const receives = primaryType === 'ReceiveWithAuthorization'
+  const { receiveVrs, receiveBytes, transferVrs, transferBytes } = selectors
+  const overloads =
+    signed.primaryType === 'ReceiveWithAuthorization'
+      ? { vrs: receiveVrs, bytes: receiveBytes }
+      : { vrs: transferVrs, bytes: transferBytes }
+  const words = authorizationWords(signed.message)
   return {
-    to: domain.verifyingContract,
-    data: receives
-      ? encode(selectors.receiveVrs, selectors.receiveBytes, words, signature)
-      : encode(
-          selectors.transferVrs,
-          selectors.transferBytes,
-          words,
-          signature,
-        ),
-    functionName: receives
-      ? 'receiveWithAuthorization'
-      : 'transferWithAuthorization',
-    message,
+    to: signed.domain.verifyingContract,
+    data: encode(overloads, words, signature),
+    signed,
     signature,
   }
 }
@@ -51,16 +43,16 @@ export function encodeCapture(
 /** The call that makes a payment's nonce unusable, without its ABI. */
 export function encodeCancel(
   cancellation: SignedCancellation,
-): EncodedCall<CancelAuthorization> {
+): EncodedCall<Cancellation> {
   const { signature: given, ...unsigned } = Object(cancellation)
-  const { domain, message } = readCancellation(unsigned)
+  const signed = readCancellation(unsigned)
   const signature = readTokenSignature(given)
-  const words = word(message.authorizer) + word(message.nonce)
+  const { cancelVrs, cancelBytes } = selectors
+  const words = word(signed.message.authorizer) + word(signed.message.nonce)
   return {
-    to: domain.verifyingContract,
-    data: encode(selectors.cancelVrs, selectors.cancelBytes, words, signature),
-    functionName: 'cancelAuthorization',
-    message,
+    to: signed.domain.verifyingContract,
+    data: encode({ vrs: cancelVrs, bytes: cancelBytes }, words, signature),
+    signed,
     signature,
   }
 }
@@ -68,14 +60,6 @@ export function encodeCancel(
 /** Whether a signature goes as `v`, `r`, `s` and not as `bytes`. */
 export function isPlain(signature: Hex): boolean {
   return signature.length === 132
-}
-
-export function splitSignature(signature: Hex): { v: number; r: Hex; s: Hex } {
-  return {
-    v: Number(`0x${signature.slice(130)}`),
-    r: `0x${signature.slice(2, 66)}`,
-    s: `0x${signature.slice(66, 130)}`,
-  }
 }
 
 /** The signature in the form tokens accept, or an error that never shows it. */
@@ -88,15 +72,13 @@ function readTokenSignature(signature: unknown): Hex {
 
 /** Static words followed by a signature. */
 function encode(
-  vrsSelector: string,
-  bytesSelector: string,
+  overloads: { vrs: string; bytes: string },
   words: string,
   signature: Hex,
 ): Hex {
-  if (!isPlain(signature)) {
-    const offset = word(words.length / 2 + 32)
-    return `0x${bytesSelector}${words}${offset}${bytesWords(signature)}`
-  }
-  const { v, r, s } = splitSignature(signature)
-  return `0x${vrsSelector}${words}${word(v)}${word(r)}${word(s)}`
+  const [rs, v] = [signature.slice(2, 130), signature.slice(130)]
+  const offset = words.length / 2 + 32
+  return isPlain(signature)
+    ? `0x${overloads.vrs}${words}${v.padStart(64, '0')}${rs}`
+    : `0x${overloads.bytes}${words}${word(offset)}${bytesWords(signature)}`
 }

@@ -5,6 +5,6 @@ export class NoRandomnessError extends CountersignError {
   override readonly name = 'NoRandomnessError'
 
   constructor() {
-    super('crypto.getRandomValues is missing, so no nonce can be drawn.')
+    super('There is no Web Crypto to draw a nonce from.')
   }
 }

@@ -2,13 +2,13 @@ import type { Client, Hash } from 'viem'
 import {
   type RefusalReason,
   type RevertReason,
-  readRevert,
-  readWords,
+  readRefusal,
 } from '../base/revertReason.js'
 import { selectors } from '../base/tokenAbi.js'
 import type { Payment } from '../base/types.js'
 import { word } from '../base/words.js'
-import { isPassing, NodeError, type NodeFailure } from '../reads/errors.js'
+import { isTrue } from '../reads/answers.js'
+import { isPassing, NodeError } from '../reads/errors.js'
 import { prober } from '../reads/getToken.js'
 import {
   encodeBlock,
@@ -17,7 +17,7 @@ import {
   tryRequest,
 } from '../reads/requestNode.js'
 import { runCalls } from '../reads/runCalls.js'
-import type { CallAnswer } from '../reads/types.js'
+import { runPlainCalls } from '../reads/runPlainCalls.js'
 import { CaptureRevertedError } from './errors.js'
 
 type FailedReceipt = {
@@ -49,20 +49,14 @@ export async function explainRevert(
   const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
   if (failure && isPassing(failure) && !replayed)
     throw new NodeError({ method, failure })
-  const told = failure ? readFailed(failure) : {}
+  const told: { reason?: RevertReason; words?: string } = failure
+    ? readRefusal(failure)
+    : {}
   return new CaptureRevertedError({
     transactionHash,
     reason: await refine(client, told.reason, { payment, blockNumber }),
     words: told.words,
   })
-}
-
-function readFailed({ data, words }: NodeFailure): {
-  reason?: RevertReason
-  words?: string
-} {
-  const text = words.replace(/^execution reverted(: )?/, '')
-  return text && (!data || data === '0x') ? readWords(text) : readRevert(data)
 }
 
 /** A call that is cut off leaves less than the 64th it keeps per level. */
@@ -87,6 +81,7 @@ async function refine(
   })
   const { head, calls } = await runCalls(client, {
     from: prober,
+    fallback: runPlainCalls,
     block: blockNumber,
     calls: {
       blacklisted: ask(selectors.isBlacklisted),
@@ -98,8 +93,4 @@ async function refine(
   return isTrue(calls.blacklisted) || isTrue(calls.frozen)
     ? 'payerBlocked'
     : 'recipientBlocked'
-}
-
-function isTrue({ ok, data }: CallAnswer): boolean {
-  return ok && data.length === 66 && BigInt(data) !== 0n
 }

@@ -1,7 +1,7 @@
 import { type Account, type Client, recoverAddress } from 'viem'
 import { devChainIds, maxClockSkew, wallTime } from '../base/clock.js'
 import { readSignedPayment } from '../base/fields.js'
-import { hashPayment } from '../base/hashPayment.js'
+import { hashChecked } from '../base/hashPayment.js'
 import { tokenSignature } from '../base/signature.js'
 import type { SignedPayment } from '../base/types.js'
 import type { TokenCall } from '../build/captureCall.js'
@@ -87,7 +87,7 @@ async function checkUnsimulated(payment: SignedPayment): Promise<void> {
     throw new CaptureRejectedError({ reason: 'expired' })
   if (now <= validAfter - maxClockSkew && !devChainIds.includes(domain.chainId))
     throw new CaptureRejectedError({ reason: 'notYetValid' })
-  const hash = hashPayment(payment)
+  const hash = hashChecked(payment)
   const signature = tokenSignature(payment.signature) ?? '0x'
   const signer = await recoverAddress({ hash, signature }).catch(() => '')
   if (signer.toLowerCase() !== from)

@@ -67,13 +67,11 @@ export class DomainMismatchError extends CountersignError {
     onChain: string
     tried: readonly { name: string; version: string; separator: string }[]
   }) {
-    const [first] = tried
+    const shown = tried.map(
+      ({ name, version, separator }) => `"${name}" "${version}": ${separator}`,
+    )
     super(
-      `Token ${token} signs under separator ${onChain}, but ${
-        first
-          ? `"${first.name}" version "${first.version}" gives ${first.separator}`
-          : 'it names no domain'
-      }.`,
+      `Token ${token} signs under separator ${onChain}, not ${shown.join(', ')}.`,
       { token, onChain, tried },
     )
   }
@@ -128,9 +126,10 @@ const passingWords =
   /time[d ]*out|rate limit|too many requests|try again|temporar|unavailable|overloaded|pool is full|header not found|unknown block|beyond (the )?(current )?head|OutOfRange|indexing is in progress/i
 
 /** Whether the same request may be answered later. */
-export function isPassing({ code, status, words, data }: NodeFailure): boolean {
-  if (code === undefined && status !== undefined)
+export function isPassing(failure: NodeFailure): boolean {
+  const { code, status = 500, words, data } = failure
+  if (code === undefined)
     return status === 408 || status === 429 || status >= 500
-  if (code === undefined || passingCodes.includes(code)) return true
+  if (passingCodes.includes(code)) return true
   return code !== 3 && data === undefined && passingWords.test(words)
 }

@@ -2,10 +2,12 @@ import type { Address, Client, Hex } from 'viem'
 import { readAddress, readBytes32 } from '../base/fields.js'
 import { selectors } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
+import { isTrue, isWord } from './answers.js'
 import { UnsupportedTokenError } from './errors.js'
 import { forgetToken, prober, readTokenAddress } from './getToken.js'
 import type { BlockSelector } from './requestNode.js'
 import { runCalls } from './runCalls.js'
+import { runPlainCalls } from './runPlainCalls.js'
 import type { RunHead } from './types.js'
 
 export type GetAuthorizationStateParameters = {
@@ -43,18 +45,19 @@ export async function getConsumption(
   const nonce = readBytes32(parameters.nonce, 'nonce')
   const { head, calls } = await runCalls(client, {
     from: prober,
+    fallback: runPlainCalls,
     calls: { state: authorizationStateCall(token, payer, nonce) },
     block,
   })
   const { state } = calls
-  if (!state.ok || state.data.length !== 66) {
+  if (!isWord(state)) {
     forgetToken(client, token)
     throw new UnsupportedTokenError({
       token,
       problem: 'has no authorizationState',
     })
   }
-  return { consumed: BigInt(state.data) !== 0n, head }
+  return { consumed: isTrue(state), head }
 }
 
 export function authorizationStateCall(

@@ -6,6 +6,7 @@ import type { TokenDomain } from '../base/types.js'
 import { UnsupportedTokenError } from './errors.js'
 import { readCapabilities, readTokenDomain, tokenProbes } from './probeToken.js'
 import { runCalls } from './runCalls.js'
+import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
 
 /** A token as its contract describes itself, the domain proven. */
@@ -67,7 +68,11 @@ export async function getTokenAndHead(
   token: Address,
 ): Promise<{ token: Token; head: RunHead }> {
   const known = cachedToken(client, token)
-  const run = { from: prober, block: 'latest' as const }
+  const run = {
+    from: prober,
+    block: 'latest' as const,
+    fallback: runCreated,
+  }
   if (known) {
     const { head } = await runCalls(client, { ...run, calls: {} })
     return { token: known, head }

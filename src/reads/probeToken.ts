@@ -3,6 +3,7 @@ import { hashDomain } from '../base/hashPayment.js'
 import { selectors } from '../base/tokenAbi.js'
 import type { TokenDomain } from '../base/types.js'
 import { bytesWords, word } from '../base/words.js'
+import { isWord } from './answers.js'
 import { DomainMismatchError, UnsupportedTokenError } from './errors.js'
 import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 
@@ -99,21 +100,16 @@ export function readCapabilities(probes: Probes): {
       transfer,
       cancel: has(probes.cancel),
       bytes: has(probes.bytes),
-      pause: tells(probes.paused),
-      blockList: tells(probes.isBlacklisted) || tells(probes.isFrozen),
+      pause: isWord(probes.paused),
+      blockList: isWord(probes.isBlacklisted) || isWord(probes.isFrozen),
       stateEnum: transfer && !receive,
     },
   }
 }
 
-/** Whether a getter answered with one word. */
-function tells({ ok, data }: CallAnswer): boolean {
-  return ok && data.length === 66
-}
-
 /** Those of USDC where the token has none, or none that can be used. */
 export function readDecimals(answer: CallAnswer): number {
-  const decimals = tells(answer) ? Number(answer.data) : 6
+  const decimals = isWord(answer) ? Number(answer.data) : 6
   return decimals <= 255 ? decimals : 6
 }
 
@@ -127,7 +123,7 @@ export function readTokenDomain(
   const domainOf = ({ name, version }: DomainName): TokenDomain => {
     return { name, version, chainId, verifyingContract: token }
   }
-  if (tells(domainSeparator)) {
+  if (isWord(domainSeparator)) {
     const tried = [...told, ...usualDomains].map((domain) => ({
       ...domain,
       separator: hashDomain(domainOf(domain)),

@@ -1,8 +1,8 @@
-import type { Client, Hex } from 'viem'
+import type { Client } from 'viem'
 import { executorCode } from './contracts/Executor.generated.js'
-import { NodeAnswerError, NodeError } from './errors.js'
-import { encodeBlock, readBytes, tryRequest } from './requestNode.js'
-import { encodeTransaction, runPlainCalls } from './runPlainCalls.js'
+import { NodeError } from './errors.js'
+import { encodeInput, encodeTransaction, gasOf, readRun } from './executor.js'
+import { encodeBlock, tryRequest } from './requestNode.js'
 import type {
   Call,
   CallAnswer,
@@ -10,7 +10,6 @@ import type {
   RawAnswers,
   RunAnswers,
   RunCallsParameters,
-  RunHead,
 } from './types.js'
 
 /** Enough for any gas price, so that fee fields need no balance. */
@@ -27,7 +26,7 @@ const defaultFees: CallFees = {
 /**
  * Runs named calls from an account at one block, in exactly one request where
  * the node honours state overrides; elsewhere, which is remembered per client,
- * in one request a call.
+ * by `fallback`.
  *
  * @throws {@link NodeError} when the node does not answer.
  */
@@ -38,8 +37,8 @@ export async function runCalls<names extends string>(
   const plain = parameters.plain || withoutOverrides.has(client)
   const tried = plain ? undefined : await runExecutor(client, parameters)
   const { head, scene, calls } =
-    tried?.answers ?? (await runPlainCalls(client, parameters))
-  // Only now: what the plain calls stumble over too says nothing of overrides.
+    tried?.answers ?? (await parameters.fallback(client, parameters))
+  // Only now: what the fallback stumbles over too says nothing of overrides.
   if (tried?.unsupported) withoutOverrides.add(client)
   const names = Object.keys(parameters.calls) as names[]
   const answers = {} as Record<names, CallAnswer>
@@ -61,7 +60,7 @@ async function runExecutor(
     encodeTransaction({
       from: origin,
       to: from,
-      data: `00${encodeCalls(items)}`,
+      data: encodeInput(items),
       gas: gasOf(items),
       fees,
     }),
@@ -81,78 +80,5 @@ async function runExecutor(
 }
 
 function sceneCall(target: Call['target'], scene: readonly Call[]): Call {
-  return { target, data: `01${encodeCalls(scene)}`, gas: gasOf(scene) }
+  return { target, data: encodeInput(scene, '01'), gas: gasOf(scene) }
 }
-
-/** With what the executor itself needs, and the 64th a call keeps back. */
-function gasOf(calls: readonly Call[]): number {
-  return calls.reduce((sum, { gas }) => sum + Math.ceil(gas * 1.02), 300_000)
-}
-
-function encodeCalls(calls: readonly Call[]): string {
-  return calls
-    .map(
-      ({ target, gas, data }) =>
-        target.slice(2) +
-        hexOf(Math.min(gas, 0xffffffff), 8) +
-        hexOf(data.length / 2, 6) +
-        data,
-    )
-    .join('')
-}
-
-const hexOf = (value: number, digits: number): string =>
-  value.toString(16).padStart(digits, '0')
-
-function readRun(
-  result: unknown,
-  played: number | undefined,
-  asked: number,
-): RawAnswers | undefined {
-  // The executor's code starts with the instruction that pushes its mark.
-  const mark = `0x${executorCode.slice(4, 68)}`
-  if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
-  const bytes = readBytes(result, 'eth_call')
-  if (played === undefined) {
-    const { head, answers } = readAnswers(bytes, asked)
-    return { head, scene: [], calls: answers }
-  }
-  const { head, answers } = readAnswers(bytes, asked + 1)
-  const [first, ...calls] = answers
-  const scene = readAnswers(first?.data ?? '0x', played).answers
-  return { head, scene, calls }
-}
-
-/** The head and the given number of answers, and nothing after them. */
-function readAnswers(
-  bytes: Hex,
-  count: number,
-): { head: RunHead; answers: CallAnswer[] } {
-  let at = 2
-  const take = (digits: number): Hex => {
-    const text = bytes.slice(at, at + digits)
-    if (text.length < digits) throw cutOff()
-    at += digits
-    return `0x${text}`
-  }
-  const number = () => BigInt(take(64))
-  take(64)
-  const head: RunHead = {
-    number: number(),
-    timestamp: number(),
-    chainId: Number(number()),
-    via: 'override',
-  }
-  take(64)
-  const answers = Array.from({ length: count }, () => ({
-    ok: number() === 1n,
-    gasUsed: number(),
-    hasCode: number() > 0n,
-    data: take(Number(number()) * 2),
-  }))
-  if (at < bytes.length) throw cutOff()
-  return { head, answers }
-}
-
-const cutOff = (): NodeAnswerError =>
-  new NodeAnswerError({ method: 'eth_call', problem: 'is cut off' })

@@ -1,6 +1,8 @@
 import type { Address, Client } from 'viem'
 import { NodeAnswerError, NodeError } from './errors.js'
+import { encodeTransaction } from './executor.js'
 import {
+  type BlockHead,
   encodeBlock,
   getBlockHead,
   readBytes,
@@ -9,7 +11,6 @@ import {
   tryRequest,
 } from './requestNode.js'
 import type {
-  AskCall,
   Call,
   CallAnswer,
   CallFees,
@@ -22,12 +23,7 @@ export async function runPlainCalls(
   client: Client,
   parameters: RunCallsParameters<string>,
 ): Promise<RawAnswers> {
-  const {
-    from,
-    scene,
-    block,
-    playAlone = (call, ask) => ask(call),
-  } = parameters
+  const { from, scene, block } = parameters
   const calls = Object.values(parameters.calls)
   const [head, chainId] = await Promise.all([
     getBlockHead(client, block),
@@ -39,15 +35,15 @@ export async function runPlainCalls(
       problem: `names no ${block} block`,
     })
   const at = encodeBlock(block === 'pending' ? block : head.number)
-  const ask: AskCall = (call, fees) =>
-    call.gas
-      ? askCall(client, call, { from, at, fees })
-      : askCode(client, call, at)
-  const [first] = scene ?? []
-  const play = first ? [playAlone(first, ask, head)] : []
+  const fees = parameters.fees ?? usualFees(head)
+  const play = scene?.slice(0, 1) ?? []
   const answers = await Promise.all([
-    ...play,
-    ...calls.map((call) => ask(call)),
+    ...play.map((call) => playCall(client, call, { from, fees, at })),
+    ...calls.map((call) =>
+      call.gas
+        ? askCall(client, call, { from, at })
+        : askCode(client, call, at),
+    ),
   ])
   return {
     head: {
@@ -61,32 +57,34 @@ export async function runPlainCalls(
   }
 }
 
-/** A transaction for `eth_call`; `data` is hex without `0x`. */
-export function encodeTransaction({
-  from,
-  to,
-  data,
-  gas,
-  fees = {},
-}: {
-  from: Address
-  to: Address
-  data: string
-  gas: number
-  fees?: CallFees | undefined
-}): Record<string, string> {
-  const transaction: Record<string, string> = {
-    from,
-    to,
-    data: `0x${data}`,
-    gas: `0x${gas.toString(16)}`,
-  }
-  for (const [name, fee] of Object.entries(fees))
-    if (fee !== undefined) transaction[name] = `0x${fee.toString(16)}`
-  return transaction
+function usualFees({ baseFeePerGas }: BlockHead): CallFees {
+  if (baseFeePerGas === undefined) return {}
+  const maxPriorityFeePerGas = 1_000_000n
+  const maxFeePerGas = 2n * baseFeePerGas + maxPriorityFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 type Asked = { from: Address; at: string; fees?: CallFees | undefined }
+
+/**
+ * Plays with fee fields, or without where the sender cannot pay for them. What
+ * is refused, but not when gas is plenty and free, was refused for its gas.
+ */
+async function playCall(
+  client: Client,
+  call: Call,
+  asked: Asked,
+): Promise<CallAnswer> {
+  const free = { ...asked, fees: undefined }
+  const answer = await askCall(client, call, asked)
+  if (answer.ok) return answer
+  if (/insufficient funds for gas|lack of funds/i.test(answer.words ?? ''))
+    return askCall(client, call, free)
+  const roomy = { ...call, gas: call.gas * 10 }
+  return (await askCall(client, roomy, free)).ok
+    ? { ...answer, words: 'out of gas' }
+    : answer
+}
 
 /** How nodes word the end of a call that is the call's own doing. */
 const refusals =

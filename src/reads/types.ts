@@ -1,5 +1,5 @@
-import type { Address, Hex } from 'viem'
-import type { BlockHead, BlockSelector } from './requestNode.js'
+import type { Address, Client, Hex } from 'viem'
+import type { BlockSelector } from './requestNode.js'
 
 /** One call of a run. Without data and gas it only asks whether code is there. */
 export type Call = { target: Address; data: string; gas: number }
@@ -23,16 +23,11 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-export type AskCall = (
-  call: Call,
-  fees?: CallFees | undefined,
-) => Promise<CallAnswer>
-
-export type PlayAlone = (
-  call: Call,
-  ask: AskCall,
-  head: BlockHead,
-) => Promise<CallAnswer>
+/** Another way to run the same calls. */
+type Fallback = (
+  client: Client,
+  parameters: RunCallsParameters<string>,
+) => Promise<RawAnswers>
 
 export type RunCallsParameters<names extends string> = {
   /** The account the calls come from. */
@@ -40,8 +35,8 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction around them. @default `from` */
   origin?: Address | undefined
   /**
-   * Played in order and undone. With `via: 'calls'` only the first is played,
-   * since the others would not see its effect.
+   * Played in order and undone. A fallback plays the first at most, since the
+   * others would not see its effect.
    */
   scene?: readonly Call[] | undefined
   /** Asked on the state without the scene. */
@@ -49,8 +44,8 @@ export type RunCallsParameters<names extends string> = {
   block: BlockSelector
   /** Of the scene. @default a price above the base fee */
   fees?: CallFees | undefined
-  /** How the first of the scene is played with `via: 'calls'`. */
-  playAlone?: PlayAlone | undefined
+  /** For nodes without state overrides. */
+  fallback: Fallback
   /** Asks one by one, for where the executor cannot stand in for `from`. */
   plain?: boolean | undefined
 }

@@ -3,11 +3,11 @@ import { hashDomain } from '../base/hashPayment.js'
 import {
   type RefusalReason,
   type RevertReason,
-  readRevert,
-  readWords,
+  readRefusal,
 } from '../base/revertReason.js'
 import { isWrappedSignature } from '../base/signature.js'
 import type { TokenDomain } from '../base/types.js'
+import { isTrue, isWord } from '../reads/answers.js'
 import { decodeDomain, readDecimals, refuses } from '../reads/probeToken.js'
 import type { CallAnswer, RunAnswers } from '../reads/types.js'
 import type { Act, FactName, FixedGas, JudgedAt, Rehearsal } from './types.js'
@@ -85,14 +85,6 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
     : Number(gasUsed) >= gas * 0.9
 }
 
-function readRefusal({ data, words = '' }: CallAnswer): {
-  reason: RevertReason
-  words?: string
-} {
-  const told = words.replace(/^execution reverted(: )?/, '')
-  return data === '0x' && told ? readWords(told) : readRevert(data)
-}
-
 function refine(
   reason: RevertReason,
   { domain, signature, transfer }: Act,
@@ -140,12 +132,4 @@ function movedOtherwise({ transfer }: Act, { scene, calls }: Answers): boolean {
   if (!transfer || !after || !isWord(after) || !isWord(calls.balance))
     return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
-}
-
-function isTrue(answer: CallAnswer): boolean {
-  return isWord(answer) && BigInt(answer.data) !== 0n
-}
-
-function isWord({ ok, data }: CallAnswer): boolean {
-  return ok && data.length === 66
 }

@@ -8,10 +8,9 @@ import { forgetToken } from '../reads/getToken.js'
 import { bytesProbe } from '../reads/probeToken.js'
 import type { BlockSelector } from '../reads/requestNode.js'
 import { runCalls } from '../reads/runCalls.js'
-import { countDataTokens } from '../reads/runPlainCalls.js'
+import { countDataTokens, runPlainCalls } from '../reads/runPlainCalls.js'
 import type { Call, CallFees } from '../reads/types.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import { playWithFees } from './playWithFees.js'
 import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
 
 /** Gas a capture may cost before it is refused. */
@@ -78,7 +77,7 @@ async function rehearse(
     origin: options.origin?.toLowerCase() as Address | undefined,
     fees: options.fees,
     scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
-    playAlone: playWithFees(options.fees),
+    fallback: runPlainCalls,
     calls: factCalls(token, act),
     block,
     plain: from === token,

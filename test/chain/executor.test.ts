@@ -13,6 +13,7 @@ import { afterAll, expect, test } from 'vitest'
 import { selectors } from '../../src/base/tokenAbi.js'
 import { word } from '../../src/base/words.js'
 import { runCalls } from '../../src/reads/runCalls.js'
+import { runPlainCalls } from '../../src/reads/runPlainCalls.js'
 import type { Call } from '../../src/reads/types.js'
 import { delegate } from './families.js'
 import { account } from './signing.js'
@@ -72,6 +73,7 @@ test('a call comes from the account, in a transaction of the origin', async () =
   const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 5n }
   const { baseFeePerGas } = await getBlock(client)
   const { calls } = await runCalls(client, {
+    fallback: runPlainCalls,
     from: merchant,
     origin: payer,
     fees,
@@ -86,6 +88,7 @@ test('a call comes from the account, in a transaction of the origin', async () =
 
 test('without an origin the account sends for itself, at a real price', async () => {
   const { calls } = await runCalls(client, {
+    fallback: runPlainCalls,
     from: merchant,
     calls: { mirror: ask(mirror) },
     block,
@@ -99,6 +102,7 @@ test('without an origin the account sends for itself, at a real price', async ()
 test('a scene is played in order and undone before the calls', async () => {
   const before = await balance(payer)
   const { scene, calls } = await runCalls(client, {
+    fallback: runPlainCalls,
     from: payer,
     scene: [transfer(merchant, 7n), balanceOf(payer), transfer(merchant, 1n)],
     calls: { payer: balanceOf(payer) },
@@ -121,7 +125,13 @@ async function balance(owner: Address): Promise<bigint> {
 test('what is asked beside a scene does not change its gas', async () => {
   const gasOf = async (calls: Record<string, Call>) => {
     const scene = [transfer(merchant, 7n)]
-    const run = await runCalls(client, { from: payer, scene, calls, block })
+    const run = await runCalls(client, {
+      fallback: runPlainCalls,
+      from: payer,
+      scene,
+      calls,
+      block,
+    })
     return run.scene[0]?.gasUsed
   }
   const alone = await gasOf({})
@@ -133,7 +143,12 @@ test('what is asked beside a scene does not change its gas', async () => {
 
 test('the head is that of the block asked for', async () => {
   const { number, timestamp } = await getBlock(client, { blockNumber: 2n })
-  const { head } = await runCalls(client, { from: payer, calls: {}, block: 2n })
+  const { head } = await runCalls(client, {
+    fallback: runPlainCalls,
+    from: payer,
+    calls: {},
+    block: 2n,
+  })
   expect(head).toEqual({ number, timestamp, chainId: 31337, via: 'override' })
 })
 
@@ -143,6 +158,7 @@ for (const [via, by] of [
 ] as const) {
   test(`each call keeps its own answer, name and gas (${via})`, async () => {
     const { calls, head } = await runCalls(by(), {
+      fallback: runPlainCalls,
       from: payer,
       calls: {
         burnt: ask(burner),
@@ -165,6 +181,7 @@ for (const [via, by] of [
     const { address } = account('delegated')
     await delegate(chain, address, devContracts.strictDelegate)
     const { calls } = await runCalls(by(), {
+      fallback: runPlainCalls,
       from: payer,
       calls: {
         token: ask(token, '', 0),
@@ -180,7 +197,14 @@ for (const [via, by] of [
   test(`a call gets its own gas and no more (${via})`, async () => {
     const enough = async (gas: number) => {
       const calls = { it: ask(token, balanceOf(payer).data, gas) }
-      return (await runCalls(by(), { from: payer, calls, block })).calls.it.ok
+      return (
+        await runCalls(by(), {
+          fallback: runPlainCalls,
+          from: payer,
+          calls,
+          block,
+        })
+      ).calls.it.ok
     }
     expect(await enough(10_000)).toBe(true)
     expect(await enough(500)).toBe(false)
