@@ -71,6 +71,8 @@ export async function getTokenAndHead(
   const run = {
     from: prober,
     block: 'latest' as const,
+    // Paid for by nobody: the prober has no balance without overrides.
+    fees: {},
     fallback: runCreated,
   }
   if (known) {

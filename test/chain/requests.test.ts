@@ -26,15 +26,15 @@ const fees = {
 }
 
 /** A client without methods of its own, so that nothing goes around it. */
-function countingClient(account?: Account): {
-  client: Client
-  methods: string[]
-} {
+function countingClient(
+  account?: Account,
+  change = (args: { params?: unknown }): object => args,
+): { client: Client; methods: string[] } {
   const methods: string[] = []
   const node = createClient({ transport: http(chain.urls.http) })
   const request: Client['request'] = async (args, options) => {
     methods.push(args.method)
-    return node.request(args as never, options) as never
+    return node.request(change(args) as never, options) as never
   }
   const transport = custom({ request }, { retryCount: 0 })
   const client = createClient({ account, chain: chain.chain, transport })
@@ -61,6 +61,18 @@ test('reading a token takes one request, and none when it is known', async () =>
   expect(methods).toEqual(['eth_call'])
   expect(await getToken(client, { token: chain.token })).toEqual(token)
   expect(methods).toEqual(['eth_call'])
+})
+
+test('without state overrides a token takes one more request, once', async () => {
+  const plain = (args: { params?: unknown }) => {
+    return { ...args, params: (args.params as unknown[]).slice(0, 2) }
+  }
+  const { client, methods } = countingClient(undefined, plain)
+  const token = await getToken(client, { token: chain.token })
+  expect(methods).toEqual(['eth_call', 'eth_call'])
+  expect(token).toEqual(await getToken(reader, { token: chain.token }))
+  await preparePayment(client, { ...order, token: chain.token })
+  expect(methods).toHaveLength(3)
 })
 
 test('verifying a payment takes one request', async () => {

@@ -1,0 +1,27 @@
+/** As a browser bundler sees the package; viem is the caller's own. */
+const bundle = (external) => (config) => ({
+  ...config,
+  external,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+})
+
+const check = (name, names, limit, external = ['viem', 'viem/*']) => ({
+  name,
+  path: 'dist/index.js',
+  import: names,
+  limit: `${limit} B`,
+  modifyEsbuildConfig: bundle(external),
+})
+
+export default [
+  // viem is not left out here: importing any of it at run time costs more.
+  check('browser', '{ decodePayment, signPayment }', 2000, []),
+  check('checkout', '{ preparePayment, signPayment, signCancellation }', 6000),
+  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 12000),
+  check('buildPayment', '{ buildPayment }', 1520),
+  check('verifyPayment', '{ verifyPayment }', 7750),
+  check('capturePayment', '{ capturePayment }', 9020),
+  check('everything', '*', 17650),
+]

@@ -1,0 +1,54 @@
+/** One line of the results; a higher ratio is better. */
+export type Row = {
+  name: string
+  /** What it is measured against. */
+  peer: string
+  ratio: number
+  /** The least ratio wanted; 0 where none is. */
+  goal: number
+  /** What the ratio is one of. */
+  unit: string
+}
+
+export type Candidates = Record<string, () => unknown>
+
+/**
+ * Times candidates against each other: in random order inside each round, and
+ * with fresh input a round. Gives the median over the rounds of how many times
+ * longer each took than `own`, which tells more than times on a busy machine.
+ */
+export async function compare(
+  own: string,
+  { rounds, prepare }: { rounds: number; prepare: () => Candidates },
+): Promise<Record<string, number>> {
+  const ratios: Record<string, number[]> = {}
+  for (let round = -2; round < rounds; round++) {
+    const times: Record<string, number> = {}
+    for (const [name, run] of shuffle(Object.entries(prepare()))) {
+      const start = performance.now()
+      await run()
+      times[name] = performance.now() - start
+    }
+    // The first rounds warm up code and caches.
+    if (round >= 0)
+      for (const [name, time] of Object.entries(times)) {
+        const ratio = time / (times[own] ?? Number.NaN)
+        ratios[name] = [...(ratios[name] ?? []), ratio]
+      }
+  }
+  return Object.fromEntries(
+    Object.entries(ratios).map(([name, all]) => [name, median(all)]),
+  )
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] ?? Number.NaN
+}
+
+function shuffle<item>(items: readonly item[]): item[] {
+  return items
+    .map((item) => ({ item, key: Math.random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { SignTypedDataVersion, TypedDataUtils } from '@metamask/eth-sig-util'
+import { hashPayment, type Payment } from 'countersign'
+import { samplePayment } from 'countersign/testing'
+import { TypedDataEncoder } from 'ethers'
+import { bytesToHex, getAddress, hashTypedData } from 'viem'
+import { typedDataTypes } from '../src/base/typedDataTypes.js'
+import { type Candidates, compare, type Row } from './compare.js'
+
+const { EIP712Domain, ...messageTypes } = typedDataTypes
+
+/** Digests of payments nobody hashed before, as wallets spell addresses. */
+export async function benchHashPayment(): Promise<Row[]> {
+  const ratios = await compare('countersign', { rounds: 30, prepare })
+  const peers = [
+    { key: 'viem', peer: 'viem hashTypedData', goal: 3.5 },
+    { key: 'ethers', peer: 'ethers TypedDataEncoder.hash', goal: 0 },
+    { key: 'metamask', peer: 'eth-sig-util eip712Hash', goal: 0 },
+  ]
+  return peers.map(({ key, peer, goal }) => {
+    const ratio = ratios[key] ?? Number.NaN
+    return { name: 'hashPayment', peer, ratio, goal, unit: 'time' }
+  })
+}
+
+function prepare(): Candidates {
+  const payments = Array.from({ length: 50 }, freshPayment)
+  const [first] = payments
+  const digests = Object.values(hashes).map((hash) => first && hash(first))
+  if (new Set(digests).size !== 1) throw new Error('The digests differ.')
+  return Object.fromEntries(
+    Object.entries(hashes).map(([name, hash]) => [
+      name,
+      () => payments.slice(1).forEach((payment) => void hash(payment)),
+    ]),
+  )
+}
+
+function freshPayment(): Payment {
+  return samplePayment({
+    from: getAddress(bytesToHex(randomBytes(20))),
+    nonce: bytesToHex(randomBytes(32)),
+  })
+}
+
+const hashes: Record<string, (payment: Payment) => string> = {
+  countersign: hashPayment,
+  viem: ({ domain, primaryType, message }) =>
+    hashTypedData({
+      domain,
+      types: { [primaryType]: messageTypes[primaryType] },
+      primaryType,
+      message,
+    }),
+  ethers: ({ domain, primaryType, message }) =>
+    TypedDataEncoder.hash(
+      domain,
+      { [primaryType]: [...messageTypes[primaryType]] },
+      message,
+    ),
+  metamask: ({ domain, primaryType, message }) =>
+    bytesToHex(
+      TypedDataUtils.eip712Hash(
+        {
+          types: {
+            EIP712Domain: [...EIP712Domain],
+            [primaryType]: [...messageTypes[primaryType]],
+          },
+          primaryType,
+          domain,
+          message,
+        },
+        SignTypedDataVersion.V4,
+      ),
+    ),
+}

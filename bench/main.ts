@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { benchBundleSize } from './bundleSize.js'
+import type { Row } from './compare.js'
+import { benchHashPayment } from './hashPayment.js'
+import { benchImport } from './importTime.js'
+import { benchVerifyPayment } from './verifyPayment.js'
+
+const cell = (value: string | number, width: number): string =>
+  typeof value === 'string'
+    ? value.padEnd(width)
+    : value.toFixed(2).padStart(width)
+
+function showRow({ name, peer, ratio, goal, unit }: Row): string {
+  const met = goal === 0 ? '' : ratio >= goal ? 'met' : 'MISSED'
+  const wanted = goal === 0 ? cell('', 6) : cell(goal, 6)
+  return `${cell(name, 38)} ${cell(peer, 36)} ${cell(ratio, 6)} ${wanted} ${unit.padEnd(4)} ${met}`
+}
+
+// Sizes and the time of an import are those of what ships.
+await promisify(execFile)('npx', ['tsup'])
+
+const rows: Row[] = []
+process.stdout.write(
+  `${cell('name', 38)} ${cell('peer', 36)} ${'ratio'.padStart(6)} ${'goal'.padStart(6)} unit\n`,
+)
+for (const bench of [
+  benchBundleSize,
+  benchHashPayment,
+  benchVerifyPayment,
+  benchImport,
+]) {
+  const measured = await bench()
+  rows.push(...measured)
+  for (const row of measured) process.stdout.write(`${showRow(row)}\n`)
+}
+
+const results = new URL('results.json', import.meta.url)
+await writeFile(results, `${JSON.stringify(rows, null, 2)}\n`)
