@@ -13,8 +13,8 @@ export async function benchBundleSize(): Promise<Row[]> {
   )
   const checks: readonly Check[] = JSON.parse(stdout)
   return checks.map(({ name, size, sizeLimit }) => ({
-    name: `bundle of ${name}, ${size} B`,
-    peer: `limit of ${sizeLimit} B`,
+    name: `bundle of ${name}`,
+    peer: `its budget of ${sizeLimit} B`,
     ratio: sizeLimit / size,
     goal: 1,
     unit: 'B',
