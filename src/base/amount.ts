@@ -29,7 +29,7 @@ export function parseAmount(amount: string, decimals = 6): bigint {
   }
   throw new InvalidAmountError(
     amount,
-    `a positive decimal with at most ${decimals} fraction digits`,
+    `a positive decimal of at most ${decimals} places`,
   )
 }
 

@@ -44,6 +44,6 @@ export class WalletError extends CountersignError {
   override readonly retryable = true
 
   constructor(code?: number | undefined) {
-    super('The wallet gave no valid signature.', { code })
+    super('The wallet gave no signature.', { code })
   }
 }
