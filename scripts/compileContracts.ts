@@ -26,7 +26,7 @@ type SolcOutput = {
 }
 
 /**
- * Compiles every `src/<folder>/contracts/*.sol`.
+ * Compiles every `src/<folder>/contracts/*.sol` and `*.yul`.
  *
  * Returns the text of each generated file by its path from the repository
  * root. Nothing is written.
@@ -35,8 +35,12 @@ export function compileContracts(): Map<string, string> {
   const texts = new Map<string, string>()
   for (const folder of contractFolders()) {
     const sources = listFiles(folder, '.sol')
-    const contracts = compileFolder(folder, sources)
-    for (const source of sources)
+    const pure = listFiles(folder, '.yul')
+    const contracts = { ...compile('Solidity', folder, sources) }
+    // Of these the compiler takes one at a time.
+    for (const source of pure)
+      Object.assign(contracts, compile('Yul', folder, [source]))
+    for (const source of [...sources, ...pure])
       for (const [name, artifact] of Object.entries(contracts[source] ?? {})) {
         const isAbstract = artifact.evm.bytecode.object === ''
         if (isAbstract) continue
@@ -76,12 +80,13 @@ function readText(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-function compileFolder(
+function compile(
+  language: 'Solidity' | 'Yul',
   folder: string,
   sources: readonly string[],
 ): NonNullable<SolcOutput['contracts']> {
   const input = {
-    language: 'Solidity',
+    language,
     sources: Object.fromEntries(
       sources.map((name) => [name, { content: readText(`${folder}/${name}`) }]),
     ),
@@ -131,9 +136,11 @@ function renderArtifact({
   const constant = `${name.charAt(0).toLowerCase()}${name.slice(1)}`
   const { bytecode, deployedBytecode } = artifact.evm
   const head = `// Compiled from ${source} by \`${command}\`.\n`
-  // The override that reaches browsers needs its code and nothing else.
+  // What reaches browsers is the code and nothing else: of a contract, the one
+  // that is put over an account; of a Yul object, the one that creates.
+  const { object } = source.endsWith('.yul') ? bytecode : deployedBytecode
   if (!isDevChain(folder))
-    return `${head}export const ${constant}Code = '0x${deployedBytecode.object}'\n`
+    return `${head}export const ${constant}Code = '0x${object}'\n`
 
   const items = artifact.abi.map((item) => `    ${JSON.stringify(item)},\n`)
   // A widened type keeps the code out of the emitted declarations.

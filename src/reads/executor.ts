@@ -54,7 +54,7 @@ export function encodeInput(calls: readonly Call[], mode = '00'): string {
   return mode + items
 }
 
-const hexOf = (value: number, digits: number): string =>
+export const hexOf = (value: number, digits: number): string =>
   value.toString(16).padStart(digits, '0')
 
 export function readRun(

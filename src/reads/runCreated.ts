@@ -1,17 +1,16 @@
 import type { Client } from 'viem'
+import { creatorCode } from './contracts/Creator.generated.js'
 import { executorCode } from './contracts/Executor.generated.js'
 import { NodeAnswerError } from './errors.js'
-import { encodeInput, encodeTransaction, gasOf, readRun } from './executor.js'
+import {
+  encodeInput,
+  encodeTransaction,
+  gasOf,
+  hexOf,
+  readRun,
+} from './executor.js'
 import { encodeBlock, requestNode } from './requestNode.js'
 import type { RawAnswers, RunCallsParameters } from './types.js'
-
-/**
- * Creation code that creates the 181 bytes of the executor behind it, hands it
- * the input behind those by `DELEGATECALL`, and returns what it returned.
- */
-const creator =
-  '602280380380913d3960be90033d903d9060be803d3df05af43d6000803e3d6000f3' +
-  '60b58060093d393df3'
 
 /** For creating twice, and for keeping an answer of a few thousand bytes. */
 const creationGas = 2_000_000
@@ -26,10 +25,15 @@ export async function runCreated(
 ): Promise<RawAnswers> {
   const items = Object.values(calls)
   const method = 'eth_call'
+  const executor = executorCode.slice(2)
   const result = await requestNode(client, method, [
     encodeTransaction({
       from,
-      data: creator + executorCode.slice(2) + encodeInput(items),
+      data:
+        creatorCode.slice(2) +
+        hexOf(executor.length / 2, 4) +
+        executor +
+        encodeInput(items),
       gas: gasOf(items) + creationGas,
     }),
     encodeBlock(block),

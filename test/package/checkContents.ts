@@ -10,7 +10,7 @@ export function checkContents({ files }: Consumer): void {
   const expected = (path: string) =>
     /^dist\/[\w-]+\.(js|js\.map|d\.ts)$/.test(path) ||
     /^src\/[\w/]+\.(generated\.)?ts$/.test(path) ||
-    /^src\/[\w/]+\.sol$/.test(path)
+    /^src\/[\w/]+\.(sol|yul)$/.test(path)
   const rest = files.filter((path) => !expected(path)).sort()
   deepEqual(rest, [...documents, 'package.json'].sort())
 

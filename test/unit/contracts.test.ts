@@ -4,6 +4,6 @@ import {
   staleContracts,
 } from '../../scripts/compileContracts.js'
 
-test('the checked-in code is what the Solidity sources compile to', () => {
+test('the checked-in code is what the Solidity and Yul sources compile to', () => {
   expect(staleContracts(compileContracts())).toEqual([])
 })
