@@ -18,7 +18,8 @@ export type PreparePaymentParameters = Omit<
 
 /**
  * Builds a payment with the token's own domain and decimals and the chain's
- * own time, all from one request.
+ * own time, all from one request; on nodes without state overrides the first
+ * takes one more.
  *
  * Nothing is reserved: the payer can still move the funds before capture.
  *
@@ -27,6 +28,7 @@ export type PreparePaymentParameters = Omit<
  * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
  * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`.
  * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
  *
  * @example
  * ```ts

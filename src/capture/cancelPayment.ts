@@ -26,7 +26,8 @@ export type CancelPaymentParameters = SendOptions & {
  *
  * @throws {@link CancelRejectedError} when the cancellation would fail, as when
  * the nonce is consumed; nothing was sent.
- * @throws {@link SendError} when the node did not take the transaction.
+ * @throws {@link SendError} when the transaction was not taken; with `maybeSent`
+ * it may be on its way, under the `transactionHash` in the details if known.
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
  * @throws {@link WrongWalletError} when the wallet is on another chain.

@@ -14,6 +14,8 @@ export type SignCaptureParameters = CaptureOptions
  *
  * @throws {@link CaptureRejectedError} when the capture would fail.
  * @throws {@link AccountError} when the account cannot sign here.
+ * @throws {@link SendError} when the signer fails.
+ * @throws {@link SigningDeclinedError} when the signer declines.
  * @throws {@link InvalidFieldError} when the payment is malformed.
  * @throws {@link NodeError} when the node does not answer.
  *

@@ -29,16 +29,18 @@ const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
 type CachedToken = { token: Token; since: bigint }
 
 /**
- * Reads a token's EIP-712 domain, decimals and abilities in one request.
+ * Reads a token's EIP-712 domain, decimals and abilities in one request; on
+ * nodes without state overrides the first takes one more.
  *
- * The domain comes from `eip712Domain()` (ERC-5267), else from `name()` and
- * `version()`, else from the versions in use, and is proven against
- * `DOMAIN_SEPARATOR()` where the token has one. Remembered for ten minutes a
- * client at most.
+ * Candidates for the domain are `eip712Domain()` (ERC-5267), `name()` with
+ * `version()` or the versions in use, and the names of known tokens; the first
+ * that gives `DOMAIN_SEPARATOR()`, where the token has one, is taken.
+ * Remembered for ten minutes a client at most.
  *
  * @throws {@link UnsupportedTokenError} when no EIP-3009 token answers there.
  * @throws {@link DomainMismatchError} when no candidate gives the separator.
  * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
  *
  * @example
  * ```ts

@@ -56,7 +56,7 @@ export type RunHead = {
   /** Unix seconds. */
   timestamp: bigint
   chainId: number
-  /** `override`: one request. `calls`: the node ignores state overrides. */
+  /** `override`: the executor's. `calls`: without state overrides. */
   via: 'override' | 'calls'
 }
 

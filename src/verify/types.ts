@@ -32,11 +32,14 @@ export type PaymentExpectation = {
 
 /** The block a verdict was reached at, and how. */
 export type JudgedAt = {
-  /** As contracts are told it; on Arbitrum that is the number of an L1 block. */
+  /**
+   * As contracts are told it, so of an L1 block on Arbitrum; with `via: 'calls'`
+   * as the header says.
+   */
   block: bigint
   /** Time of that block, Unix seconds. */
   time: bigint
-  /** `override`: one request. `calls`: the node ignores state overrides. */
+  /** `override`: one request. `calls`: one by one, without state overrides. */
   via: 'override' | 'calls'
   /** Gas of the whole transaction; unknown with `via: 'calls'`. */
   gasUsed?: bigint

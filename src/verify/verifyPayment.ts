@@ -34,6 +34,7 @@ export type VerifyPaymentParameters = {
  * expectation are malformed.
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
  *
  * @example
  * ```ts
