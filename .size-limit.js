@@ -7,21 +7,29 @@ const bundle = (external) => (config) => ({
   target: 'es2022',
 })
 
-const check = (name, names, limit, external = ['viem', 'viem/*']) => ({
+const check = (name, names, limit, { external, path } = {}) => ({
   name,
-  path: 'dist/index.js',
+  path: path ?? 'dist/index.js',
   import: names,
   limit: `${limit} B`,
-  modifyEsbuildConfig: bundle(external),
+  modifyEsbuildConfig: bundle(external ?? ['viem', 'viem/*']),
 })
 
 export default [
   // viem is not left out here: importing any of it at run time costs more.
-  check('browser', '{ decodePayment, signPayment }', 2000, []),
+  check('browser', '{ decodePayment, signPayment }', 2000, {
+    external: [],
+  }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 6000),
   check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 12000),
   check('buildPayment', '{ buildPayment }', 1520),
   check('verifyPayment', '{ verifyPayment }', 7750),
   check('capturePayment', '{ capturePayment }', 9020),
+  check(
+    'reads',
+    '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
+    8000,
+    { path: 'dist/reads.js' },
+  ),
   check('everything', '*', 17650),
 ]

@@ -3,6 +3,7 @@ import { defineConfig } from 'tsup'
 export default defineConfig({
   entry: {
     index: 'src/entries/index.ts',
+    reads: 'src/entries/reads.ts',
     devchain: 'src/entries/devchain.ts',
     testing: 'src/entries/testing.ts',
   },
