@@ -11,6 +11,8 @@ export type NodeFailure = {
   words: string
   /** Revert data. */
   data?: `0x${string}`
+  /** Host of the endpoint: its path and credentials may be secret. */
+  host?: string | undefined
 }
 
 /**
@@ -29,8 +31,8 @@ export class NodeError extends CountersignError {
     method: string
     failure: NodeFailure
   }) {
-    const { code, status, words } = failure
-    super(`${method} failed: ${words}.`, { method, code, status, words })
+    const { code, status, words, host } = failure
+    super(`${method} failed: ${words}.`, { method, code, status, words, host })
     this.retryable = isPassing(failure)
   }
 }
@@ -40,8 +42,12 @@ export class NodeAnswerError extends CountersignError {
   override readonly name = 'NodeAnswerError'
   override readonly retryable = true
 
-  constructor({ method, problem }: { method: string; problem: string }) {
-    super(`The answer to ${method} ${problem}.`, { method, problem })
+  constructor(facts: {
+    method: string
+    problem: string
+    host?: string | undefined
+  }) {
+    super(`The answer to ${facts.method} ${facts.problem}.`, facts)
   }
 }
 
@@ -73,6 +79,29 @@ export class DomainMismatchError extends CountersignError {
     super(
       `Token ${token} signs under separator ${onChain}, not ${shown.join(', ')}.`,
       { token, onChain, tried },
+    )
+  }
+}
+
+/** A node refuses even the logs of one block. Carries its words. */
+export class LogRangeError extends CountersignError {
+  override readonly name = 'LogRangeError'
+
+  constructor(facts: { block: bigint; kind: string; words: string }) {
+    super(
+      `The node refuses the logs of block ${facts.block}: ${facts.words}.`,
+      facts,
+    )
+  }
+}
+
+/** The endpoint does not serve `eth_getBlockReceipts`. */
+export class BlockReceiptsForbiddenError extends CountersignError {
+  override readonly name = 'BlockReceiptsForbiddenError'
+
+  constructor() {
+    super(
+      "This endpoint forbids eth_getBlockReceipts; use another provider, or { fallback: 'perTransaction' }.",
     )
   }
 }

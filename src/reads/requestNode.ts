@@ -1,10 +1,7 @@
 import type { BlockTag, Client, Hex } from 'viem'
-import {
-  NodeAnswerError,
-  NodeError,
-  type NodeFailure,
-  readFailure,
-} from './errors.js'
+import { NodeAnswerError, NodeError, readFailure } from './errors.js'
+import type { SendRpc } from './readTransport.js'
+import type { RpcOutcome } from './rpcBatch.js'
 
 /** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
 export type BlockSelector = bigint | BlockTag
@@ -30,17 +27,20 @@ export async function tryRequest(
   method: string,
   params: readonly unknown[],
   options?: { retryCount: number } | undefined,
-): Promise<
-  | { result: unknown; failure?: never }
-  | { result?: never; failure: NodeFailure }
-> {
+): Promise<RpcOutcome> {
+  const { send } = transportOf(client)
+  if (send) return send(method, params)
   try {
-    return {
-      result: await client.request({ method, params } as never, options),
-    }
+    const result = await client.request({ method, params } as never, options)
+    return { result }
   } catch (error) {
     return { failure: readFailure(error) }
   }
+}
+
+/** A read client's transport can send without viem's layers around it. */
+function transportOf(client: object): { send?: SendRpc; url?: unknown } {
+  return Object((client as { transport?: unknown }).transport)
 }
 
 /** A block selector as the wire wants it. */

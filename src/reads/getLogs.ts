@@ -1,0 +1,156 @@
+import type { BlockTag, Client } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
+import { readBytes32 } from '../base/fields.js'
+import {
+  encodeLogFilter,
+  readBlockSelector,
+  type WireFilter,
+} from './encodeLogFilter.js'
+import { NodeAnswerError } from './errors.js'
+import type { LogFilter, ReadLog } from './logTypes.js'
+import { rangeLimit, readLogPlace } from './readLogRange.js'
+import { readRanges } from './readRanges.js'
+import { getBlockHead, readQuantity, requestNode } from './requestNode.js'
+import { sortLogs } from './sortLogs.js'
+
+export type LogProgress = {
+  /** Blocks read so far. */
+  done: bigint
+  /** Blocks to read in all. */
+  total: bigint
+  /** Logs found so far. */
+  logs: number
+}
+
+export type GetLogsParameters = LogFilter & {
+  /** Blocks in one request, both ends included. @default 2000n */
+  maxBlockRange?: bigint | undefined
+  /** Requests under way at once. @default 4 */
+  concurrency?: number | undefined
+  signal?: AbortSignal | undefined
+  onProgress?: ((progress: LogProgress) => void) | undefined
+}
+
+/**
+ * Reads the logs of a filter, sorted by block, transaction and log index and
+ * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
+ * what a provider refuses is split further; the limit it shows is remembered.
+ *
+ * With `toBlock: 'pending'` the logs of pre-confirmed transactions come along
+ * where the network has them; both ends `pending` gives only those.
+ *
+ * @throws {@link InvalidFieldError} before anything is sent, when the filter is
+ * empty or malformed.
+ * @throws {@link LogRangeError} when the node refuses even one block.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or not with logs.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const logs = await client.getLogs({
+ *   address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   fromBlock: 0n,
+ * })
+ * ```
+ */
+export async function getLogs(
+  client: Client,
+  parameters: GetLogsParameters,
+): Promise<ReadLog[]> {
+  const { maxBlockRange = 2000n, concurrency = 4 } = parameters
+  const { signal, onProgress, ...filter } = parameters
+  const wire = encodeLogFilter(pickFilter(filter))
+  rangeLimit(client, maxBlockRange)
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new InvalidFieldError('concurrency', concurrency, 'at least 1')
+  signal?.throwIfAborted()
+  if (filter.blockHash !== undefined) {
+    const blockHash = readBytes32(filter.blockHash, 'blockHash')
+    return sortLogs(await readLogPlace(client, wire, { blockHash }))
+  }
+  const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
+  const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
+  if (from === 'pending' && to === 'pending') return readPending(client, wire)
+  if (from === 'latest' && to === 'latest')
+    return sortLogs(
+      await readLogPlace(client, wire, { fromBlock: from, toBlock: to }),
+    )
+  const range = await pinRange(client, from, to)
+  if (range.last < range.first) return []
+  const options = { maxBlockRange, concurrency, signal }
+  const toPending = to === 'pending'
+  const logs = await readRanges(client, wire, range, {
+    ...options,
+    onProgress,
+    toPending,
+  })
+  const isStale = (log: ReadLog) =>
+    log.preconfirmed && log.blockNumber <= range.last
+  const stale = logs.find(isStale)
+  if (!stale) return logs
+  // Those blocks are sealed: the chain knows which of their logs are true.
+  const sealed = await readRanges(
+    client,
+    wire,
+    { first: stale.blockNumber, last: range.last },
+    { ...options, onProgress: undefined, toPending: false },
+  )
+  return sortLogs([...logs.filter((log) => !isStale(log)), ...sealed])
+}
+
+/**
+ * What is pre-confirmed now. A node's snapshot can be stuck behind the chain;
+ * what it holds of sealed blocks is not pre-confirmed any more.
+ */
+export async function readPending(
+  client: Client,
+  wire: WireFilter,
+): Promise<ReadLog[]> {
+  const place = { fromBlock: 'pending', toBlock: 'pending' }
+  const method = 'eth_blockNumber'
+  const [logs, answer] = await Promise.all([
+    readLogPlace(client, wire, place),
+    requestNode(client, method, []),
+  ])
+  const head = readQuantity(answer, method)
+  return sortLogs(
+    logs.filter((log) => !log.preconfirmed || log.blockNumber > head),
+  )
+}
+
+function pickFilter(filter: LogFilter): LogFilter {
+  const { address, topics, blockHash, fromBlock, toBlock } = filter
+  return { address, topics, blockHash, fromBlock, toBlock }
+}
+
+/** Turns tags into numbers, the head asked for once and from this endpoint. */
+export async function pinRange(
+  client: Client,
+  from: bigint | BlockTag,
+  to: bigint | BlockTag,
+): Promise<{ first: bigint; last: bigint }> {
+  const heads = [from, to].some((end) => end === 'latest' || end === 'pending')
+  const method = 'eth_blockNumber'
+  const head = heads
+    ? readQuantity(await requestNode(client, method, []), method)
+    : 0n
+  const pin = async (end: bigint | BlockTag) => {
+    if (typeof end === 'bigint') return end
+    if (end === 'earliest') return 0n
+    if (end === 'latest' || end === 'pending') return head
+    const block = await getBlockHead(client, end)
+    if (!block)
+      throw new NodeAnswerError({
+        method: 'eth_getBlockByNumber',
+        problem: `names no ${end} block`,
+      })
+    return block.number
+  }
+  const [first, last] = await Promise.all([pin(from), pin(to)])
+  if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
+    throw new InvalidFieldError('toBlock', to, `at least fromBlock (${from})`)
+  return { first, last }
+}

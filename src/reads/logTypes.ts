@@ -1,0 +1,40 @@
+import type { Address, BlockTag, Hash, Hex } from 'viem'
+
+/** One position of a topic filter: any, this one, or any of these. */
+export type TopicFilter = Hex | readonly Hex[] | null
+
+/**
+ * Which logs to read: one block by its hash, or a range. At least one member
+ * must be given; a range beside `blockHash` is dropped, since nodes reject the
+ * pair.
+ */
+export type LogFilter = {
+  /** One contract or several. */
+  address?: Address | readonly Address[] | undefined
+  /** Up to four positions. */
+  topics?: readonly TopicFilter[] | undefined
+  blockHash?: Hash | undefined
+  /** @default 'latest' */
+  fromBlock?: bigint | Hex | BlockTag | undefined
+  /** @default 'latest' */
+  toBlock?: bigint | Hex | BlockTag | undefined
+}
+
+/** A log, its integers as `bigint` and its positions as `number`. */
+export type ReadLog = {
+  address: Address
+  topics: readonly Hex[]
+  data: Hex
+  blockNumber: bigint
+  /** Absent while the log is only pre-confirmed. */
+  blockHash: Hash | undefined
+  /** Unix seconds, where the node tells it. */
+  blockTimestamp: bigint | undefined
+  transactionHash: Hash
+  transactionIndex: number
+  logIndex: number
+  /** Dropped by a reorganization. */
+  removed: boolean
+  /** Seen in a block that is not sealed yet. */
+  preconfirmed: boolean
+}

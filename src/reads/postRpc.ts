@@ -1,0 +1,55 @@
+import type { NodeFailure } from './errors.js'
+import { readRpcError } from './rpcBatch.js'
+import { readRetryAfter } from './sendAgain.js'
+
+export type PostOptions = {
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Milliseconds for one HTTP request. */
+  timeout: number
+}
+
+export type PostAnswer =
+  | { answer: unknown; failure?: never }
+  | { answer?: never; failure: NodeFailure; retryAfter?: number | undefined }
+
+/** Posts a JSON body and gives the JSON answer, or what went wrong. */
+export async function postRpc(
+  body: string,
+  { url, headers, timeout }: PostOptions,
+): Promise<PostAnswer> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      signal: AbortSignal.timeout(timeout),
+    })
+    const { status } = response
+    const text = await response.text()
+    const answer = parse(text)
+    if (response.ok)
+      return answer === undefined
+        ? { failure: { words: 'the body is not JSON' } }
+        : { answer }
+    const error = Object(answer).error
+    const told = error ? readRpcError(error) : { words: `HTTP ${status}` }
+    return {
+      failure: { ...told, status },
+      retryAfter: readRetryAfter(response.headers.get('retry-after')),
+    }
+  } catch (error) {
+    const late = error instanceof Error && error.name === 'TimeoutError'
+    return {
+      failure: { words: late ? `no answer in ${timeout} ms` : 'no connection' },
+    }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,99 @@
+import type { Client } from 'viem'
+import type { WireFilter } from './encodeLogFilter.js'
+import { NodeAnswerError } from './errors.js'
+import type { ReadLog } from './logTypes.js'
+import { type BlockRange, rangeLimit, readLogRange } from './readLogRange.js'
+import { sortLogs } from './sortLogs.js'
+import { wait } from './wait.js'
+
+/** How often a range is asked for again after a fault that may pass. */
+const attempts = 6
+
+/** How often, before narrower ranges are tried instead. */
+const attemptsWhole = 2
+
+/** Reads a range in pieces, several at once, each narrowed until it is taken. */
+export async function readRanges(
+  client: Client,
+  wire: WireFilter,
+  range: BlockRange,
+  options: {
+    maxBlockRange: bigint
+    concurrency: number
+    signal: AbortSignal | undefined
+    onProgress:
+      | ((progress: { done: bigint; total: bigint; logs: number }) => void)
+      | undefined
+    /** Whether the newest piece reaches into the pre-confirmed block. */
+    toPending: boolean
+  },
+): Promise<ReadLog[]> {
+  const { maxBlockRange, signal, onProgress, toPending } = options
+  const total = range.last - range.first + 1n
+  const found: ReadLog[][] = []
+  const refused: BlockRange[] = []
+  let next = range.first
+  let failed = false
+  let done = 0n
+  let logs = 0
+
+  const take = (): BlockRange | undefined => {
+    const narrow = refused.pop()
+    if (failed) return undefined
+    if (narrow || next > range.last) return narrow
+    const end = next + rangeLimit(client, maxBlockRange) - 1n
+    const piece = { first: next, last: end < range.last ? end : range.last }
+    next = piece.last + 1n
+    return piece
+  }
+  const work = async (): Promise<void> => {
+    for (let piece = take(); piece; piece = take()) {
+      const toBlock =
+        toPending && piece.last === range.last ? 'pending' : undefined
+      const answer = await readPersistently(client, wire, piece, {
+        toBlock,
+        signal,
+      })
+      if ('narrower' in answer) {
+        refused.push(...[...answer.narrower].reverse())
+        continue
+      }
+      found.push([...answer.logs])
+      done += piece.last - piece.first + 1n
+      logs += answer.logs.length
+      onProgress?.({ done, total, logs })
+    }
+  }
+  const workers = options.concurrency
+  const stop = (error: unknown) => {
+    failed = true
+    throw error
+  }
+  await Promise.all(Array.from({ length: workers }, () => work().catch(stop)))
+  return sortLogs(found.flat())
+}
+
+/** Waits out faults that may pass, longer each time. */
+export async function readPersistently(
+  client: Client,
+  wire: WireFilter,
+  piece: BlockRange,
+  {
+    toBlock,
+    signal,
+  }: { toBlock: string | undefined; signal: AbortSignal | undefined },
+): Promise<{ logs: readonly ReadLog[] } | { narrower: readonly BlockRange[] }> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted()
+    const answer = await readLogRange(client, wire, piece, toBlock)
+    if (!('again' in answer)) return answer
+    const { again, orElse } = answer
+    signal?.throwIfAborted()
+    // Some providers call a range that is too wide a fault of their own.
+    if (orElse.length > 0 && attempt >= attemptsWhole)
+      return { narrower: orElse }
+    if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts))
+      throw again
+    await wait(50 * 2 ** attempt, signal)
+  }
+}

@@ -1,0 +1,30 @@
+import type { ReadLog } from './logTypes.js'
+
+/**
+ * Sorts logs by their place in the chain and drops what came twice. Of a
+ * sealed and a pre-confirmed copy of one log the sealed one stays.
+ */
+export function sortLogs(logs: readonly ReadLog[]): ReadLog[] {
+  const isOrdered = logs.every((log, i) => {
+    const before = logs[i - 1]
+    return !before || compare(before, log) < 0
+  })
+  if (isOrdered) return [...logs]
+  const sorted = [...logs].sort(
+    (a, b) => compare(a, b) || Number(a.preconfirmed) - Number(b.preconfirmed),
+  )
+  return sorted.filter((log, i) => {
+    const before = sorted[i - 1]
+    return !before || compare(before, log) !== 0 || !isSame(before, log)
+  })
+}
+
+function compare(a: ReadLog, b: ReadLog): number {
+  if (a.blockNumber !== b.blockNumber)
+    return a.blockNumber < b.blockNumber ? -1 : 1
+  return a.transactionIndex - b.transactionIndex || a.logIndex - b.logIndex
+}
+
+function isSame(a: ReadLog, b: ReadLog): boolean {
+  return a.transactionHash === b.transactionHash && a.removed === b.removed
+}

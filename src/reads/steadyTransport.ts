@@ -1,0 +1,50 @@
+import type { Transport } from 'viem'
+import { namingHost } from './endpointHost.js'
+import { readFailure } from './errors.js'
+import { RpcError } from './RpcError.js'
+import type { SendRpc } from './readTransport.js'
+import { readRetryAfter, sendAgain } from './sendAgain.js'
+
+/**
+ * Any viem transport, WebSockets and custom ones included, with the retries of
+ * the reads in place of viem's own.
+ */
+export function steadyTransport(
+  transport: Transport,
+  retries: number,
+): Transport {
+  return (config) => {
+    const inner = transport({ ...config, retryCount: 0 })
+    const sendSteadily: SendRpc = (method, params) =>
+      sendAgain([method], retries, async () => {
+        try {
+          const result = await inner.request({ method, params } as never, {
+            retryCount: 0,
+          })
+          return { result }
+        } catch (error) {
+          const retryAfter = readRetryAfter(headerOf(error))
+          return { failure: readFailure(error), retryAfter }
+        }
+      })
+    const send = namingHost(sendSteadily, inner.value?.url)
+    const steady = async (request: { method: string; params?: unknown }) => {
+      const { result, failure } = await send(request.method, request.params)
+      if (failure) throw new RpcError(failure)
+      return result
+    }
+    return {
+      ...inner,
+      config: { ...inner.config, retryCount: 0 },
+      request: steady as typeof inner.request,
+      value: { ...inner.value, send },
+    }
+  }
+}
+
+/** What an HTTP peer asked to be waited for, however deep viem wrapped it. */
+function headerOf(error: unknown, depth = 0): string | null | undefined {
+  const { headers, cause } = Object(error)
+  if (headers instanceof Headers) return headers.get('retry-after')
+  return cause && depth < 9 ? headerOf(cause, depth + 1) : undefined
+}

@@ -1,0 +1,174 @@
+import type { ReadLog } from './logTypes.js'
+
+/** What happened to a log, or to the watch itself. */
+export type LogEvent =
+  | {
+      type:
+        | 'preconfirmed'
+        | 'included'
+        | 'safe'
+        | 'finalized'
+        /** Its block was dropped by a reorganization. */
+        | 'removed'
+        /** Pre-confirmed, but in none of the blocks that followed. */
+        | 'dropped'
+      log: ReadLog
+    }
+  /**
+   * The connection was lost and is back; these blocks have been read since,
+   * what was only pre-confirmed meanwhile may have been missed.
+   */
+  | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
+
+/** Grades of a sealed log, weakest first. */
+const grades = ['included', 'safe', 'finalized'] as const
+export type SealedGrade = (typeof grades)[number]
+
+type Tracked = { log: ReadLog; grade: SealedGrade }
+
+/** Blocks within which a pre-confirmed log must be sealed. */
+const patience = 5n
+
+/**
+ * Turns what was read into events, each once. Keeps sealed logs until they
+ * reach the grade asked for, and for as long as a reorganization is looked for.
+ */
+export function createLogTracker(
+  emit: (event: LogEvent) => void,
+  finality: SealedGrade,
+): LogTracker {
+  const sealed = new Map<string, Tracked>()
+  const byTransaction = new Map<string, Set<string>>()
+  const preconfirmed = new Map<string, ReadLog[]>()
+  const done = new Map<string, bigint>()
+  let newest = -1n
+
+  const forget = (key: string, { transactionHash }: ReadLog): boolean => {
+    const keys = byTransaction.get(transactionHash)
+    keys?.delete(key)
+    if (keys?.size === 0) byTransaction.delete(transactionHash)
+    return sealed.delete(key)
+  }
+  const remove = (log: ReadLog): void => {
+    if (forget(sealedKey(log), log)) emit({ type: 'removed', log })
+  }
+  const include = (log: ReadLog): void => {
+    const key = sealedKey(log)
+    if (sealed.has(key) || done.has(key)) return
+    const { transactionHash, blockHash } = log
+    // A transaction is in one block only: the other one is gone.
+    for (const other of [...(byTransaction.get(transactionHash) ?? [])]) {
+      const tracked = sealed.get(other)
+      if (tracked && tracked.log.blockHash !== blockHash) remove(tracked.log)
+    }
+    preconfirmed.delete(looseKey(log))
+    sealed.set(key, { log, grade: 'included' })
+    const keys = byTransaction.get(transactionHash)
+    if (keys) keys.add(key)
+    else byTransaction.set(transactionHash, new Set([key]))
+    emit({ type: 'included', log })
+  }
+  const lift = (tracked: Tracked, grade: SealedGrade): void => {
+    const from = grades.indexOf(tracked.grade) + 1
+    for (const next of grades.slice(from, grades.indexOf(grade) + 1)) {
+      if (next === 'included') continue
+      tracked.grade = next
+      emit({ type: next, log: tracked.log })
+    }
+  }
+
+  return {
+    preconfirm(log) {
+      const key = looseKey(log)
+      const known = preconfirmed.get(key) ?? []
+      if (log.blockNumber <= newest || known.some(isCopyOf(log))) return
+      if (byTransaction.has(log.transactionHash)) return
+      preconfirmed.set(key, [...known, log])
+      emit({ type: 'preconfirmed', log })
+    },
+    include,
+    remove,
+    missing(logs, { first, last }) {
+      const present = new Set(logs.map(sealedKey))
+      return [...sealed.values()]
+        .map(({ log }) => log)
+        .filter(
+          (log) =>
+            log.blockNumber >= first &&
+            log.blockNumber <= last &&
+            !present.has(sealedKey(log)),
+        )
+    },
+    raise(grade, logs) {
+      for (const log of logs) {
+        const tracked = sealed.get(sealedKey(log))
+        if (tracked) lift(tracked, grade)
+      }
+    },
+    settle(head, forgetBelow) {
+      newest = head
+      for (const [key, logs] of preconfirmed)
+        if (logs.every((log) => head > log.blockNumber + patience)) {
+          preconfirmed.delete(key)
+          for (const log of logs) emit({ type: 'dropped', log })
+        }
+      for (const [key, { log, grade }] of sealed)
+        if (grade === finality && log.blockNumber < forgetBelow) {
+          forget(key, log)
+          done.set(key, log.blockNumber)
+        }
+      for (const [key, block] of done)
+        if (block + 10_000n < forgetBelow) done.delete(key)
+    },
+    oldestBelow(grade) {
+      const rank = grades.indexOf(grade)
+      let oldest: bigint | undefined
+      for (const { log, grade: reached } of sealed.values())
+        if (
+          grades.indexOf(reached) < rank &&
+          (oldest === undefined || log.blockNumber < oldest)
+        )
+          oldest = log.blockNumber
+      return oldest
+    },
+  }
+}
+
+export type LogTracker = {
+  preconfirm(log: ReadLog): void
+  include(log: ReadLog): void
+  remove(log: ReadLog): void
+  /** Logs it holds in a range that are not among those read there. */
+  missing(
+    logs: readonly ReadLog[],
+    range: { first: bigint; last: bigint },
+  ): readonly ReadLog[]
+  /** These were read in a range that has reached the grade. */
+  raise(grade: SealedGrade, logs: readonly ReadLog[]): void
+  /** Gives up on what is overdue and forgets what is final. */
+  settle(head: bigint, forgetBelow: bigint): void
+  /** Block of the oldest log that has not reached the grade. */
+  oldestBelow(grade: SealedGrade): bigint | undefined
+}
+
+/**
+ * Whether a log of the same content is the same one: its transaction may have
+ * moved, but within one place of it two positions are two logs.
+ */
+function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
+  return ({ blockNumber, transactionIndex, logIndex }) =>
+    blockNumber !== log.blockNumber ||
+    transactionIndex !== log.transactionIndex ||
+    logIndex === log.logIndex
+}
+
+/** One log in one block; a reorganization makes another of it. */
+function sealedKey(log: ReadLog): string {
+  return `${log.blockHash}${log.transactionHash}${log.logIndex}`
+}
+
+/** A log wherever its block ends up. */
+function looseKey(log: ReadLog): string {
+  const { address, transactionHash, topics, data } = log
+  return `${transactionHash}${address}${topics.join()}${data}`
+}
