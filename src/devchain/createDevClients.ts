@@ -13,8 +13,12 @@ import type { DevClients, DevNetwork, DevWalletClient } from './types.js'
 export const devChainId = 31337
 
 /** Describes the chain that listens on a port of this machine. */
-export function describeDevChain(port: number, network: DevNetwork): Chain {
-  const address = `127.0.0.1:${port}`
+export function describeDevChain(
+  port: number,
+  network: DevNetwork,
+  path = '',
+): Chain {
+  const address = `127.0.0.1:${port}${path}`
   return defineChain({
     id: devChainId,
     name: `Development chain (${network})`,

@@ -24,6 +24,26 @@ export class AnvilPackageNotFoundError extends CountersignError {
   }
 }
 
+/** The optional peer `ws` is not installed. */
+export class WebSocketPackageNotFoundError extends CountersignError {
+  override readonly name = 'WebSocketPackageNotFoundError'
+  override readonly retryable = false
+
+  constructor() {
+    super('An emulated network needs the npm package ws.')
+  }
+}
+
+/** A control of a development chain that was not started for it. */
+export class DevChainModeError extends CountersignError {
+  override readonly name = 'DevChainModeError'
+  override readonly retryable = false
+
+  constructor({ control, needs }: { control: string; needs: string }) {
+    super(`${control} needs a chain started with ${needs}.`, { control, needs })
+  }
+}
+
 /** The anvil program ended, or was silent for too long, before it listened. */
 export class AnvilStartError extends CountersignError {
   override readonly name = 'AnvilStartError'

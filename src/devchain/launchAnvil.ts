@@ -9,6 +9,8 @@ type LaunchAnvilParameters = {
   port?: number | undefined
   blockTime?: number | undefined
   forkUrl?: string | undefined
+  /** Blocks are mined when asked for, transactions in order of arrival. */
+  noMining?: boolean | undefined
 }
 
 type RunningAnvil = { port: number; stop: () => Promise<void> }
@@ -38,7 +40,7 @@ export async function launchAnvil(
 
 async function launchAt(
   port: number,
-  { binary, blockTime, forkUrl, ...options }: LaunchAnvilParameters,
+  { binary, blockTime, forkUrl, noMining, ...options }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
   const anvil = createAnvil({
@@ -46,7 +48,8 @@ async function launchAt(
     host,
     port,
     anvilBinary: binary,
-    ...(blockTime ? { blockTime } : {}),
+    ...(blockTime && !noMining ? { blockTime } : {}),
+    ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     // `safe` and `finalized` follow closely instead of 32 and 64 blocks behind.
     ...{ slotsInAnEpoch: 1 },

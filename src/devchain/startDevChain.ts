@@ -2,17 +2,13 @@ import { getCode, increaseTime, mine, setCode } from 'viem/actions'
 import type { KnownToken } from '../base/knownTokens.js'
 import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
 import { blockAccount, mintTokens, pauseToken } from './controlToken.js'
-import {
-  createDevClients,
-  describeDevChain,
-  devChainId,
-} from './createDevClients.js'
-import { devAccounts, devMnemonic } from './devAccounts.js'
+import { createDevClients, describeDevChain } from './createDevClients.js'
+import { devAccounts } from './devAccounts.js'
 import { devToken } from './devToken.js'
 import { DevTokenNotFoundError } from './errors.js'
-import { findAnvil } from './findAnvil.js'
 import { initializeToken } from './initializeToken.js'
-import { launchAnvil } from './launchAnvil.js'
+import { controlNetwork, launchNetwork } from './launchNetwork.js'
+import { controlPath } from './startEmulation.js'
 import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
 
 /**
@@ -25,6 +21,8 @@ import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
  * @throws {@link AnvilNotFoundError} when there is no anvil program.
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
  * @throws {@link AnvilStartError} when the program does not come up.
+ * @throws {@link WebSocketPackageNotFoundError} when an emulated network is
+ * asked for and `ws` is missing.
  * @throws {@link DevTokenNotFoundError} when the forked chain has no token at
  * the address of `network`.
  *
@@ -37,29 +35,38 @@ import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
  * await chain.warp(60)
  * await chain.stop()
  * ```
+ *
+ * @example
+ * A network with pre-confirmations every 200 ms, behind a strict provider:
+ * ```ts
+ * import { startDevChain } from 'countersign/devchain'
+ *
+ * const chain = await startDevChain({
+ *   preconfirmations: 'flashblocks',
+ *   policies: { maxLogRange: { blocks: 2_000, wording: 'publicBase' } },
+ * })
+ * await chain.reorg({ depth: 1 })
+ * await chain.stop()
+ * ```
  */
 export async function startDevChain(
   parameters: StartDevChainParameters = {},
 ): Promise<DevChain> {
-  const { network = 'base', blockTime = 1, forkUrl, port, binary } = parameters
+  const { network = 'base', forkUrl } = parameters
   const accounts = devAccounts(parameters.accounts ?? 10)
   const known = devToken(network)
-  const anvil = await launchAnvil({
-    binary: findAnvil(binary),
-    accounts: accounts.length,
-    mnemonic: devMnemonic,
-    chainId: devChainId,
-    port,
-    blockTime,
-    forkUrl,
-  })
-  const chain = describeDevChain(anvil.port, network)
+  const running = await launchNetwork(parameters, accounts.length)
+  const { port, emulation } = running
+  const chain = describeDevChain(port, network)
   const clients = createDevClients(chain, accounts)
+  // What controls the chain is not subject to what a provider refuses.
+  const ownChain = describeDevChain(port, network, controlPath)
+  const own = emulation ? createDevClients(ownChain, accounts) : clients
   try {
     // Nobody reads the log of every request, and writing it takes time.
-    await clients.test.setLoggingEnabled(false)
-    if (forkUrl === undefined) await putToken(clients, known)
-    else if (!(await getCode(clients.public, known)))
+    await own.test.setLoggingEnabled(false)
+    if (forkUrl === undefined) await putToken(own, known)
+    else if (!(await getCode(own.public, known)))
       throw new DevTokenNotFoundError({ network, token: known.address })
 
     const devChain = {
@@ -67,18 +74,21 @@ export async function startDevChain(
       accounts,
       clients,
       token: known.address,
-      ...controlChain(clients, known),
+      ...controlChain(own, known),
+      ...controlNetwork(emulation),
       urls: {
-        http: `http://127.0.0.1:${anvil.port}`,
-        webSocket: `ws://127.0.0.1:${anvil.port}`,
+        http: `http://127.0.0.1:${port}`,
+        webSocket: `ws://127.0.0.1:${port}`,
       },
-      stop: anvil.stop,
+      stop: running.stop,
     }
     const to = clients.payer.account.address
     await devChain.mint({ to, value: 10_000n * 10n ** 6n })
+    await emulation?.run()
+    emulation?.setPolicies(parameters.policies ?? {})
     return devChain
   } catch (error) {
-    await anvil.stop()
+    await running.stop()
     throw error
   }
 }

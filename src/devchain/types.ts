@@ -7,6 +7,8 @@ import type {
   TestClient,
   WalletClient,
 } from 'viem'
+import type { DevPolicies } from './policies.js'
+import type { PreconfirmationControls } from './preconfirmationControls.js'
 
 /** A network whose USDC address and name a development chain can take on. */
 export type DevNetwork =
@@ -26,10 +28,25 @@ export type StartDevChainParameters = {
   /** Default, and meaning of 0: a free port the system picks. */
   port?: number | undefined
   /**
-   * Seconds between blocks, fractions allowed. Default: 1. With 0 a block is
-   * mined for each transaction and at no other time.
+   * Seconds between blocks, fractions allowed. Default: 1; 2 with
+   * `'flashblocks'`, 0.2 with `'fastBlocks'`. With 0 a block is mined for each
+   * transaction and at no other time, or in these two modes only on demand.
    */
   blockTime?: number | undefined
+  /**
+   * What stands before a canonical block. `'flashblocks'`: transactions are
+   * pre-confirmed every tick, as Base did until 2026 and others do.
+   * `'fastBlocks'`: nothing, but a block takes 200 ms, as on Base today.
+   * Default: `'none'`, anvil as it is. The others need the npm package `ws`.
+   */
+  preconfirmations?: 'flashblocks' | 'fastBlocks' | 'none' | undefined
+  /**
+   * Milliseconds between pre-confirmations. Default: 200. With 0 they come
+   * only on demand.
+   */
+  tick?: number | undefined
+  /** What a provider in front of the chain refuses. Default: nothing. */
+  policies?: DevPolicies | undefined
   /** An RPC URL to fork; the token of `network` must live there. */
   forkUrl?: string | undefined
   /** How many accounts, payer, merchant and relayer included. Default: 10. */
@@ -70,6 +87,17 @@ export type BlockDevAccountParameters = {
   blocked?: boolean | undefined
 }
 
+/** How deep a reorganisation goes. */
+export type ReorgDevChainParameters = {
+  /** Blocks. */
+  depth: number
+  /**
+   * Whether the transactions return to the mempool or are gone for good.
+   * Default: `'replayed'`.
+   */
+  transactions?: 'replayed' | 'dropped' | undefined
+}
+
 /** A running development chain. */
 export type DevChain = {
   urls: { http: string; webSocket: string }
@@ -96,6 +124,21 @@ export type DevChain = {
   pause(on?: boolean): Promise<void>
   /** Puts an account on the token's block list and mines a block. */
   block(parameters: BlockDevAccountParameters): Promise<void>
+  /** Controls of `preconfirmations: 'flashblocks'`. */
+  preconfirmations: PreconfirmationControls
+  /**
+   * Replaces the newest blocks by empty ones and tells subscribers of the logs
+   * that are gone. Not with `preconfirmations: 'none'`.
+   *
+   * @throws {@link DevChainModeError} when the chain cannot.
+   */
+  reorg(parameters: ReorgDevChainParameters): Promise<void>
+  /**
+   * Replaces every policy by these.
+   *
+   * @throws {@link DevChainModeError} when the chain was started plain.
+   */
+  setPolicies(policies: DevPolicies): void
   /** Ends the node. Calling it again does nothing. */
   stop(): Promise<void>
 }

@@ -12,8 +12,20 @@ export {
   AnvilPackageNotFoundError,
   AnvilStartError,
   DevCallRevertedError,
+  DevChainModeError,
   DevTokenNotFoundError,
+  WebSocketPackageNotFoundError,
 } from '../devchain/errors.js'
+export type { DevPolicies, LogLimitWording } from '../devchain/policies.js'
+export type {
+  PhantomLogParameters,
+  PreconfirmationControls,
+} from '../devchain/preconfirmationControls.js'
+export {
+  type ProviderWording,
+  type ProviderWordingName,
+  providerWordings,
+} from '../devchain/providerWordings.js'
 export { startDevChain } from '../devchain/startDevChain.js'
 export type {
   BlockDevAccountParameters,
@@ -22,5 +34,6 @@ export type {
   DevNetwork,
   DevWalletClient,
   MintDevTokensParameters,
+  ReorgDevChainParameters,
   StartDevChainParameters,
 } from '../devchain/types.js'

@@ -1,0 +1,192 @@
+import { addMilliseconds } from './blockMilliseconds.js'
+import {
+  asJson,
+  asJsonList,
+  type Json,
+  type RpcCall,
+  RpcFault,
+  toHash,
+  toQuantity,
+} from './devRpc.js'
+import type { Delta } from './feed.js'
+import { receiptLogs, visiblePending } from './pendingView.js'
+import { openBlock, previewBlock } from './previewBlock.js'
+import {
+  type DevTransaction,
+  openTimestamp,
+  readHead,
+  type Sequencer,
+  settleWaiters,
+} from './sequencer.js'
+
+/** Pre-confirms what the mempool holds and tells subscribers. */
+export async function tick(sequencer: Sequencer): Promise<void> {
+  await sequencer.lock.exclusive(async () => {
+    const before = new Set(sequencer.included.map(({ hash }) => hash))
+    if (await includeMempool(sequencer)) await previewBlock(sequencer)
+    announcePending(sequencer, before)
+  })
+}
+
+/** Mines what is pre-confirmed, and nothing else. */
+export async function seal(sequencer: Sequencer): Promise<void> {
+  await sequencer.lock.exclusive(() => mineOne(sequencer))
+}
+
+/** Mines blocks now, the mempool included, as a local node would. */
+export async function mineBlocks(
+  sequencer: Sequencer,
+  { blocks = 1, interval = 0 }: { blocks?: number; interval?: number },
+): Promise<void> {
+  await sequencer.lock.exclusive(async () => {
+    if (await includeMempool(sequencer)) await previewBlock(sequencer)
+    for (let left = blocks; left > 0; left--) {
+      await mineOne(sequencer)
+      if (interval && left > 1)
+        sequencer.nextTimestamp = sequencer.head.timestamp + interval
+    }
+  })
+}
+
+/** Takes up what the node did on its own: mined, rolled back, reverted. */
+export async function followNode(sequencer: Sequencer): Promise<void> {
+  const { number } = sequencer.head
+  sequencer.head = await readHead(sequencer.node)
+  if (sequencer.head.number > number) await announceBlocks(sequencer, number)
+}
+
+/** Puts what may be executed into the node's pool, which is the open block. */
+async function includeMempool(sequencer: Sequencer): Promise<boolean> {
+  const { node, mempool } = sequencer
+  if (mempool.length === 0) return false
+  const senders = [...new Set(mempool.map(({ from }) => from))]
+  const counts = await node.batch(
+    senders.map(
+      (from): RpcCall => ['eth_getTransactionCount', [from, 'pending']],
+    ),
+  )
+  const next = new Map(senders.map((from, at) => [from, Number(counts[at])]))
+  const ready = takeReady(sequencer, next)
+  const before = sequencer.included.length
+  for (const transaction of ready)
+    if (await isTaken(sequencer, transaction))
+      sequencer.included.push(transaction)
+  return sequencer.included.length > before
+}
+
+async function isTaken(
+  { node }: Sequencer,
+  { send }: DevTransaction,
+): Promise<boolean> {
+  try {
+    await node.request(...send)
+    return true
+  } catch (error) {
+    // The node does not forget one that came before the nonce below it. Else
+    // what the transaction needed is gone since it was accepted.
+    return error instanceof RpcFault && /already imported/.test(error.message)
+  }
+}
+
+/** In order of arrival, but never ahead of the sender's previous nonce. */
+function takeReady(
+  sequencer: Sequencer,
+  next: Map<string, number>,
+): DevTransaction[] {
+  const ready: DevTransaction[] = []
+  for (let found = true; found; ) {
+    const waiting: DevTransaction[] = []
+    for (const transaction of sequencer.mempool) {
+      const { from, nonce } = transaction
+      const expected = next.get(from) ?? 0
+      if (nonce > expected) waiting.push(transaction)
+      if (nonce !== expected) continue
+      ready.push(transaction)
+      next.set(from, nonce + 1)
+    }
+    found = waiting.length < sequencer.mempool.length && waiting.length > 0
+    sequencer.mempool = waiting
+  }
+  return ready
+}
+
+function announcePending(
+  sequencer: Sequencer,
+  before: ReadonlySet<string>,
+): void {
+  const view = visiblePending(sequencer)
+  if (!view || typeof sequencer.view === 'object') return
+  const isNew = (hash: unknown) => !before.has(String(hash))
+  const transactions = asJsonList(view.block.transactions).flatMap(
+    (transaction, at) => {
+      const receipt = view.receipts[at]
+      return receipt && isNew(transaction.hash)
+        ? [{ transaction, receipt }]
+        : []
+    },
+  )
+  const fresh = new Set(transactions.map(({ receipt }) => receipt))
+  const logs = receiptLogs([...fresh])
+  const delta: Delta = { block: view.block, transactions, logs }
+  if (fresh.size > 0) sequencer.lastDelta = delta
+  sequencer.feed.pushDelta(delta)
+  settleWaiters(sequencer, [...fresh])
+}
+
+/** Seals the open block and opens the next. */
+async function mineOne(sequencer: Sequencer): Promise<void> {
+  const { node, head } = sequencer
+  const timestamp = openTimestamp(sequencer)
+  await node.request('evm_mine', [{ timestamp }])
+  const planned = sequencer.due + sequencer.offset * 1000
+  const isThatSecond = Math.floor(planned / 1000) === timestamp
+  const sealedAt = isThatSecond ? planned : timestamp * 1000
+  sequencer.sealedAt.set(head.number + 1, sealedAt)
+
+  // The clock goes on from a timestamp that was asked for.
+  const ahead = timestamp - Math.floor(Date.now() / 1000)
+  if (sequencer.nextTimestamp !== undefined)
+    sequencer.offset = Math.max(sequencer.offset, ahead)
+  sequencer.nextTimestamp = undefined
+  sequencer.included = []
+  sequencer.phantoms = []
+  while (sequencer.blockTime > 0 && sequencer.due <= Date.now())
+    sequencer.due += sequencer.blockTime
+  if (sequencer.view === 'lost') sequencer.view = 'live'
+  await followNode(sequencer)
+  await openBlock(sequencer)
+}
+
+/** Tells subscribers of the canonical blocks after a number. */
+async function announceBlocks(
+  sequencer: Sequencer,
+  after: number,
+): Promise<void> {
+  const { node, feed, head } = sequencer
+  for (let number = after + 1; number <= head.number; number++) {
+    const block = toQuantity(number)
+    const [header, receipts] = await node.batch([
+      ['eth_getBlockByNumber', [block, false]],
+      ['eth_getBlockReceipts', [block]],
+    ])
+    const list = asJsonList(receipts)
+    feed.pushHead(asJson(stamp(sequencer, readHeader(asJson(header)))))
+    feed.pushLogs(asJsonList(stamp(sequencer, receiptLogs(list))))
+    settleWaiters(sequencer, list)
+  }
+}
+
+/** Blocks of 200 ms say when they were sealed. */
+export function stamp(sequencer: Sequencer, value: unknown): unknown {
+  if (sequencer.preconfirms) return value
+  return addMilliseconds(value, sequencer.sealedAt)
+}
+
+function readHeader({
+  transactions: _,
+  uncles: __,
+  withdrawals: ___,
+  ...header
+}: Json): Json {
+  return { ...header, hash: toHash(header.hash) }
+}

@@ -1,0 +1,83 @@
+import { Agent, request as httpRequest } from 'node:http'
+import {
+  asJson,
+  asJsonList,
+  type Json,
+  type RpcCall,
+  RpcFault,
+} from './devRpc.js'
+
+/** The private node behind an emulation. */
+export type NodeConnection = {
+  port: number
+  /** @throws {@link RpcFault} with the node's own code and words. */
+  request(method: string, params?: readonly unknown[]): Promise<unknown>
+  /** Several calls in one request, in order; the first refusal is thrown. */
+  batch(calls: readonly RpcCall[]): Promise<unknown[]>
+  close(): void
+}
+
+/** Talks to a node of this machine over connections that stay open. */
+export function connectNode(port: number): NodeConnection {
+  const agent = new Agent({ keepAlive: true })
+  const encode = ([method, params]: RpcCall, id: number): Json => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params,
+  })
+  return {
+    port,
+    request: async (method, params = []) => {
+      const body = JSON.stringify(encode([method, params], 1))
+      return readResult(await post({ port, agent, body }))
+    },
+    batch: async (calls) => {
+      if (calls.length === 0) return []
+      const body = JSON.stringify(calls.map(encode))
+      const answers = asJsonList(await post({ port, agent, body }))
+      const byId = new Map(answers.map((answer) => [answer.id, answer]))
+      return calls.map((_, id) => readResult(byId.get(id)))
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function readResult(answer: unknown): unknown {
+  const { error, result } = asJson(answer)
+  if (error === undefined) return result
+  const { code, message, data } = asJson(error)
+  throw new RpcFault({ code: Number(code), message: String(message), data })
+}
+
+function post({
+  port,
+  agent,
+  body,
+}: {
+  port: number
+  agent: Agent
+  body: string
+}): Promise<unknown> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  }
+  const options = { host: '127.0.0.1', port, agent, method: 'POST', headers }
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        try {
+          resolve(JSON.parse(Buffer.concat(chunks).toString()))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,38 @@
+/** Many may read at once; whoever writes is alone. */
+export type Lock = {
+  shared<value>(task: () => Promise<value>): Promise<value>
+  exclusive<value>(task: () => Promise<value>): Promise<value>
+}
+
+/** A lock that hands out writes in the order they were asked for. */
+export function createLock(): Lock {
+  const readers = new Set<Promise<unknown>>()
+  let writer: Promise<unknown> | undefined
+  return {
+    shared: async (task) => {
+      while (writer) await writer
+      const reading = task()
+      readers.add(reading)
+      try {
+        return await reading
+      } finally {
+        readers.delete(reading)
+      }
+    },
+    exclusive: (task) => {
+      const before = writer
+      const writing = (async () => {
+        await before
+        await Promise.allSettled(readers)
+        return task()
+      })()
+      const settled = writing
+        .catch(() => undefined)
+        .then(() => {
+          if (writer === settled) writer = undefined
+        })
+      writer = settled
+      return writing
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import type { Hash, Hex } from 'viem'
+
+/** A JSON object as it came off the wire. */
+export type Json = Record<string, unknown>
+
+/** A method and its parameters. */
+export type RpcCall = readonly [method: string, params: readonly unknown[]]
+
+/** Where questions go: to the node, or to what stands in front of it. */
+export type AnswerRpc = (
+  method: string,
+  params: readonly unknown[],
+) => Promise<unknown>
+
+/** A refusal on its way to whoever asked. */
+export class RpcFault extends Error {
+  override readonly name = 'RpcFault'
+  readonly code: number
+  readonly data: unknown
+  /** HTTP status, where it is not 200. */
+  readonly status: number | undefined
+  /** Seconds of a `Retry-After` header. */
+  readonly retryAfter: number | undefined
+  /** The whole HTTP body, where it is not a JSON-RPC answer. */
+  readonly body: string | undefined
+
+  constructor({
+    code,
+    message,
+    ...rest
+  }: {
+    code: number
+    message: string
+    data?: unknown
+    status?: number | undefined
+    retryAfter?: number | undefined
+    body?: string | undefined
+  }) {
+    super(message)
+    this.code = code
+    this.data = rest.data
+    this.status = rest.status
+    this.retryAfter = rest.retryAfter
+    this.body = rest.body
+  }
+}
+
+/** A result or an error under the id of its request. */
+export function encodeAnswer(
+  id: unknown,
+  outcome: { result: unknown } | { fault: RpcFault },
+): Json {
+  if (!('fault' in outcome)) return { jsonrpc: '2.0', id, ...outcome }
+  const { code, message, data } = outcome.fault
+  const extra = data === undefined ? {} : { data }
+  return { jsonrpc: '2.0', id, error: { code, message, ...extra } }
+}
+
+/** Whatever was thrown, as something that can be answered. */
+export function toFault(error: unknown): RpcFault {
+  if (error instanceof RpcFault) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new RpcFault({ code: -32603, message })
+}
+
+/** A wrong parameter. */
+export function invalidParams(message: string): RpcFault {
+  return new RpcFault({ code: -32602, message })
+}
+
+/** A JSON object, or an empty one. */
+export function asJson(value: unknown): Json {
+  return typeof value === 'object' && value ? (value as Json) : {}
+}
+
+/** The JSON objects of a list. */
+export function asJsonList(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(asJson) : []
+}
+
+/** A number as the wire writes it. */
+export function toQuantity(value: number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+/** A transaction or block hash of an answer. */
+export function toHash(value: unknown): Hash {
+  return String(value) as Hash
+}

@@ -1,0 +1,138 @@
+import { invalidParams, type Json, toQuantity } from './devRpc.js'
+import { matchesFilter } from './logFilter.js'
+
+/** What one tick added to the block under construction. */
+export type Delta = {
+  /** The block so far, transactions in full. */
+  block: Json
+  /** Only the new ones. */
+  transactions: readonly { transaction: Json; receipt: Json }[]
+  /** Only the new ones. */
+  logs: readonly Json[]
+}
+
+type Subscriber = {
+  kind: string
+  parameter: unknown
+  owner: object
+  send(text: string): void
+  /** Deltas a slow consumer has not taken yet. */
+  held: Delta[]
+}
+
+/** The WebSocket side of an emulated node. */
+export type Feed = {
+  subscribe(
+    params: readonly unknown[],
+    owner: object,
+    send: (text: string) => void,
+  ): string
+  unsubscribe(id: unknown, owner: object): boolean
+  /** Ends what a closed connection had asked for. */
+  leave(owner: object): void
+  pushHead(head: Json): void
+  pushLogs(logs: readonly Json[]): void
+  pushDelta(delta: Delta): void
+  /** Whether consumers are slow: then deltas wait, and old ones get lost. */
+  hold(on: boolean): void
+}
+
+/** Base's nodes keep this many deltas for a consumer and forget the rest. */
+const bufferedDeltas = 20
+
+const kinds = [
+  'newHeads',
+  'logs',
+  'newPendingTransactions',
+  'pendingLogs',
+  'newFlashblocks',
+  'newFlashblockTransactions',
+]
+
+/** Keeps subscriptions and hands them what they asked for. */
+export function createFeed(): Feed {
+  const subscribers = new Map<string, Subscriber>()
+  let count = 0
+  let holding = false
+
+  const deliver = (kind: string, pick: (by: Subscriber) => unknown[]) => {
+    for (const [id, subscriber] of subscribers)
+      if (subscriber.kind === kind)
+        for (const result of pick(subscriber)) notify(id, subscriber, result)
+  }
+  const deliverDelta = (id: string, by: Subscriber, delta: Delta) => {
+    for (const result of readDelta(by, delta)) notify(id, by, result)
+  }
+  return {
+    subscribe: ([kind, parameter], owner, send) => {
+      if (typeof kind !== 'string' || !kinds.includes(kind))
+        throw invalidParams(`unsupported subscription ${String(kind)}`)
+      const id = toQuantity(++count + 0x10_0000)
+      subscribers.set(id, { kind, parameter, owner, send, held: [] })
+      return id
+    },
+    unsubscribe: (id, owner) =>
+      subscribers.get(String(id))?.owner === owner &&
+      subscribers.delete(String(id)),
+    leave: (owner) => {
+      for (const [id, subscriber] of subscribers)
+        if (subscriber.owner === owner) subscribers.delete(id)
+    },
+    pushHead: (head) => deliver('newHeads', () => [head]),
+    pushLogs: (logs) =>
+      deliver('logs', ({ parameter }) =>
+        logs.filter((log) => matchesFilter(log, parameter)),
+      ),
+    pushDelta: (delta) => {
+      for (const [id, subscriber] of subscribers)
+        if (holding)
+          subscriber.held = [...subscriber.held, delta].slice(-bufferedDeltas)
+        else deliverDelta(id, subscriber, delta)
+    },
+    hold: (on) => {
+      holding = on
+      if (on) return
+      for (const [id, subscriber] of subscribers) {
+        for (const delta of subscriber.held) deliverDelta(id, subscriber, delta)
+        subscriber.held = []
+      }
+    },
+  }
+}
+
+function readDelta(
+  { kind, parameter }: Subscriber,
+  { block, transactions, logs }: Delta,
+): unknown[] {
+  if (kind === 'newFlashblocks') return [block]
+  if (kind === 'pendingLogs')
+    return logs.filter((log) => matchesFilter(log, parameter))
+  if (kind !== 'newFlashblockTransactions') return []
+  return transactions
+    .filter(
+      ({ receipt }) =>
+        typeof parameter !== 'object' ||
+        receiptLogs(receipt).some((log) => matchesFilter(log, parameter)),
+    )
+    .map(({ transaction, receipt }) =>
+      parameter ? describe(transaction, receipt) : transaction.hash,
+    )
+}
+
+function describe(transaction: Json, receipt: Json): Json {
+  const { logs, status, gasUsed, cumulativeGasUsed } = receipt
+  const { contractAddress, logsBloom } = receipt
+  return {
+    ...transaction,
+    ...{ logs, status, gasUsed, cumulativeGasUsed, contractAddress, logsBloom },
+  }
+}
+
+function receiptLogs({ logs }: Json): Json[] {
+  return Array.isArray(logs) ? logs : []
+}
+
+function notify(id: string, { send }: Subscriber, result: unknown): void {
+  const params = { subscription: id, result }
+  send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+}

@@ -1,0 +1,106 @@
+import { InvalidFieldError } from '../base/errors.js'
+import { devChainId } from './createDevClients.js'
+import { devMnemonic } from './devAccounts.js'
+import { DevChainModeError } from './errors.js'
+import { findAnvil } from './findAnvil.js'
+import { launchAnvil } from './launchAnvil.js'
+import {
+  controlPreconfirmations,
+  type PreconfirmationControls,
+} from './preconfirmationControls.js'
+import { reorgChain } from './reorgChain.js'
+import type { Sequencer } from './sequencer.js'
+import { type Emulation, startEmulation } from './startEmulation.js'
+import type { DevChain, StartDevChainParameters } from './types.js'
+
+type RunningNetwork = {
+  port: number
+  /** Absent where anvil itself is asked. */
+  emulation: Emulation | undefined
+  stop(): Promise<void>
+}
+
+const blockTimes = { none: 1, flashblocks: 2, fastBlocks: 0.2 }
+
+/** Starts anvil and, where asked for, a network in front of it. */
+export async function launchNetwork(
+  parameters: StartDevChainParameters,
+  accounts: number,
+): Promise<RunningNetwork> {
+  const { preconfirmations: mode = 'none', policies } = parameters
+  const { forkUrl, port, binary, tick = 200 } = parameters
+  const { blockTime = blockTimes[mode] } = parameters
+  if (!Number.isFinite(tick) || tick < 0)
+    throw new InvalidFieldError('tick', tick, 'milliseconds, or 0')
+
+  const isPlain = mode === 'none' && policies === undefined
+  const anvil = await launchAnvil({
+    binary: findAnvil(binary),
+    accounts,
+    mnemonic: devMnemonic,
+    chainId: devChainId,
+    port: isPlain ? port : undefined,
+    blockTime,
+    forkUrl,
+    noMining: mode !== 'none',
+  })
+  if (isPlain) return { ...anvil, emulation: undefined }
+  try {
+    const emulation = await startEmulation({
+      ...{ nodePort: anvil.port, port, mode, tick },
+      blockTime: blockTime * 1000,
+    })
+    const stop = async () => {
+      await emulation.stop()
+      await anvil.stop()
+    }
+    return { port: emulation.port, emulation, stop }
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+}
+
+/** What a chain offers beyond its accounts, or says that it does not. */
+export function controlNetwork(
+  emulation: Emulation | undefined,
+): Pick<DevChain, 'preconfirmations' | 'reorg' | 'setPolicies'> {
+  const sequencer = emulation?.sequencer
+  return {
+    preconfirmations: sequencer?.preconfirms
+      ? controlPreconfirmations(sequencer)
+      : refuseControls(),
+    reorg: async ({ depth, transactions = 'replayed' }) => {
+      const replay = transactions === 'replayed'
+      await reorgChain(expectSequencer(sequencer), { depth, replay })
+    },
+    setPolicies: (policies) => {
+      if (emulation) return emulation.setPolicies(policies)
+      throw new DevChainModeError({ control: 'setPolicies', needs: 'policies' })
+    },
+  }
+}
+
+function expectSequencer(sequencer: Sequencer | undefined): Sequencer {
+  if (sequencer) return sequencer
+  const needs = "preconfirmations: 'flashblocks' or 'fastBlocks'"
+  throw new DevChainModeError({ control: 'reorg', needs })
+}
+
+function refuseControls(): PreconfirmationControls {
+  const refuse = (control: string) => async (): Promise<never> => {
+    const needs = "preconfirmations: 'flashblocks'"
+    throw new DevChainModeError({ control, needs })
+  }
+  return {
+    tick: refuse('tick'),
+    seal: refuse('seal'),
+    dropPending: refuse('dropPending'),
+    reorder: refuse('reorder'),
+    loseSnapshot: refuse('loseSnapshot'),
+    stall: refuse('stall'),
+    phantomLog: refuse('phantomLog'),
+    duplicateDelta: refuse('duplicateDelta'),
+    slowConsumers: refuse('slowConsumers'),
+  }
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketPackageNotFoundError } from './errors.js'
+
+/** As much of a WebSocket of the package `ws` as is used here. */
+export type DevSocket = {
+  readonly readyState: number
+  on(event: 'message', listener: (data: { toString(): string }) => void): void
+  on(event: 'open' | 'close', listener: () => void): void
+  on(event: 'error', listener: (error: Error) => void): void
+  send(text: string): void
+  terminate(): void
+}
+
+type WebSockets = {
+  WebSocket: new (url: string) => DevSocket
+  WebSocketServer: new (options: {
+    noServer: true
+  }) => {
+    handleUpgrade(
+      request: IncomingMessage,
+      socket: Duplex,
+      head: Buffer,
+      done: (socket: DevSocket) => void,
+    ): void
+  }
+}
+
+/**
+ * Loads the optional peer `ws`, which viem brings along.
+ *
+ * @throws {@link WebSocketPackageNotFoundError} when it is missing.
+ */
+export async function loadWebSockets(): Promise<WebSockets> {
+  // The package has no types of its own.
+  const name: string = 'ws'
+  return import(name).catch(() => {
+    throw new WebSocketPackageNotFoundError()
+  })
+}

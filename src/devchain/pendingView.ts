@@ -1,0 +1,83 @@
+import { zeroHash } from 'viem'
+import { asJson, asJsonList, type Json, toHash, toQuantity } from './devRpc.js'
+import type { PendingBlock, Phantom, Sequencer } from './sequencer.js'
+
+/** What the network shows as pending: real logs, and phantoms among them. */
+export type PendingView = PendingBlock & { logs: readonly Json[] }
+
+/**
+ * The snapshot the emulated node answers `pending` from; `undefined` when it
+ * has none. A stalled one stays what it was.
+ */
+export function visiblePending({
+  view,
+  pending,
+  phantoms,
+}: Sequencer): PendingView | undefined {
+  if (view === 'lost') return undefined
+  if (typeof view === 'object')
+    return { ...view.pending, logs: receiptLogs(view.pending.receipts) }
+  return pending && withPhantoms(pending, phantoms)
+}
+
+/** A pre-confirmed transaction of a snapshot. */
+export function findPending(
+  view: PendingBlock | undefined,
+  hash: unknown,
+): { transaction: Json; receipt: Json } | undefined {
+  const wanted = String(hash).toLowerCase()
+  const transactions = asJsonList(view?.block.transactions)
+  const index = transactions.findIndex((one) => one.hash === wanted)
+  const [transaction, receipt] = [transactions[index], view?.receipts[index]]
+  return transaction && receipt ? { transaction, receipt } : undefined
+}
+
+export function receiptLogs(receipts: readonly Json[]): Json[] {
+  return receipts.flatMap(({ logs }) => asJsonList(logs))
+}
+
+/** Later logs move up, as they do when a receipt claims one too many. */
+function withPhantoms(
+  pending: PendingBlock,
+  phantoms: readonly Phantom[],
+): PendingView {
+  const logs = receiptLogs(pending.receipts)
+  if (phantoms.length === 0) return { ...pending, logs }
+  for (const [count, { log, after }] of phantoms.entries())
+    logs.splice(after + count, 0, log)
+  const numbered = logs.map((log, at) => ({ ...log, logIndex: toQuantity(at) }))
+  const ofReceipt = (hash: unknown) =>
+    numbered.filter(({ transactionHash }: Json) => transactionHash === hash)
+  const receipts = pending.receipts.map((receipt) => ({
+    ...receipt,
+    logs: ofReceipt(receipt.transactionHash),
+  }))
+  return { ...pending, receipts, logs: numbered }
+}
+
+/** A log nobody emitted, placed after all that were. */
+export function makePhantom(
+  { pending, phantoms }: Sequencer,
+  log: Json,
+): Phantom {
+  const receipts = pending?.receipts ?? []
+  const last = asJson(receipts.at(-1))
+  const after = receiptLogs(receipts).length
+  return {
+    after,
+    log: {
+      address: log.address,
+      topics: log.topics ?? [],
+      data: log.data ?? '0x',
+      blockHash: zeroHash,
+      blockNumber: toQuantity(pending?.number ?? 0),
+      blockTimestamp: asJson(pending?.block).timestamp,
+      transactionHash: toHash(
+        log.transactionHash ?? last.transactionHash ?? `0x${'f'.repeat(64)}`,
+      ),
+      transactionIndex: last.transactionIndex ?? '0x0',
+      logIndex: toQuantity(after + phantoms.length),
+      removed: false,
+    },
+  }
+}

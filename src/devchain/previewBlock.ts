@@ -1,0 +1,97 @@
+import { zeroHash } from 'viem'
+import {
+  asJson,
+  asJsonList,
+  type Json,
+  type RpcCall,
+  toHash,
+  toQuantity,
+} from './devRpc.js'
+import { openTimestamp, type Sequencer } from './sequencer.js'
+
+/**
+ * Mines the open block, reads it and undoes it, so that the node's pool and
+ * its own pending state hold the pre-confirmed transactions and no others.
+ *
+ * Transactions the block did not take return to the mempool. Runs under the
+ * exclusive lock.
+ */
+export async function previewBlock(sequencer: Sequencer): Promise<void> {
+  const { node } = sequencer
+  // Also without sealing times, the block must be the one that was shown.
+  const timestamp = openTimestamp(sequencer)
+  if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
+
+  const snapshot = await node.request('evm_snapshot')
+  await node.request('evm_mine', [{ timestamp }])
+  const [block, receipts] = await node.batch([
+    ['eth_getBlockByNumber', ['latest', true]],
+    ['eth_getBlockReceipts', ['latest']],
+  ])
+  // Empties the pool and turns the clock back, but not the next base fee.
+  await node.request('evm_revert', [snapshot])
+  keepMined(sequencer, asJson(block))
+  await node.batch([
+    ['evm_setNextBlockTimestamp', [timestamp]],
+    ['anvil_setNextBlockBaseFeePerGas', [asJson(block).baseFeePerGas]],
+    ...sequencer.included.map(({ send }) => send),
+  ])
+  sequencer.pending = {
+    number: Number(asJson(block).number),
+    block: withoutHash(asJson(block)),
+    receipts: asJsonList(receipts).map(withoutBlock),
+  }
+}
+
+/** Opens the next block, with nothing in it. */
+export async function openBlock(sequencer: Sequencer): Promise<void> {
+  const { node, preconfirms } = sequencer
+  const timestamp = openTimestamp(sequencer)
+  const calls: RpcCall[] = [['evm_setNextBlockTimestamp', [timestamp]]]
+  if (preconfirms) calls.push(['eth_getBlockByNumber', ['pending', true]])
+  const [, block] = await node.batch(calls)
+  if (!preconfirms) return
+
+  const number = sequencer.head.number + 1
+  const head = { number: toQuantity(number), timestamp: toQuantity(timestamp) }
+  sequencer.pending = {
+    number,
+    block: withoutHash({ ...asJson(block), ...head }),
+    receipts: [],
+  }
+}
+
+/** Shows the open block as it is now, empty or not. */
+export async function refreshBlock(sequencer: Sequencer): Promise<void> {
+  await (sequencer.included.length > 0 ? previewBlock : openBlock)(sequencer)
+}
+
+function keepMined(sequencer: Sequencer, block: Json): void {
+  const { included } = sequencer
+  const order = asJsonList(block.transactions).map(({ hash }) => toHash(hash))
+  const place = new Map(order.map((hash, index) => [hash, index]))
+  const at = ({ hash }: { hash: `0x${string}` }) => place.get(hash) ?? -1
+  sequencer.mempool.unshift(...included.filter((one) => at(one) < 0))
+  sequencer.included = included
+    .filter((one) => at(one) >= 0)
+    .sort((a, b) => at(a) - at(b))
+}
+
+function withoutHash(block: Json): Json {
+  return {
+    ...block,
+    hash: zeroHash,
+    transactions: asJsonList(block.transactions).map((transaction) => ({
+      ...transaction,
+      blockHash: null,
+    })),
+  }
+}
+
+function withoutBlock({ blockTimestamp: _, ...receipt }: Json): Json {
+  const logs = asJsonList(receipt.logs).map((log) => ({
+    ...log,
+    blockHash: zeroHash,
+  }))
+  return { ...receipt, blockHash: zeroHash, logs }
+}

@@ -1,0 +1,43 @@
+import { seal, tick } from './advanceSequencer.js'
+import { openBlock } from './previewBlock.js'
+import type { Sequencer } from './sequencer.js'
+
+/**
+ * Ticks and seals on time until it is told to stop. With a tick of 0 there are
+ * no ticks, with a block time of 0 no blocks, save on demand.
+ */
+export async function runSequencer(
+  sequencer: Sequencer,
+  tickTime: number,
+): Promise<() => Promise<void>> {
+  const { blockTime, lock } = sequencer
+  const step = (sequencer.preconfirms && tickTime) || blockTime
+  let stopped = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let next = Date.now() + step
+
+  const run = async () => {
+    try {
+      if (sequencer.blockTime && Date.now() >= sequencer.due)
+        await seal(sequencer)
+      if (sequencer.preconfirms && tickTime) await tick(sequencer)
+    } catch {
+      // The node is going down, or busy beyond its means: the next step tells.
+    }
+    schedule()
+  }
+  const schedule = () => {
+    if (stopped) return
+    // Steps that were missed are not made up for.
+    while (next <= Date.now()) next += step
+    timer = setTimeout(run, next - Date.now())
+  }
+  sequencer.due = Date.now() + blockTime
+  await lock.exclusive(() => openBlock(sequencer))
+  if (step) schedule()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await lock.exclusive(async () => undefined)
+  }
+}
