@@ -1,4 +1,13 @@
 export {
+  type FaultTransport,
+  faultTransport,
+  type InjectedFault,
+} from '../testing/faultTransport.js'
+export type {
+  FaultKind,
+  FaultTransportParameters,
+} from '../testing/injectFault.js'
+export {
   type SamplePaymentParameters,
   samplePayment,
 } from '../testing/samplePayment.js'

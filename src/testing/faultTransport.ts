@@ -1,0 +1,136 @@
+import { createTransport, type EIP1193RequestFn, type Transport } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
+import {
+  type Ask,
+  type Failing,
+  type FaultKind,
+  type FaultTransportParameters,
+  injectFault,
+  isPossible,
+  type Question,
+  remember,
+} from './injectFault.js'
+import { seededRandom } from './seededRandom.js'
+
+/** A fault that was put into a call. */
+export type InjectedFault = {
+  /** Counts every attempt, the first is 0. */
+  call: number
+  method: string
+  kind: FaultKind
+}
+
+/** A transport that fails on purpose, and the list of what it did. */
+export type FaultTransport = Transport & {
+  readonly faults: readonly InjectedFault[]
+}
+
+const kinds: readonly FaultKind[] = [
+  'drop',
+  'delay',
+  'duplicate',
+  'http429',
+  'http500',
+  'http503',
+  'truncated',
+  'malformed',
+  'wrongId',
+  'staleHead',
+  'otherReplica',
+]
+
+/**
+ * Wraps any viem transport so that its calls fail the way real ones do: half
+ * of the dropped ones reach the node and lose only their answer, an answer
+ * meant for another call comes instead of one with a wrong id.
+ *
+ * Subscriptions pass unharmed. viem's retries see every fault.
+ *
+ * @throws {@link InvalidFieldError} when a rate is not from 0 to 1, or their
+ * sum is above 1.
+ *
+ * @example
+ * ```ts
+ * import { faultTransport } from 'countersign/testing'
+ * import { createClient, http } from 'viem'
+ *
+ * const transport = faultTransport(http('http://127.0.0.1:8545'), {
+ *   seed: 7,
+ *   rates: { drop: 0.1, http429: 0.1, staleHead: 0.05 },
+ * })
+ * const client = createClient({ transport })
+ * ```
+ */
+export function faultTransport(
+  transport: Transport,
+  parameters: FaultTransportParameters,
+): FaultTransport {
+  const rates = readRates(parameters.rates)
+  const random = seededRandom(parameters.seed)
+  const faults: InjectedFault[] = []
+  let count = 0
+
+  const wrapped: Transport = (config) => {
+    const inner = transport(config)
+    const failing: Failing = {
+      ask: askOnce(inner.request),
+      replica:
+        parameters.replica && askOnce(parameters.replica(config).request),
+      url: String(Object(inner.value).url ?? 'a faulty node'),
+      previous: undefined,
+    }
+    const request = async (question: Question): Promise<unknown> => {
+      const call = count++
+      // Both are always drawn, so that a fault does not shift the next ones.
+      const [draw, detail] = [random(), random()]
+      const kind = pickKind(rates, draw)
+      if (!kind || !isPossible(kind, question, failing))
+        return remember(failing, await failing.ask(question))
+      faults.push({ call, method: question.method, kind })
+      return injectFault(kind, { question, detail, failing, parameters })
+    }
+    // Our own transport's shortcut would go around the faults.
+    const { send: _, ...value } = Object(inner.value)
+    const { retryCount, retryDelay, timeout } = inner.config
+    return createTransport(
+      {
+        ...{ key: 'faults', name: 'Faults', type: inner.config.type },
+        ...{ retryCount, retryDelay, timeout },
+        request: request as EIP1193RequestFn,
+      },
+      value,
+    )
+  }
+  return Object.assign(wrapped, { faults })
+}
+
+/** Retrying is left to the layer that sees the faults. */
+function askOnce(request: EIP1193RequestFn): Ask {
+  return (question) => request(question as never, { retryCount: 0 })
+}
+
+function pickKind(
+  rates: readonly (readonly [FaultKind, number])[],
+  draw: number,
+): FaultKind | undefined {
+  let edge = 0
+  return rates.find(([, rate]) => {
+    edge += rate
+    return draw < edge
+  })?.[0]
+}
+
+function readRates(
+  given: FaultTransportParameters['rates'],
+): (readonly [FaultKind, number])[] {
+  const rates = kinds.map(
+    (kind) => [kind, given ? (given[kind] ?? 0) : 0.02] as const,
+  )
+  for (const [kind, rate] of rates)
+    if (!(rate >= 0 && rate <= 1))
+      throw new InvalidFieldError(`rates.${kind}`, rate, 'from 0 to 1')
+  const sum = rates.reduce((total, [, rate]) => total + rate, 0)
+  // Rates such as ten times 0.1 add up to a little more than 1.
+  if (sum > 1.000_001) throw new InvalidFieldError('rates', sum, '1 in sum')
+  return rates
+}

@@ -1,0 +1,167 @@
+import {
+  HttpRequestError,
+  numberToHex,
+  TimeoutError,
+  type Transport,
+} from 'viem'
+import { mangle, truncate } from './spoilAnswer.js'
+import { askAtBlock, asksForHead } from './staleHead.js'
+
+/** A way in which a node or the network to it fails. */
+export type FaultKind =
+  | 'drop'
+  | 'delay'
+  | 'duplicate'
+  | 'http429'
+  | 'http500'
+  | 'http503'
+  | 'truncated'
+  | 'malformed'
+  | 'wrongId'
+  | 'staleHead'
+  | 'otherReplica'
+
+export type FaultTransportParameters = {
+  /** An integer; the same one gives the same faults to the same calls. */
+  seed: number
+  /**
+   * How often each fault comes, from 0 to 1; in sum at most 1. Faults not
+   * named here do not come. Default: 0.02 for each.
+   */
+  rates?: Partial<Record<FaultKind, number>> | undefined
+  /** Longest delay in milliseconds. Default: 50. */
+  delay?: number | undefined
+  /** Seconds of the `Retry-After` header of HTTP 429. Default: no header. */
+  retryAfter?: number | undefined
+  /** Blocks by which a stale head is behind. Default: 3. */
+  staleBlocks?: number | undefined
+  /** Who answers for `otherReplica`. Without it that fault does not come. */
+  replica?: Transport | undefined
+}
+
+export type Question = { method: string; params?: unknown }
+export type Ask = (question: Question) => Promise<unknown>
+/** The node, as the wrapper sees it. */
+export type Failing = {
+  ask: Ask
+  replica: Ask | undefined
+  url: string
+  /** What was answered before. */
+  previous: unknown
+}
+
+type FailParameters = {
+  question: Question
+  /** Decides how exactly. */
+  detail: number
+  failing: Failing
+  parameters: FaultTransportParameters
+}
+
+/** Lets a call go wrong in one way. */
+export async function injectFault(
+  kind: FaultKind,
+  { question, detail, failing, parameters }: FailParameters,
+): Promise<unknown> {
+  const { ask, replica, url, previous } = failing
+  const { delay = 50, staleBlocks = 3, retryAfter } = parameters
+  switch (kind) {
+    case 'drop':
+      return drop(failing, question, detail)
+    case 'delay':
+      await new Promise((resolve) => setTimeout(resolve, detail * delay))
+      return remember(failing, await ask(question))
+    case 'duplicate': {
+      const [first] = await Promise.allSettled([ask(question), ask(question)])
+      if (first.status === 'rejected') throw first.reason
+      return remember(failing, first.value)
+    }
+    case 'http429':
+      throw httpError({ question, url, status: 429, retryAfter })
+    case 'http500':
+      throw httpError({ question, url, status: 500 })
+    case 'http503':
+      throw httpError({ question, url, status: 503 })
+    case 'truncated':
+      return truncate(await ask(question), detail, (cause) => {
+        return new HttpRequestError({ body: { ...question }, cause, url })
+      })
+    case 'malformed':
+      return mangle(await ask(question), detail)
+    case 'wrongId':
+      await ask(question)
+      return previous
+    case 'staleHead':
+      return askStale(ask, question, staleBlocks)
+    case 'otherReplica':
+      return remember(failing, await (replica ?? ask)(question))
+  }
+}
+
+async function drop(
+  { ask, url }: Failing,
+  question: Question,
+  detail: number,
+): Promise<never> {
+  const body = { ...question }
+  if (detail < 0.5) {
+    const cause = new TypeError('fetch failed')
+    throw new HttpRequestError({ body, cause, details: cause.message, url })
+  }
+  // It arrives, and nobody ever learns what came of it.
+  await ask(question).catch(() => undefined)
+  throw new TimeoutError({ body, url })
+}
+
+async function askStale(
+  ask: Ask,
+  question: Question,
+  staleBlocks: number,
+): Promise<unknown> {
+  const head = Number(await ask({ method: 'eth_blockNumber' }))
+  const block = numberToHex(Math.max(0, head - staleBlocks))
+  if (question.method === 'eth_blockNumber') return block
+  return ask(askAtBlock(question, block))
+}
+
+function httpError({
+  question,
+  url,
+  status,
+  retryAfter,
+}: {
+  question: Question
+  url: string
+  status: number
+  retryAfter?: number | undefined
+}): HttpRequestError {
+  const words = { 429: 'Too Many Requests', 500: 'Internal Server Error' }
+  const details = words[status as keyof typeof words] ?? 'Service Unavailable'
+  const headers = new Headers(
+    retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) },
+  )
+  return new HttpRequestError({
+    body: { ...question },
+    details,
+    headers,
+    status,
+    url,
+  })
+}
+
+/** Whether a fault means anything for this call. */
+export function isPossible(
+  kind: FaultKind,
+  question: Question,
+  { replica, previous }: Failing,
+): boolean {
+  if (kind === 'staleHead') return asksForHead(question)
+  if (kind === 'wrongId') return previous !== undefined
+  return kind !== 'otherReplica' || replica !== undefined
+}
+
+/** Keeps an answer for whoever gets the wrong one. */
+export function remember(failing: Failing, answer: unknown): unknown {
+  failing.previous = answer
+  return answer
+}
