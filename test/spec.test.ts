@@ -33,10 +33,17 @@ import {
   startDevChain,
 } from 'countersign/devchain'
 import {
+  BlockReceiptsForbiddenError,
+  createReadClient,
+  decodeTokenLog,
+  type LogEvent,
+} from 'countersign/reads'
+import {
   type Address,
   createClient,
   createWalletClient,
   custom,
+  encodeFunctionData,
   type Hash,
   type Hex,
   http,
@@ -59,9 +66,10 @@ import {
   setNextBlockTimestamp,
   waitForTransactionReceipt,
 } from 'viem/actions'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readRevert } from '../src/base/revertReason.js'
 import { tryRequest } from '../src/reads/requestNode.js'
+import { startEndpoint } from './chain/endpoint.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -937,3 +945,491 @@ async function mineAt(timestamp: bigint): Promise<void> {
   await setNextBlockTimestamp(node, { timestamp })
   await node.mine({ blocks: 1 })
 }
+
+const flash = await startDevChain({
+  preconfirmations: 'flashblocks',
+  blockTime: 0,
+  tick: 0,
+})
+const limited = await startDevChain({
+  blockTime: 0,
+  policies: {
+    blockReceipts: 'forbidden',
+    maxLogRange: { blocks: 10, wording: 'publicBase' },
+  },
+})
+afterAll(() => Promise.all([flash.stop(), limited.stop()]))
+
+type DevChain = typeof chain
+const readerOf = ({ urls }: DevChain) => createReadClient({ url: urls.http })
+const reader = readerOf(chain)
+const blockTags = [
+  'latest',
+  'pending',
+  'safe',
+  'finalized',
+  'earliest',
+] as const
+
+const signatureHash = keccak256(
+  stringToHex('Transfer(address,address,uint256)'),
+)
+const addressTopic = (address: Address) => pad(address, { size: 32 })
+
+/** Five token units from the payer, and where they ended up. */
+async function transfer(on: DevChain = chain) {
+  const to = privateKeyToAccount(generatePrivateKey()).address
+  const { payer, public: client } = on.clients
+  const data = encodeFunctionData({
+    abi: devContracts.fiatTokenV2_2.abi,
+    functionName: 'transfer',
+    args: [to, 5n],
+  })
+  const hash = await payer.sendTransaction({
+    to: on.token,
+    data,
+    gas: 100_000n,
+  })
+  const receiptOf = () => waitForTransactionReceipt(client, { hash })
+  return { to, hash, receiptOf, topics: [null, null, addressTopic(to)] }
+}
+
+/** A node that remembers its requests and gives one answer to each method. */
+function nodeOf(answers: Readonly<Record<string, unknown>> = {}) {
+  const asked: { method: string; params: readonly unknown[] }[] = []
+  const request = async (question: (typeof asked)[number]) => {
+    asked.push(question)
+    return answers[question.method]
+  }
+  const transport = custom({ request: request as never })
+  return { client: createReadClient({ transport }), asked }
+}
+
+test('envelope, request: HTTP POST of JSON with jsonrpc, method, params and id', async () => {
+  const { url, posts } = await startEndpoint(chain.urls.http)
+  await createReadClient({ url }).getBalance({ address: to, block: 'latest' })
+  const body = {
+    jsonrpc: '2.0',
+    id: expect.any(Number),
+    method: 'eth_getBalance',
+    params: [to, 'latest'],
+  }
+  expect(posts).toEqual([
+    { method: 'POST', contentType: 'application/json', body },
+  ])
+})
+
+test('envelope, response: the result with the id of the request is its answer', async () => {
+  const { url } = await startEndpoint(chain.urls.http, ([call]) => ({
+    status: 200,
+    body: { id: Number(call?.id) + 1, result: '0x1' },
+  }))
+  await expect(
+    createReadClient({ url }).getBalance({ address: to, block: 'latest' }),
+  ).rejects.toThrow('no answer has the id of the call')
+})
+
+test.each(['0x1f', ...blockTags] as const)(
+  'block selectors, %s: taken where a block parameter is, and sent as it is',
+  async (block) => {
+    const { client, asked } = nodeOf({
+      eth_getBalance: '0x0',
+      eth_getTransactionCount: '0x0',
+      eth_blockNumber: '0x1f',
+      eth_getLogs: [],
+    })
+    await client.getBalance({ address: to, block })
+    await client.getTransactionCount({ address: to, block })
+    await client.getBlockReceipts({ block }).catch(() => {})
+    expect(asked.slice(0, 3).map(({ params }) => params.at(-1))).toEqual([
+      block,
+      block,
+      block,
+    ])
+  },
+)
+
+test('block selectors, number: a bigint is sent as a hex string', async () => {
+  const { client, asked } = nodeOf({ eth_getBalance: '0x0' })
+  await client.getBalance({ address: to, block: 31n })
+  expect(asked).toEqual([{ method: 'eth_getBalance', params: [to, '0x1f'] }])
+})
+
+test('block selectors, pending: the result reflects pre-confirmed transactions', async () => {
+  const client = readerOf(flash)
+  const { address } = flash.clients.payer.account
+  const count = (block: 'latest' | 'pending') =>
+    client.getTransactionCount({ address, block })
+  const before = await count('latest')
+  await transfer(flash)
+  await flash.preconfirmations.tick()
+  expect(await count('latest')).toBe(before)
+  expect(await count('pending')).toBe(before + 1)
+  await flash.preconfirmations.seal()
+})
+
+test('eth_getLogs, params: one filter object', async () => {
+  const { client, asked } = nodeOf({ eth_getLogs: [] })
+  const filter = { address: token, topics: [signatureHash, null, [pad(to)]] }
+  await client.getLogs(filter)
+  const range = { fromBlock: 'latest', toBlock: 'latest' }
+  expect(asked).toEqual([
+    { method: 'eth_getLogs', params: [{ ...filter, ...range }] },
+  ])
+})
+
+test('eth_getLogs, filter: at least one criterion is provided', async () => {
+  const { client, asked } = nodeOf()
+  await expect(client.getLogs({})).rejects.toThrow(InvalidFieldError)
+  expect(asked).toEqual([])
+})
+
+test('eth_getLogs, fromBlock and toBlock: latest when absent', async () => {
+  const { topics, receiptOf } = await transfer()
+  await receiptOf()
+  expect((await reader.getLogs({ topics })).length).toBe(1)
+  await node.mine({ blocks: 1 })
+  expect(await reader.getLogs({ topics })).toEqual([])
+})
+
+test('eth_getLogs, fromBlock: a number or a tag', async () => {
+  const { topics, receiptOf } = await transfer()
+  const { blockNumber } = await receiptOf()
+  await node.mine({ blocks: 1 })
+  const count = async (fromBlock: bigint | Hex | 'earliest' | 'latest') =>
+    (await reader.getLogs({ topics, fromBlock })).length
+  expect(await count(blockNumber)).toBe(1)
+  expect(await count(toHex(blockNumber))).toBe(1)
+  expect(await count('earliest')).toBe(1)
+  expect(await count(blockNumber + 1n)).toBe(0)
+  expect(await count('latest')).toBe(0)
+})
+
+test('eth_getLogs, toBlock: a number or a tag', async () => {
+  const { topics, receiptOf } = await transfer()
+  const { blockNumber } = await receiptOf()
+  const count = async (toBlock: bigint | Hex | 'earliest' | 'latest') =>
+    (await reader.getLogs({ topics, fromBlock: 'earliest', toBlock })).length
+  expect(await count(blockNumber)).toBe(1)
+  expect(await count(toHex(blockNumber))).toBe(1)
+  expect(await count('latest')).toBe(1)
+  expect(await count(blockNumber - 1n)).toBe(0)
+  expect(await count('earliest')).toBe(0)
+})
+
+test('eth_getLogs, address: one contract or several', async () => {
+  const { topics, receiptOf } = await transfer()
+  await receiptOf()
+  const count = async (address: Address | Address[]) =>
+    (await reader.getLogs({ topics, address })).length
+  expect(await count(token)).toBe(1)
+  expect(await count([to, token])).toBe(1)
+  expect(await count(to)).toBe(0)
+})
+
+test('eth_getLogs, topics: by position null, one, or any of several', async () => {
+  const { to: receiver, receiptOf } = await transfer()
+  const { blockNumber: block } = await receiptOf()
+  const other = addressTopic(token)
+  const count = async (...topics: (Hex | Hex[] | null)[]) =>
+    (await reader.getLogs({ topics, fromBlock: block, toBlock: block })).length
+  const mine = addressTopic(receiver)
+  expect(await count(null, null, mine)).toBe(1)
+  expect(await count(null, null, [other, mine])).toBe(1)
+  expect(await count(null, mine)).toBe(0)
+  expect(await count(null, null, other)).toBe(0)
+})
+
+test('eth_getLogs, topics, position 0: the hash of the event signature', async () => {
+  const { receiptOf } = await transfer()
+  const { blockNumber: block } = await receiptOf()
+  const [log] = await reader.getLogs({
+    topics: [signatureHash],
+    fromBlock: block,
+    toBlock: block,
+  })
+  expect(log && decodeTokenLog(log)).toMatchObject({
+    name: 'Transfer',
+    value: 5n,
+  })
+})
+
+test('eth_getLogs, blockHash: restricts to that block', async () => {
+  const { topics, receiptOf } = await transfer()
+  const { blockHash, blockNumber } = await receiptOf()
+  await node.mine({ blocks: 1 })
+  const { hash: next } = await getBlock(client)
+  expect(await reader.getLogs({ topics, blockHash })).toMatchObject([
+    { blockHash, blockNumber },
+  ])
+  expect(await reader.getLogs({ topics, blockHash: next })).toEqual([])
+})
+
+test('difference, blockHash: a range given beside it is dropped, since nodes refuse the pair', async () => {
+  const { topics, receiptOf } = await transfer()
+  const { blockHash } = await receiptOf()
+  const range = { fromBlock: 0n, toBlock: 0n }
+  const { url, posts } = await startEndpoint(chain.urls.http)
+  const both = { topics, blockHash, ...range }
+  expect((await createReadClient({ url }).getLogs(both)).length).toBe(1)
+  const raw = { ...both, fromBlock: '0x0', toBlock: '0x0' }
+  const { failure } = await tryRequest(client, 'eth_getLogs', [raw])
+  expect(failure?.words).toContain('blockHash')
+  expect(posts).toMatchObject([{ body: { method: 'eth_getLogs' } }])
+  expect(Object(posts[0]?.body).params).toEqual([
+    { topics: [null, null, topics[2]?.toLowerCase()], blockHash },
+  ])
+})
+
+test('eth_getLogs, pending: both ends give the logs of pre-confirmed transactions', async () => {
+  const { topics, hash } = await transfer(flash)
+  await flash.preconfirmations.tick()
+  const filter = { topics, fromBlock: 'pending', toBlock: 'pending' } as const
+  expect(await readerOf(flash).getLogs(filter)).toMatchObject([
+    { transactionHash: hash, preconfirmed: true, blockHash: undefined },
+  ])
+  await flash.preconfirmations.seal()
+  await flash.preconfirmations.tick()
+  expect(await readerOf(flash).getLogs(filter)).toEqual([])
+})
+
+test('eth_getLogs, pendingLogs: the stream of the same logs over WebSocket', async () => {
+  const watched = new Promise<LogEvent>((onEvent) => {
+    const unwatch = readerOf(flash).watchLogs({
+      address: flash.token,
+      webSocket: flash.urls.webSocket,
+      pollingInterval: 3_600_000,
+      onEvent,
+    })
+    onTestFinished(unwatch)
+  })
+  // Nothing is replayed to those who subscribe late.
+  await new Promise((done) => setTimeout(done, 500))
+  const { hash } = await transfer(flash)
+  await flash.preconfirmations.tick()
+  expect(await watched).toMatchObject({
+    type: 'preconfirmed',
+    log: { transactionHash: hash, blockHash: undefined },
+  })
+  await flash.preconfirmations.seal()
+})
+
+test('log object: every field, typed', async () => {
+  const { topics, to: receiver, hash, receiptOf } = await transfer()
+  const { blockHash, blockNumber } = await receiptOf()
+  const { timestamp } = await getBlock(client)
+  const { address } = chain.clients.payer.account
+  expect(await reader.getLogs({ topics })).toEqual([
+    {
+      address: token.toLowerCase(),
+      topics: [
+        signatureHash,
+        addressTopic(address),
+        addressTopic(receiver),
+      ].map((topic) => topic.toLowerCase()),
+      data: pad('0x5'),
+      blockNumber,
+      blockTimestamp: timestamp,
+      transactionHash: hash,
+      transactionIndex: 0,
+      blockHash,
+      logIndex: 0,
+      removed: false,
+      preconfirmed: false,
+    },
+  ])
+})
+
+const rpcLog = {
+  address: token,
+  topics: [] as Hex[],
+  data: '0x',
+  blockNumber: '0x1',
+  transactionHash: pad('0x1'),
+  transactionIndex: '0x0',
+  blockHash: pad('0x2'),
+  logIndex: '0x0',
+  removed: false,
+}
+
+test.each([0, 1, 2, 3, 4])('log object, topics: %d of them', async (count) => {
+  const topics = Array.from({ length: count }, () => signatureHash)
+  const { client } = nodeOf({ eth_getLogs: [{ ...rpcLog, topics }] })
+  expect(await client.getLogs({ address: token })).toMatchObject([{ topics }])
+})
+
+test('log object, blockTimestamp: an extension, absent where the node lacks it', async () => {
+  const { client } = nodeOf({ eth_getLogs: [rpcLog] })
+  const [log] = await client.getLogs({ address: token })
+  expect(log).toHaveProperty('blockTimestamp', undefined)
+})
+
+test('log object, removed: true if a reorganization removed the log', async () => {
+  const { client } = nodeOf({ eth_getLogs: [{ ...rpcLog, removed: true }] })
+  const logs = await client.getLogs({ address: token })
+  expect(logs.map(({ removed }) => removed)).toEqual([true])
+})
+
+test('eth_getBlockReceipts, result: one receipt per transaction, its fields typed', async () => {
+  const { receiptOf, hash } = await transfer()
+  const { blockNumber, gasUsed } = await receiptOf()
+  const { receipts } = await reader.getBlockReceipts({ block: blockNumber })
+  expect(receipts).toMatchObject([
+    {
+      transactionHash: hash,
+      blockNumber,
+      status: 'success',
+      gasUsed,
+      type: '0x2',
+    },
+  ])
+  expect(await reader.getBlockReceipts({ block: toHex(blockNumber) })).toEqual(
+    await reader.getBlockReceipts({ block: 'latest' }),
+  )
+})
+
+test('eth_getBlockReceipts, pending: the receipts of the pre-confirmed block', async () => {
+  const { hash } = await transfer(flash)
+  await flash.preconfirmations.tick()
+  const block = 'pending'
+  const { receipts } = await readerOf(flash).getBlockReceipts({ block })
+  expect(receipts).toMatchObject([
+    { transactionHash: hash, preconfirmed: true },
+  ])
+  await flash.preconfirmations.seal()
+})
+
+test('difference, pending receipts: where a node has none, the newest sealed block answers and is named', async () => {
+  const { receiptOf, hash } = await transfer()
+  const { blockNumber, blockHash } = await receiptOf()
+  const found = await reader.getBlockReceipts({ block: 'pending' })
+  expect(found).toMatchObject({ blockNumber, blockHash })
+  expect(found.receipts).toMatchObject([
+    { transactionHash: hash, preconfirmed: false },
+  ])
+})
+
+test('eth_getTransactionCount, params: address and block are required', async () => {
+  const { client, asked } = nodeOf()
+  for (const wrong of [{ address: to }, { block: 'latest' }])
+    await expect(client.getTransactionCount(wrong as never)).rejects.toThrow(
+      InvalidFieldError,
+    )
+  expect(asked).toEqual([])
+})
+
+test('eth_getTransactionCount, result: the nonce of the next transaction', async () => {
+  const { address } = merchant.account
+  const block = 'latest'
+  const nonce = await reader.getTransactionCount({ address, block })
+  const { transactionHash: hash } = await sendTransactionSync(merchant, {
+    to: address,
+    nonce,
+  })
+  expect(await client.getTransaction({ hash })).toMatchObject({ nonce })
+  expect(await reader.getTransactionCount({ address, block })).toBe(nonce + 1)
+})
+
+test('eth_getTransactionCount, pending: includes all pre-confirmed transactions, so no nonce is skipped', async () => {
+  const { address } = flash.clients.payer.account
+  const count = () =>
+    readerOf(flash).getTransactionCount({ address, block: 'pending' })
+  const first = await count()
+  for (const sent of [1, 2]) {
+    await transfer(flash)
+    await flash.preconfirmations.tick()
+    expect(await count()).toBe(first + sent)
+  }
+  await flash.preconfirmations.seal()
+  expect(await count()).toBe(first + 2)
+})
+
+test('eth_getBalance, params: address and block are required', async () => {
+  const { client, asked } = nodeOf()
+  for (const wrong of [{ address: to }, { block: 'latest' }])
+    await expect(client.getBalance(wrong as never)).rejects.toThrow(
+      InvalidFieldError,
+    )
+  expect(asked).toEqual([])
+})
+
+test('eth_getBalance, result: the native balance in wei', async () => {
+  const { address } = privateKeyToAccount(generatePrivateKey())
+  await node.setBalance({ address, value: 10n ** 24n + 1n })
+  expect(await reader.getBalance({ address, block: 'latest' })).toBe(
+    10n ** 24n + 1n,
+  )
+})
+
+test('eth_getBalance, pending: the pre-confirmed balance', async () => {
+  const { address } = privateKeyToAccount(generatePrivateKey())
+  await flash.clients.relayer.sendTransaction({ to: address, value: 7n })
+  await flash.preconfirmations.tick()
+  const wei = (block: 'latest' | 'pending') =>
+    readerOf(flash).getBalance({ address, block })
+  expect([await wei('latest'), await wei('pending')]).toEqual([0n, 7n])
+  await flash.preconfirmations.seal()
+})
+
+test('errors, eth_getBlockReceipts: HTTP status 403 on a public endpoint', async () => {
+  const { url, asked } = await startEndpoint(limited.urls.http, () => ({
+    status: 403,
+    body: {},
+  }))
+  await expect(
+    createReadClient({ url }).getBlockReceipts({ block: 'latest' }),
+  ).rejects.toThrow(BlockReceiptsForbiddenError)
+  expect(asked).toEqual([['eth_getBlockReceipts']])
+  await expect(
+    readerOf(limited).getBlockReceipts({ block: 'latest' }),
+  ).rejects.toThrow(BlockReceiptsForbiddenError)
+})
+
+test('errors, eth_getLogs: a very large range that is rejected is read in parts', async () => {
+  const { topics, hash, receiptOf } = await transfer(limited)
+  await receiptOf()
+  await limited.clients.test.mine({ blocks: 100 })
+  const raw = [{ topics, fromBlock: '0x0', toBlock: 'latest' }]
+  const plain = limited.clients.public
+  expect((await tryRequest(plain, 'eth_getLogs', raw)).failure?.code).toBe(
+    -32614,
+  )
+  const logs = await readerOf(limited).getLogs({ topics, fromBlock: 0n })
+  expect(logs).toMatchObject([{ transactionHash: hash }])
+})
+
+test('limits, block range: at most 2,000 blocks in one request', async () => {
+  const { client, asked } = nodeOf({ eth_getLogs: [] })
+  await client.getLogs({ address: token, fromBlock: 1n, toBlock: 4500n })
+  const ranges = asked.map(({ params: [filter] }) => {
+    const { fromBlock, toBlock } = Object(filter)
+    return [Number(fromBlock), Number(toBlock)]
+  })
+  expect(ranges.sort(([a = 0], [b = 0]) => a - b)).toEqual([
+    [1, 2000],
+    [2001, 4000],
+    [4001, 4500],
+  ])
+})
+
+test('limits, topics: a filter of more than four positions is refused', async () => {
+  const { client, asked } = nodeOf()
+  const topics = Array(5).fill(null)
+  await expect(client.getLogs({ topics })).rejects.toThrow(InvalidFieldError)
+  expect(asked).toEqual([])
+})
+
+test('limits, pre-confirmed refresh: a transaction is seen as pending within a few ticks of 200 ms', async () => {
+  const live = await startDevChain({
+    preconfirmations: 'flashblocks',
+    blockTime: 60,
+  })
+  onTestFinished(() => live.stop())
+  const { hash, topics } = await transfer(live)
+  const sent = Date.now()
+  const pending = { fromBlock: 'pending', toBlock: 'pending' } as const
+  const seen = () => readerOf(live).getLogs({ topics, ...pending })
+  while ((await seen()).length === 0 && Date.now() - sent < 1500)
+    await new Promise((done) => setTimeout(done, 20))
+  expect(await seen()).toMatchObject([{ transactionHash: hash }])
+})

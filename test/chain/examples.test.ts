@@ -10,6 +10,7 @@ import { readOptions } from '../../examples/demo/options.js'
 import { playStory } from '../../examples/demo/playStory.js'
 import type { Played, Run, Story } from '../../examples/demo/types.js'
 import { readBalances } from '../../examples/demo/wallets.js'
+import { drawProgress } from '../../examples/reads/show.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = readdirSync(`${root}/examples`).filter((name) =>
@@ -117,9 +118,42 @@ test.concurrent.each(outputs)('%s prints what it shows', async (file, text) => {
   expect([code, settle(stdout), stderr]).toEqual([0, text, ''])
 })
 
+test.concurrent('6-reads.ts reads the past with progress and follows payments to safe', async () => {
+  const began = performance.now()
+  const { code, stdout, stderr } = await run('6-reads.ts')
+  const [past = '', live = ''] = stdout.split(/^.* so far\n/m)
+  const progress = past.trimEnd().split('\n')
+  const shares = progress.map((line) => Number.parseInt(line, 10))
+  const steps = [...live.matchAll(/^ +(\d) USDC {2}(\w+) +block \d+$/gm)]
+  const stepsOf = (amount: string) =>
+    steps.filter(([, it]) => it === amount).map(([, , step]) => step)
+
+  expect([code, stderr]).toEqual([0, ''])
+  expect(performance.now() - began).toBeLessThan(30_000)
+  expect(stdout).not.toContain('\r')
+  expect(shares.length).toBeGreaterThan(8)
+  expect(shares).toEqual([...shares].sort((a, b) => a - b))
+  expect(progress.at(-1)).toMatch(/^100 % of \d+ blocks read, payments: 5$/)
+  expect(stdout).toContain('\n5 payments of 50 USDC so far\n')
+  for (const amount of ['1', '2', '3'])
+    expect(stepsOf(amount)).toEqual(['preconfirmed', 'included', 'safe'])
+  expect(live.trimEnd().split('\n')).toHaveLength(9)
+})
+
+test('a terminal gets one line that grows, and its end when all is read', () => {
+  const draw = (done: bigint) =>
+    drawProgress({ done, total: 60n, logs: 7 }, true)
+
+  expect([draw(0n), draw(15n), draw(60n)]).toEqual([
+    `\r${'░'.repeat(30)}   0 %  payments: 7`,
+    `\r${'█'.repeat(7)}${'░'.repeat(23)}  25 %  payments: 7`,
+    `\r${'█'.repeat(30)} 100 %  payments: 7\n`,
+  ])
+})
+
 test('every example is run here, listed, and 30 to 60 lines long', () => {
   const list = readFileSync(`${root}/examples/README.md`, 'utf8')
-  expect(examples).toEqual(outputs.map(([file]) => file))
+  expect(examples).toEqual([...outputs.map(([file]) => file), '6-reads.ts'])
   for (const file of examples) {
     const lines = readFileSync(`${root}/examples/${file}`, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(30)
@@ -129,15 +163,22 @@ test('every example is run here, listed, and 30 to 60 lines long', () => {
 })
 
 test('examples and demo use the published entries and nothing inside', () => {
-  const demo = readdirSync(`${root}/examples/demo`).map((it) => `demo/${it}`)
-  const specifiers = [...examples, ...demo].flatMap((file) => [
+  const inner = ['demo', 'reads'].flatMap((folder) =>
+    readdirSync(`${root}/examples/${folder}`).map((it) => `${folder}/${it}`),
+  )
+  const specifiers = [...examples, ...inner].flatMap((file) => [
     ...readFileSync(`${root}/examples/${file}`, 'utf8').matchAll(
       /from '([^'.][^']*)'/g,
     ),
   ])
   const modules = new Set(specifiers.map(([, name = '']) => name))
   const foreign = [...modules].filter((name) => !name.startsWith('node:'))
-  expect(foreign.sort()).toEqual(['countersign', 'countersign/devchain'])
+  expect(foreign.sort()).toEqual([
+    'countersign',
+    'countersign/devchain',
+    'countersign/reads',
+    'viem',
+  ])
 })
 
 test('npm run demo prints a timeline, ends within 20 seconds and leaves no node', async () => {

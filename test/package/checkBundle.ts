@@ -24,7 +24,7 @@ export async function checkImports({ installed }: Consumer): Promise<void> {
     'imported without being a dependency',
   )
 
-  for (const entry of ['index', 'testing']) {
+  for (const entry of ['index', 'reads', 'testing']) {
     const { metafile } = await build({
       entryPoints: [join(dist, `${entry}.js`)],
       bundle: true,

@@ -1,7 +1,10 @@
 import { deepEqual } from 'node:assert/strict'
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import process from 'node:process'
+import { findAnvil } from '../../src/devchain/findAnvil.js'
 import { entryNames } from './checkContents.js'
-import { type Consumer, run } from './installPackage.js'
+import { type Consumer, root, run } from './installPackage.js'
 
 /** A fresh Node finds the same names behind an import path as in its source. */
 export async function checkEntries({ project }: Consumer): Promise<void> {
@@ -14,16 +17,26 @@ export async function checkEntries({ project }: Consumer): Promise<void> {
   }
 }
 
-/** The optional peer is not installed in the consumer's project. */
-export function checkOptionalPeer({ project }: Consumer): void {
-  const program = `
-    import { startDevChain } from 'countersign/devchain'
-    const { execPath: binary } = process
-    const error = await startDevChain({ binary }).catch((error) => error)
-    console.log(error.name)
-  `
-  const told = runModule(project, program).trim()
-  deepEqual(told, 'AnvilPackageNotFoundError')
+/** The optional peers are not installed in the consumer's project. */
+export function checkOptionalPeers({ project }: Consumer): void {
+  const told = (options: object) =>
+    runModule(
+      project,
+      `
+        import { startDevChain } from 'countersign/devchain'
+        const options = ${JSON.stringify(options)}
+        const error = await startDevChain(options).catch((error) => error)
+        console.log(error.name)
+      `,
+    ).trim()
+  const binary = findAnvil()
+  deepEqual(told({ binary }), 'AnvilPackageNotFoundError')
+
+  const link = join(project, 'node_modules/@viem')
+  symlinkSync(join(root, 'node_modules/@viem'), link)
+  const network = { binary, preconfirmations: 'flashblocks' }
+  deepEqual(told(network), 'WebSocketPackageNotFoundError')
+  rmSync(link)
 }
 
 function runModule(project: string, program: string): string {

@@ -7,7 +7,7 @@
 import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
 import { checkContents, checkExports } from './checkContents.js'
-import { checkEntries, checkOptionalPeer } from './checkEntries.js'
+import { checkEntries, checkOptionalPeers } from './checkEntries.js'
 import { checkTypes } from './checkTypes.js'
 import { type Consumer, installPackage } from './installPackage.js'
 
@@ -18,10 +18,13 @@ const checks: readonly (readonly [string, Check])[] = [
   ['the export map names every entry, and only files that exist', checkExports],
   ['Node imports every entry and sees the names of its source', checkEntries],
   [
-    'the development chain says what is missing without its peer',
-    checkOptionalPeer,
+    'the development chain says which of its peers is missing',
+    checkOptionalPeers,
   ],
-  ['the package imports its peers only, the root no builtin', checkImports],
+  [
+    'the package imports its peers only, root and reads no builtin',
+    checkImports,
+  ],
   ['a checkout page bundles without viem, and the bundle runs', checkBundle],
   ['strict consumers compile, as NodeNext and for bundlers', checkTypes],
 ]

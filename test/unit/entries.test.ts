@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
+import * as reads from 'countersign/reads'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
 
 const entries: Record<string, Record<string, unknown>> = {
   devchain,
   index: main,
+  reads,
   testing,
 }
 const sources = readdirSync('src/entries').map((file) => ({
@@ -93,10 +95,13 @@ test('countersign/devchain exports these names', () => {
       "AnvilPackageNotFoundError",
       "AnvilStartError",
       "DevCallRevertedError",
+      "DevChainModeError",
       "DevTokenNotFoundError",
+      "WebSocketPackageNotFoundError",
       "deployDevContract",
       "deployDevToken",
       "devContracts",
+      "providerWordings",
       "startDevChain",
     ]
   `)
@@ -105,7 +110,26 @@ test('countersign/devchain exports these names', () => {
 test('countersign/testing exports these names', () => {
   expect(Object.keys(testing).sort()).toMatchInlineSnapshot(`
     [
+      "faultTransport",
       "samplePayment",
+    ]
+  `)
+})
+
+test('countersign/reads exports these names', () => {
+  expect(Object.keys(reads).sort()).toMatchInlineSnapshot(`
+    [
+      "BlockReceiptsForbiddenError",
+      "LogRangeError",
+      "createReadClient",
+      "decodeTokenLog",
+      "detectPreconfirmations",
+      "getBalance",
+      "getBlockReceipts",
+      "getLogs",
+      "getTransactionCount",
+      "streamLogs",
+      "watchLogs",
     ]
   `)
 })

@@ -14,6 +14,13 @@ import {
   waitForOutcome,
 } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import {
+  createReadClient,
+  decodeTokenLog,
+  getLogs,
+  type LogEvent,
+  type ReadLog,
+} from 'countersign/reads'
 import { samplePayment } from 'countersign/testing'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { base } from 'viem/chains'
@@ -47,6 +54,24 @@ export async function rehearse(): Promise<DevChain> {
   return chain
 }
 
+/** Reads of a client of their own, and of any of viem's. */
+export async function sumReceived(url: string): Promise<bigint> {
+  const client = createReadClient({ url })
+  const block = await client.getBlockReceipts({ block: 'latest' })
+  const filter = { address: order.token, fromBlock: block.blockNumber }
+  const logs: ReadLog[] = [
+    ...(await client.getLogs(filter)),
+    ...(await getLogs(reader, filter)),
+  ]
+  return logs
+    .map(decodeTokenLog)
+    .map((event) => (event?.name === 'Transfer' ? event.value : 0n))
+    .reduce((sum, value) => sum + value, 0n)
+}
+
+export const follow = (url: string, onEvent: (event: LogEvent) => void) =>
+  createReadClient({ url }).watchLogs({ address: order.token, onEvent })
+
 export const mayRetry = (error: unknown): boolean =>
   error instanceof CountersignError && error.retryable
 
@@ -73,5 +98,7 @@ const order = {
 const { domain, message } = samplePayment()
 // @ts-expect-error an amount is a decimal string, never a number
 buildPayment({ domain, from: message.from, to: message.to, amount: 12.5 })
+// @ts-expect-error a block is a bigint, its hex or a tag, never a number
+createReadClient({ url: '' }).getBalance({ address: order.to, block: 1 })
 // @ts-expect-error no such function pays
 samplePayment({ primaryType: 'ApproveWithAuthorization' })
