@@ -1,10 +1,13 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { benchBundleSize } from './bundleSize.js'
 import type { Row } from './compare.js'
 import { benchHashPayment } from './hashPayment.js'
 import { benchImport } from './importTime.js'
+import { benchReadsBatch } from './readsBatch.js'
+import { benchReadsLogs } from './readsLogs.js'
+import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
+import { benchReadsReceipts } from './readsReceipts.js'
+import { benchReadsStream } from './readsStream.js'
 import { benchVerifyPayment } from './verifyPayment.js'
 
 const cell = (value: string | number, width: number): string =>
@@ -18,9 +21,6 @@ function showRow({ name, peer, ratio, goal, unit }: Row): string {
   return `${cell(name, 38)} ${cell(peer, 36)} ${cell(ratio, 6)} ${wanted} ${unit.padEnd(4)} ${met}`
 }
 
-// Sizes and the time of an import are those of what ships.
-await promisify(execFile)('npx', ['tsup'])
-
 const rows: Row[] = []
 process.stdout.write(
   `${cell('name', 38)} ${cell('peer', 36)} ${'ratio'.padStart(6)} ${'goal'.padStart(6)} unit\n`,
@@ -30,6 +30,11 @@ for (const bench of [
   benchHashPayment,
   benchVerifyPayment,
   benchImport,
+  benchReadsBatch,
+  benchReadsLogs,
+  benchReadsReceipts,
+  benchReadsStream,
+  benchReadsPreconfirmed,
 ]) {
   const measured = await bench()
   rows.push(...measured)

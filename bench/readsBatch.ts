@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { createReadClient } from 'countersign/reads'
+import { type Address, createPublicClient, getAddress, http } from 'viem'
+import { type Candidates, compare, type Row } from './compare.js'
+import { type ReadsNode, startReadsNode } from './startReadsNode.js'
+
+const calls = 100
+
+/** 100 reads of all four kinds in one tick, both as one batch. */
+export async function benchReadsBatch(): Promise<Row[]> {
+  const node = await startReadsNode()
+  try {
+    const { viem = Number.NaN } = await compare('countersign', {
+      rounds: 200,
+      prepare: readers(node),
+    })
+    return [
+      {
+        name: `${calls} mixed reads, ${await countOwn(node)} request`,
+        peer: 'viem, batch transport',
+        ratio: viem,
+        goal: 2,
+        unit: 'time',
+      },
+    ]
+  } finally {
+    node.stop()
+  }
+}
+
+async function countOwn(node: ReadsNode): Promise<number> {
+  const before = await node.countRequests()
+  await readers(node)().countersign?.()
+  const count = (await node.countRequests()) - before
+  if (count !== 1) throw new Error(`${calls} reads took ${count} requests.`)
+  return count
+}
+
+/** The accounts of an application, spelled as their owners do. */
+const accounts: readonly Address[] = Array.from({ length: 40 }, () =>
+  getAddress(`0x${randomBytes(20).toString('hex')}`),
+)
+
+function readers({ url }: ReadsNode): () => Candidates {
+  const ours = createReadClient({ url })
+  const theirs = createPublicClient({
+    transport: http(url, { batch: { batchSize: calls, wait: 0 } }),
+  })
+  return () => ({
+    countersign: () =>
+      Promise.all(
+        accounts.flatMap((address, i): Promise<unknown>[] => {
+          const block = BigInt(i)
+          const two = [
+            ours.getBalance({ address, block: 'pending' }),
+            ours.getTransactionCount({ address, block: 'pending' }),
+          ]
+          if (i < 10)
+            two.push(
+              ours.getLogs({ fromBlock: block, toBlock: block }) as never,
+            )
+          if (i >= 30) two.push(ours.getBlockReceipts({ block: 1n }) as never)
+          return two
+        }),
+      ),
+    viem: () =>
+      Promise.all(
+        accounts.flatMap((address, i): Promise<unknown>[] => {
+          const block = BigInt(i)
+          return [
+            theirs.getBalance({ address, blockTag: 'pending' }),
+            theirs.getTransactionCount({ address, blockTag: 'pending' }),
+            ...(i < 10
+              ? [theirs.getLogs({ fromBlock: block, toBlock: block })]
+              : []),
+            ...(i >= 30 ? [theirs.getBlockReceipts({ blockNumber: 1n })] : []),
+          ]
+        }),
+      ),
+  })
+}

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { transform } from 'esbuild'
+import type { Row } from './compare.js'
+import { startReadsNode } from './startReadsNode.js'
+
+type Run = {
+  seconds: number
+  /** Megabytes. */
+  peak: number
+  secondQuarter: number
+  lastQuarter: number
+}
+
+/** What a long stream of logs takes of memory, and whether it grows. */
+export async function benchReadsStream(): Promise<Row[]> {
+  const node = await startReadsNode()
+  try {
+    const own = await readApart('countersign', node.url, 1_000_000)
+    // Long enough for viem to reach what it needs for good.
+    const viem = await readApart('viem', node.url, 50_000)
+    const name = `streamLogs of 1,000,000, ${own.peak.toFixed(0)} MB`
+    const unit = 'MB'
+    return [
+      { name, peer: 'limit of 200 MB', ratio: 200 / own.peak, goal: 1, unit },
+      {
+        name: 'streamLogs, last quarter',
+        peer: 'its second quarter',
+        ratio: own.secondQuarter / own.lastQuarter,
+        goal: 0.85,
+        unit,
+      },
+      {
+        name,
+        peer: `viem, 50,000, ${viem.peak.toFixed(0)} MB`,
+        ratio: viem.peak / own.peak,
+        goal: 0,
+        unit,
+      },
+      {
+        name: 'streamLogs, logs a second',
+        peer: 'viem getLogs with event',
+        ratio: viem.seconds / 50_000 / (own.seconds / 1_000_000),
+        goal: 0,
+        unit: 'time',
+      },
+    ]
+  } finally {
+    node.stop()
+  }
+}
+
+/** Runs the reader on what ships, without a compiler in its process. */
+async function readApart(
+  reader: string,
+  url: string,
+  logs: number,
+): Promise<Run> {
+  const source = new URL('readsStreamReader.ts', import.meta.url)
+  const { code } = await transform(await readFile(source, 'utf8'), {
+    loader: 'ts',
+    format: 'esm',
+  })
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    code,
+    reader,
+    url,
+    String(logs),
+  ])
+  return JSON.parse(stdout)
+}
