@@ -30,10 +30,10 @@ export class ClockSkewError extends CountersignError {
   override readonly retryable = true
 
   constructor({ chain, wall }: { chain: bigint; wall: bigint }) {
-    super(
-      `The newest block is from ${chain}, this machine's clock says ${wall} (Unix seconds).`,
-      { chain, wall },
-    )
+    super(`The chain's clock says ${chain}, this machine's ${wall}.`, {
+      chain,
+      wall,
+    })
   }
 }
 

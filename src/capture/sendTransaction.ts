@@ -36,7 +36,7 @@ export async function signTransaction(
   // Checked here: viem's hash function quotes what it cannot read.
   if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
     throw new SendError({
-      words: 'the signer gave no serialized transaction',
+      words: 'the signer gave no transaction',
       retryable: false,
       maybeSent: false,
     })

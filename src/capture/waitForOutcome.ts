@@ -34,7 +34,7 @@ export type WaitForOutcomeParameters = {
    * blocks the deciding one must count as the newest of. @default 'included'
    */
   finality?: Finality | { blocks: number } | undefined
-  /** Milliseconds between two looks. @default the client's, at most 1000 */
+  /** @default the client's, at most 1000 ms, and 100 ms for `preconfirmed` */
   pollingInterval?: number | undefined
   /** Milliseconds to wait at most. @default until the payment expires */
   timeout?: number | undefined
@@ -85,7 +85,8 @@ export async function waitForOutcome(
 ): Promise<PaymentOutcome> {
   const { timeout, signal, hash, since } = parameters
   const finality = readFinality(parameters.finality)
-  const { pollingInterval = Math.min(client.pollingInterval, 1000) } =
+  const slowest = finality === 'preconfirmed' ? 100 : 1000
+  const { pollingInterval = Math.min(client.pollingInterval, slowest) } =
     parameters
   const { signature: _, ...unsigned } = parameters.payment as Payment & {
     signature?: unknown

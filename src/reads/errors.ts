@@ -112,7 +112,7 @@ export class FinalityUnsupportedError extends CountersignError {
 
   constructor({ finality }: { finality: string }) {
     super(
-      `The node knows no ${finality} block; name a number of blocks instead, as in { blocks: 12 }.`,
+      `The node knows no ${finality} block; use a number, as in { blocks: 12 }.`,
       { finality },
     )
   }

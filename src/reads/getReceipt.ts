@@ -37,7 +37,7 @@ export function readLog(
 ): ProofReceipt['logs'][number] & { transactionHash: Hash } {
   const log = readRecord(answer, method)
   if (!Array.isArray(log.topics))
-    throw new NodeAnswerError({ method, problem: 'has a log without topics' })
+    throw new NodeAnswerError({ method, problem: 'has no topics' })
   return {
     address: readBytes(log.address, method),
     topics: log.topics.map((topic) => readBytes(topic, method)),

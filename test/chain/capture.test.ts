@@ -708,7 +708,7 @@ test('a signer that gives no transaction is an error of its own', async () => {
     {
       name: 'SendError',
       message:
-        'The transaction was not sent: the signer gave no serialized transaction.',
+        'The transaction was not sent: the signer gave no transaction.',
     },
   )
 })

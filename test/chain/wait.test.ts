@@ -486,3 +486,17 @@ test('an unrelated hash does not keep from the outcome', async () => {
     proof: { transactionHash: right },
   })
 })
+
+test('a pre-confirmation is looked for every 100 ms by default', async () => {
+  const { client, asked } = fakeNode(chain, async () => null)
+  const slow = { ...client, pollingInterval: 4000 }
+  const payment = await draft(chain)
+  const waiting = waitForOutcome(slow, {
+    payment,
+    hash: randomHash(),
+    finality: 'preconfirmed',
+    timeout: 450,
+  })
+  await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
+  expect(asked.length).toBeGreaterThanOrEqual(3)
+})
