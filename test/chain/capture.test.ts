@@ -707,8 +707,7 @@ test('a signer that gives no transaction is an error of its own', async () => {
   await expect(signCapture(reader, { payment, account })).rejects.toMatchObject(
     {
       name: 'SendError',
-      message:
-        'The transaction was not sent: the signer gave no transaction.',
+      message: 'The transaction was not sent: the signer gave no transaction.',
     },
   )
 })
