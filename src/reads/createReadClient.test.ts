@@ -222,6 +222,19 @@ test('a slow node is given up on', async () => {
   })
 })
 
+test('the words of a node are passed on without addresses and long hex', async () => {
+  const message = `upstream https://node/v1/secret-key refused 0x${'ab'.repeat(65)}`
+  const { url } = await serve(({ calls }) => ({
+    body: JSON.stringify({
+      id: calls[0]?.id,
+      error: { code: -32000, message },
+    }),
+  }))
+  await expect(balance(createReadClient({ url }))).rejects.toMatchObject({
+    details: { words: 'upstream (url) refused 0x…' },
+  })
+})
+
 test('headers go along', async () => {
   const { url, seen } = await serve(ok)
   await balance(createReadClient({ url, headers: { 'x-api-key': 'k' } }))

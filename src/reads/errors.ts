@@ -140,7 +140,7 @@ export function readFailure(error: unknown): NodeFailure {
 }
 
 /** The first line, within limits: a node may echo the whole request. */
-function tidy(words: string): string {
+export function tidy(words: string): string {
   const line = words.slice(0, 2000).split('\n', 1)[0] ?? ''
   // Half a secret at the cut would be too short to be recognised as one.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')

@@ -1,5 +1,4 @@
-import { redact } from '../base/revertReason.js'
-import type { NodeFailure } from './errors.js'
+import { type NodeFailure, tidy } from './errors.js'
 
 /** A request waiting for its answer. */
 export type RpcCall = {
@@ -54,7 +53,7 @@ export function readRpcError(error: unknown): NodeFailure {
   const { code, message, data } = Object(error)
   return {
     words:
-      typeof message === 'string' ? redact(message) : 'an error without words',
+      typeof message === 'string' ? tidy(message) : 'an error without words',
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof data === 'string' && data.startsWith('0x')
       ? { data: data as `0x${string}` }
