@@ -52,7 +52,10 @@ export type OrderRecord = Scope & {
   deadline: bigint
   /** When the lane has something to send; absent when it has not. */
   sendDue: bigint | undefined
-  /** When the chain has to be asked about it; absent when it is settled. */
+  /**
+   * When the chain has to be asked whether it is spent or expired; absent when
+   * something settled it, or nothing can any more.
+   */
   lookDue: bigint | undefined
   /** What the merchant or the buyer wants and the chain has not decided yet. */
   wish: 'capture' | 'void' | 'cancel' | undefined
@@ -124,7 +127,10 @@ export type TransactionRecord = {
   maxPriorityFeePerGas: bigint
   /** Unix milliseconds of this machine. */
   recordedAt: bigint
-  /** Its nonce is not known to be used up in a block that stays. */
+  /**
+   * Not known to be mined, and nothing else at its nonce either; a
+   * reorganization opens it again.
+   */
   open: boolean
 }
 
@@ -195,7 +201,7 @@ export type OrderQuery =
       toBlock?: bigint | undefined
       limit: number
     }
-  /** Not final, with a signature held; the oldest first. */
+  /** With a payer and something left to look at; the oldest first. */
   | { open: Scope; after?: bigint | undefined; limit: number }
 
 export type AttemptQuery =

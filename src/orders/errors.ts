@@ -1,0 +1,33 @@
+import { CountersignError } from '../base/CountersignError.js'
+
+/** No order with this id among the ones this instance answers for. */
+export class OrderNotFoundError extends CountersignError {
+  override readonly name = 'OrderNotFoundError'
+
+  constructor(orderId: string) {
+    super(`There is no order ${JSON.stringify(orderId.slice(0, 128))}.`, {
+      orderId: orderId.slice(0, 128),
+    })
+  }
+}
+
+/** An order cannot go from one state to another. A fault, not a verdict. */
+export class TransitionError extends CountersignError {
+  override readonly name = 'TransitionError'
+
+  constructor(facts: { from: string; to: string }) {
+    super(`An order cannot go from ${facts.from} to ${facts.to}.`, facts)
+  }
+}
+
+/** Orders cannot start with what they were given. */
+export class OrdersSetupError extends CountersignError {
+  override readonly name = 'OrdersSetupError'
+
+  constructor(
+    problem: string,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(`Orders ${problem}.`, { problem, ...details })
+  }
+}

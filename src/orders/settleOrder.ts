@@ -1,0 +1,239 @@
+import type { Hash } from 'viem'
+import type { AttemptRecord, OrderRecord, ProofRecord } from '../store/types.js'
+import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+
+/** An order with what is on record about it. */
+export type OrderFile = {
+  order: OrderRecord
+  /** The attempt in question, by its nonce. */
+  attempt: AttemptRecord
+  /** All proofs of the order. */
+  proofs: readonly ProofRecord[]
+}
+
+/** What the chain says about an attempt, at one block. */
+export type Evidence =
+  | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
+  /** The nonce was spent without paying, and not by a cancellation. */
+  | { kind: 'consumed'; transactionHash: Hash; blockNumber: bigint }
+  /** In one block the nonce is unused and the time at or past `validBefore`. */
+  | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
+
+/** Seconds after which an order that is over, but not finally, is looked at. */
+const lookAgain = 15n
+
+/**
+ * What the record has to say once the chain has spoken. Pure, and without
+ * effect when the same evidence comes again.
+ *
+ * @param at Unix milliseconds, for the events.
+ */
+export function settleOrder(
+  file: OrderFile,
+  evidence: Evidence,
+  at: bigint,
+): Changes {
+  switch (evidence.kind) {
+    case 'capture':
+      return settleCapture(file, evidence.proof, at)
+    case 'cancel':
+      return settleCancel(file, evidence.proof, at)
+    case 'consumed':
+      return settleConsumed(file, evidence, at)
+    case 'expired':
+      return settleExpired(file, evidence, at)
+  }
+}
+
+/** A new proof, or a known one that moved to another block. */
+function fileProof(
+  { proofs }: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+): Pick<Changes, 'proofs' | 'newProofs'> | undefined {
+  const known = proofs.find(
+    ({ transactionHash, logIndex }) =>
+      transactionHash === proof.transactionHash && logIndex === proof.logIndex,
+  )
+  if (!known) return { proofs: [], newProofs: [proof] }
+  if (!known.removed && known.blockHash === proof.blockHash) return undefined
+  return { proofs: [{ ...known, ...proof }], newProofs: [] }
+}
+
+const settledBy = ({
+  transactionHash,
+  blockNumber,
+}: Omit<ProofRecord, 'version'>) =>
+  ({
+    settledHash: transactionHash,
+    settledBlock: blockNumber,
+    grade: 'included',
+    sendDue: undefined,
+    lookDue: undefined,
+    wish: undefined,
+    reason: undefined,
+    held: false,
+  }) as const
+
+function settleCapture(
+  file: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+  at: bigint,
+): Changes {
+  const { order, attempt, proofs } = file
+  const filed = fileProof(file, proof)
+  if (!filed) return noChanges()
+  const { transactionHash, logIndex, blockNumber, value } = proof
+  const data = {
+    transactionHash,
+    logIndex,
+    blockNumber: String(blockNumber),
+    value: String(value),
+    submitter: proof.submitter,
+  }
+  const other = proofs.some(
+    (known) =>
+      known.kind === 'capture' &&
+      !known.removed &&
+      known.transactionHash !== transactionHash,
+  )
+  const closed = { ...attempt, payer: proof.payer, open: false }
+  const changes = { ...noChanges(), ...filed, attempts: [closed] }
+  if (order.state === 'captured' && other) {
+    const told = tellOrder(
+      order,
+      { type: 'overpaid', at, data },
+      { overpaid: true },
+    )
+    return { ...changes, orders: [told.order], events: [told.event] }
+  }
+  const unexpected =
+    order.unexpected || ['voided', 'expired', 'canceled'].includes(order.state)
+  const moved = moveOrder(
+    order,
+    'captured',
+    { type: 'captured', at, data },
+    { ...settledBy(proof), payer: proof.payer, unexpected },
+  )
+  if (!unexpected)
+    return { ...changes, orders: [moved.order], events: [moved.event] }
+  const due = tellOrder(moved.order, {
+    type: 'refundDue',
+    at,
+    data: { ...data, refundTo: proof.payer },
+  })
+  return { ...changes, orders: [due.order], events: [moved.event, due.event] }
+}
+
+function settleCancel(
+  file: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+  at: bigint,
+): Changes {
+  const { order, attempt } = file
+  const filed = fileProof(file, proof)
+  if (!filed) return noChanges()
+  const changes = {
+    ...noChanges(),
+    ...filed,
+    attempts: [{ ...attempt, open: false }],
+  }
+  // What an older attempt's end says about the order was decided by then.
+  if (attempt.number !== order.attempt || order.state === 'captured')
+    return changes
+  const { transactionHash, blockNumber } = proof
+  const moved = moveOrder(
+    order,
+    'canceled',
+    {
+      type: 'canceled',
+      at,
+      data: { transactionHash, blockNumber: String(blockNumber) },
+    },
+    settledBy(proof),
+  )
+  return { ...changes, orders: [moved.order], events: [moved.event] }
+}
+
+function settleConsumed(
+  { order, attempt }: OrderFile,
+  evidence: Extract<Evidence, { kind: 'consumed' }>,
+  at: bigint,
+): Changes {
+  const { transactionHash, blockNumber } = evidence
+  const attempts = attempt.open ? [{ ...attempt, open: false }] : []
+  const isOver =
+    attempt.number !== order.attempt ||
+    order.state === 'captured' ||
+    order.state === 'consumed'
+  if (isOver) return { ...noChanges(), attempts }
+  const moved = moveOrder(
+    order,
+    'consumed',
+    {
+      type: 'consumed',
+      at,
+      data: { transactionHash, blockNumber: String(blockNumber) },
+    },
+    {
+      settledHash: transactionHash,
+      settledBlock: blockNumber,
+      grade: 'included',
+      sendDue: undefined,
+      lookDue: undefined,
+      wish: undefined,
+    },
+  )
+  return {
+    ...noChanges(),
+    attempts,
+    orders: [moved.order],
+    events: [moved.event],
+  }
+}
+
+function settleExpired(
+  { order, attempt }: OrderFile,
+  evidence: Extract<Evidence, { kind: 'expired' }>,
+  at: bigint,
+): Changes {
+  const { final, blockNumber, blockTime } = evidence
+  if (attempt.number !== order.attempt) return closeAttempt(attempt, final)
+  const fields: Partial<OrderRecord> = {
+    sendDue: undefined,
+    wish: undefined,
+    held: false,
+    lookDue: final ? undefined : blockTime + lookAgain,
+    ...(final ? { grade: 'finalized' as const } : {}),
+  }
+  const stays = order.state === 'voided' || order.state === 'expired'
+  if (stays)
+    return {
+      ...closeAttempt(attempt, final),
+      orders: [{ ...order, ...fields }],
+    }
+  const moved = moveOrder(
+    order,
+    'expired',
+    {
+      type: 'expired',
+      at,
+      data: { blockNumber: String(blockNumber), blockTime: String(blockTime) },
+    },
+    fields,
+  )
+  return {
+    ...closeAttempt(attempt, final),
+    orders: [moved.order],
+    events: [moved.event],
+  }
+}
+
+/** A credential nobody can use any more need not be kept. */
+function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
+  const closed = {
+    ...attempt,
+    open: false,
+    ...(final ? { signature: undefined, cancellation: undefined } : {}),
+  }
+  return { ...noChanges(), attempts: [closed] }
+}

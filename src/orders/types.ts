@@ -1,0 +1,252 @@
+import type { Account, Address, Client, Hash, Hex } from 'viem'
+import type { CaptureProof } from '../base/receiptProof.js'
+import type { Finality, Payment, PrimaryType } from '../base/types.js'
+import type { RejectionReason } from '../capture/errors.js'
+import type {
+  JsonObject,
+  Lane,
+  OrderState,
+  PaymentStore,
+  Scope,
+  Sealer,
+} from '../store/types.js'
+import type { JudgedAt } from '../verify/types.js'
+
+/** A token that is taken, on the chain of its client. */
+export type OrderToken = { client: Client; token: Address }
+
+/** How orders are handled; each field has a default. */
+export type OrdersPolicy = {
+  /** Seconds a buyer has by default to sign and a payment to be captured. @default 900n */
+  window?: bigint | undefined
+  /** Longest window a draft may ask for, in seconds. @default 86_400n */
+  maxWindow?: bigint | undefined
+  /**
+   * `manual`: when `capture` is called. `onAccept`: as soon as a payment is
+   * stored. `beforeDeadline`: when `deadlineNear` is reached.
+   * @default 'manual'
+   */
+  capture?: 'manual' | 'onAccept' | 'beforeDeadline' | undefined
+  /** Seconds before the end of a window at which it counts as near. @default 300n */
+  deadlineNear?: bigint | undefined
+  /** Seconds before the end of a window from which nothing is sent any more. @default 20n */
+  safetyMargin?: bigint | undefined
+  /** Most one capture may cost, in wei. @default no limit */
+  maxFee?: bigint | undefined
+  /** Most gas one capture may take. @default 300_000n */
+  maxCaptureGas?: bigint | undefined
+  /** Whether payers that are contracts are taken. @default 'accept' */
+  contractPayers?: 'accept' | 'refuse' | undefined
+  /** Who decides that a buyer's cancellation is sent. @default 'onApproval' */
+  relayCancellations?: 'always' | 'onApproval' | undefined
+  /** How sure the chain must be before an order is fulfilled. @default 'safe' */
+  fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
+  /**
+   * For chains whose node knows no `safe` or `finalized` block: how many blocks
+   * stand for them.
+   */
+  blocks?: { safe: number; finalized: number } | undefined
+  /** Transactions of one account under way at once. @default 16 */
+  maxInFlight?: number | undefined
+  /** Seconds without progress after which a fee is raised. @default 15 */
+  bumpAfter?: number | undefined
+  /** Milliseconds a worker holds a lane or a chain without a sign of life. @default 15_000 */
+  lease?: number | undefined
+  /** Milliseconds between two looks at a chain. @default as the network shows */
+  pollingInterval?: number | undefined
+}
+
+/** A fact for metrics and logs; never a signature. */
+export type Observation = {
+  name: string
+  /** Milliseconds, where something took time. */
+  duration?: number | undefined
+  attributes: Readonly<Record<string, string | number | boolean>>
+}
+
+export type CreateOrdersParameters = {
+  store: PaymentStore
+  tokens: readonly OrderToken[]
+  /**
+   * Clients with an account: each sends the captures of Receive payments to
+   * itself, and of Transfer payments on its chain.
+   */
+  wallets: readonly Client[]
+  /** Encrypts credentials before they are kept; `'none'` in so many words. */
+  seal: Sealer | 'none'
+  /** Further recipients, for Transfer payments. */
+  recipients?: readonly Address[] | undefined
+  policy?: OrdersPolicy | undefined
+  observe?: ((observation: Observation) => void) | undefined
+  /** Allows a store that forgets when the process ends. */
+  volatile?: boolean | undefined
+}
+
+export type SettledPolicy = {
+  [name in keyof OrdersPolicy]-?: name extends
+    | 'maxFee'
+    | 'blocks'
+    | 'pollingInterval'
+    ? OrdersPolicy[name]
+    : Exclude<OrdersPolicy[name], undefined>
+}
+
+/** A wallet with the lane it sends on. */
+export type OrderWallet = { client: Client; account: Account; lane: Lane }
+
+/** What every part of the orders is handed. */
+export type OrdersContext = {
+  store: PaymentStore
+  sealer: Sealer
+  policy: SettledPolicy
+  tokens: readonly (OrderToken & { chainId: number })[]
+  wallets: readonly OrderWallet[]
+  recipients: readonly Address[]
+  /** Everything this instance answers for. */
+  scopes: readonly Scope[]
+  /** Names this instance in leases. */
+  owner: string
+  observe: (observation: Observation) => void
+  /** Unix milliseconds of this machine. */
+  now: () => bigint
+}
+
+/** An order as it is shown; holds no credential. */
+export type Order = Scope & {
+  id: string
+  state: OrderState
+  attempt: number
+  nonce: Hex
+  payer: Address | undefined
+  /** A decimal in whole tokens. */
+  amount: string
+  /** Token units. */
+  value: bigint
+  primaryType: PrimaryType
+  /** The window offered last, Unix seconds, both ends exclusive. */
+  validAfter: bigint
+  validBefore: bigint
+  /** Until when a signature that is held can still be spent. */
+  spendableUntil: bigint | undefined
+  wish: 'capture' | 'void' | 'cancel' | undefined
+  /** Why the last capture or cancellation did not happen. */
+  reason: string | undefined
+  held: boolean
+  unexpected: boolean
+  overpaid: boolean
+  metadata: JsonObject
+  createdAt: bigint
+  capture: SettledCapture | undefined
+  cancellation: SettledCancellation | undefined
+}
+
+/** What the chain shows of a capture. */
+export type SettledCapture = CaptureProof & {
+  /** Unix seconds. */
+  blockTime: bigint
+  /** Wei the transaction cost, where the chain has no fee beside gas. */
+  fee: bigint
+}
+
+export type SettledCancellation = {
+  transactionHash: Hash
+  blockNumber: bigint
+  blockTime: bigint
+  finality: Finality
+}
+
+/** A payment to sign; without a payer, the one who signs fills in `from`. */
+export type DraftedPayment = Omit<Payment, 'message'> & {
+  message: Omit<Payment['message'], 'from'> & { from?: Address | undefined }
+}
+
+export type DraftedOrder = {
+  order: Order
+  payment: DraftedPayment
+  /** What the buyer proves to be the buyer with; kept only as a hash. */
+  buyerToken: string
+}
+
+/** Why an order takes no payment, besides what is wrong with the payment. */
+export type AcceptRefusal =
+  | 'exposureTooHigh'
+  | 'laneFunds'
+  | 'contractPayer'
+  | 'otherPayment'
+  | 'tooManyTries'
+  | 'acceptInFlight'
+  | 'notOpen'
+
+export type AcceptVerdict =
+  | { ok: true; order: Order; at: JudgedAt | undefined }
+  | {
+      ok: false
+      reason: RejectionReason | AcceptRefusal
+      details: Readonly<Record<string, unknown>>
+    }
+
+export type CaptureRefusal = 'feeTooHigh' | 'notOpen' | 'deadlinePassed'
+
+export type CaptureResult =
+  | { status: 'captured'; order: Order; proof: SettledCapture }
+  | { status: 'rejected'; order: Order; reason: string }
+  /** Not decided yet; what will decide it, and when at the latest. */
+  | {
+      status: 'unknown'
+      order: Order
+      resolvedBy: 'worker' | 'chain' | 'window'
+      until: bigint
+    }
+
+export type VoidVerdict =
+  | { ok: true; order: Order; spendableUntil: bigint | undefined }
+  | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
+
+export type CancelVerdict =
+  | { ok: true; order: Order }
+  /** Voided, and not sent by us: the buyer can send this call. */
+  | { ok: true; order: Order; call: { to: Address; data: Hex } }
+  | {
+      ok: false
+      reason: RejectionReason | 'captureInFlight' | 'notOpen' | 'otherPayment'
+      order: Order
+    }
+
+/** An event as it is shown. */
+export type OrderEvent = Scope & {
+  cursor: bigint
+  orderId: string | undefined
+  sequence: number
+  type: OrderEventType
+  at: bigint
+  data: JsonObject
+}
+
+export type OrderEventType =
+  | 'drafted'
+  | 'accepted'
+  | 'captureRequested'
+  | 'capturing'
+  | 'captureRejected'
+  | 'captured'
+  | 'voided'
+  | 'cancelRequested'
+  | 'canceling'
+  | 'cancelRejected'
+  | 'canceled'
+  | 'expired'
+  | 'consumed'
+  | 'reauthorized'
+  /** The chain is surer of what settled the order. */
+  | 'graded'
+  /** To be fulfilled; carries the stable id. */
+  | 'fulfil'
+  | 'reorged'
+  | 'deadlineNear'
+  | 'refundDue'
+  | 'overpaid'
+  | 'lossAfterFulfilment'
+  | 'payerHeld'
+  | 'laneShared'
+  | 'unmatched'
+  | 'storeReplaced'

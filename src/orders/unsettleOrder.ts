@@ -1,0 +1,79 @@
+import type { OrderRecord, TransactionRecord } from '../store/types.js'
+import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import type { OrderFile } from './settleOrder.js'
+
+/**
+ * What the record has to say when a reorganization took back what settled an
+ * order: the same bytes are sent again while the window is open and they are
+ * ours to send, else the order is what it would be without the proof. Pure.
+ *
+ * @param facts.blockTime time of the newest block, Unix seconds.
+ */
+export function unsettleOrder(
+  file: OrderFile,
+  facts: {
+    transactions: readonly TransactionRecord[]
+    blockTime: bigint
+    at: bigint
+  },
+): Changes {
+  const { order, attempt, proofs } = file
+  const { at, blockTime } = facts
+  const gone = proofs.filter(
+    ({ transactionHash, removed }) =>
+      !removed && transactionHash === order.settledHash,
+  )
+  const validBefore = attempt.signedBefore ?? attempt.validBefore
+  const isOpen = blockTime < validBefore
+  const ours = facts.transactions.filter(
+    ({ attempt: number, kind }) =>
+      number === attempt.number &&
+      kind === (order.state === 'captured' ? 'capture' : 'cancel'),
+  )
+  const to = stateWithout(order, { isOpen, isOurs: ours.length > 0 })
+  const moved = moveOrder(
+    order,
+    to,
+    {
+      type: 'reorged',
+      at,
+      data: { transactionHash: order.settledHash, from: order.state },
+    },
+    {
+      grade: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+      lookDue: isOpen ? validBefore : blockTime,
+      sendDue: undefined,
+      wish: to === 'capturing' ? 'capture' : undefined,
+    },
+  )
+  const lost =
+    order.fulfilled !== undefined && !isOpen
+      ? tellOrder(moved.order, {
+          type: 'lossAfterFulfilment',
+          at,
+          data: { fulfilled: order.fulfilled },
+        })
+      : undefined
+  return {
+    ...noChanges(),
+    orders: [lost?.order ?? moved.order],
+    attempts: [{ ...attempt, open: isOpen }],
+    transactions: isOpen ? ours.map((sent) => ({ ...sent, open: true })) : [],
+    proofs: gone.map((proof) => ({ ...proof, removed: true })),
+    events: [moved.event, ...(lost ? [lost.event] : [])],
+  }
+}
+
+/** Where an order is when nothing has settled it. */
+function stateWithout(
+  { state, unexpected }: OrderRecord,
+  { isOpen, isOurs }: { isOpen: boolean; isOurs: boolean },
+): OrderRecord['state'] {
+  if (unexpected) return 'voided'
+  // The chain is asked at once whether the nonce is unused past the deadline.
+  if (!isOpen) return 'stored'
+  if (!isOurs) return 'stored'
+  return state === 'captured' ? 'capturing' : 'canceling'
+}
