@@ -1,0 +1,43 @@
+import type { Client, Hash } from 'viem'
+import { askInChunks } from './askInChunks.js'
+import { NodeAnswerError } from './errors.js'
+import { getBlockHead } from './requestNode.js'
+
+/** What tells a block from another at its height, and when it was made. */
+export type BlockTime = {
+  hash: Hash
+  /** Unix seconds. */
+  timestamp: bigint
+}
+
+/**
+ * Hash and time of blocks by number; without those the chain has not reached.
+ * Over a batching transport a hundred travel as one request.
+ *
+ * Each is answered on its own: a reorganization may come between two of them.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function getBlockTimes(
+  client: Pick<Client, 'request'>,
+  numbers: readonly bigint[],
+): Promise<ReadonlyMap<bigint, BlockTime>> {
+  const wanted = [...new Set(numbers)]
+  const heads = await askInChunks(wanted, (number) =>
+    getBlockHead(client, number),
+  )
+  const times = new Map<bigint, BlockTime>()
+  for (const [at, number] of wanted.entries()) {
+    const head = heads[at]
+    if (!head) continue
+    const { hash, timestamp } = head
+    if (hash === undefined || head.number !== number)
+      throw new NodeAnswerError({
+        method: 'eth_getBlockByNumber',
+        problem: `is not block ${number}`,
+      })
+    times.set(number, { hash, timestamp })
+  }
+  return times
+}
