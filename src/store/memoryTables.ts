@@ -1,0 +1,118 @@
+import {
+  attemptKeys,
+  countOrders,
+  eventKeys,
+  findAttempts,
+  findEvents,
+  findOrders,
+  findProofs,
+  findTransactions,
+  orderKeys,
+  proofKeys,
+  transactionKeys,
+} from './memoryQueries.js'
+import {
+  copyTable,
+  emptyTable,
+  keepStaged,
+  type MemoryTable,
+  type RowKeys,
+  type StagedTable,
+  stageTable,
+} from './memoryTable.js'
+import type {
+  AttemptRecord,
+  EventRecord,
+  JsonObject,
+  OrderRecord,
+  ProofRecord,
+  StoreReader,
+  TransactionRecord,
+} from './types.js'
+
+/** Everything kept, as of one moment. */
+export type MemoryTables = {
+  orders: MemoryTable<OrderRecord>
+  attempts: MemoryTable<AttemptRecord>
+  transactions: MemoryTable<TransactionRecord>
+  proofs: MemoryTable<ProofRecord>
+  events: MemoryTable<EventRecord>
+  values: MemoryTable<{ key: string; value: JsonObject }>
+}
+
+/** The same, as one unit of work sees it. */
+export type MemoryStages = {
+  [name in keyof MemoryTables]: MemoryTables[name] extends MemoryTable<
+    infer row
+  >
+    ? StagedTable<row>
+    : never
+}
+
+const valueKeys: RowKeys<{ key: string; value: JsonObject }> = {
+  table: 'values',
+  unique: ({ key }) => [key],
+  words: () => [],
+}
+
+export function emptyTables(): MemoryTables {
+  return {
+    orders: emptyTable(orderKeys),
+    attempts: emptyTable(attemptKeys),
+    transactions: emptyTable(transactionKeys),
+    proofs: emptyTable(proofKeys),
+    events: emptyTable(eventKeys),
+    values: emptyTable(valueKeys),
+  }
+}
+
+/** The same rows, in tables that can be changed alone. */
+export function copyTables(tables: MemoryTables): MemoryTables {
+  return {
+    orders: copyTable(tables.orders),
+    attempts: copyTable(tables.attempts),
+    transactions: copyTable(tables.transactions),
+    proofs: copyTable(tables.proofs),
+    events: copyTable(tables.events),
+    values: copyTable(tables.values),
+  }
+}
+
+export function stageTables(tables: MemoryTables): MemoryStages {
+  return {
+    orders: stageTable(tables.orders),
+    attempts: stageTable(tables.attempts),
+    transactions: stageTable(tables.transactions),
+    proofs: stageTable(tables.proofs),
+    events: stageTable(tables.events),
+    values: stageTable(tables.values),
+  }
+}
+
+/** Makes what a unit of work changed part of the tables. */
+export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
+  keepStaged(tables.orders, stages.orders)
+  keepStaged(tables.attempts, stages.attempts)
+  keepStaged(tables.transactions, stages.transactions)
+  keepStaged(tables.proofs, stages.proofs)
+  keepStaged(tables.events, stages.events)
+  keepStaged(tables.values, stages.values)
+}
+
+/** Answers queries from tables and what was changed in them so far. */
+export function readStages(stages: MemoryStages): StoreReader {
+  const { orders, attempts, transactions, proofs, events, values } = stages
+  return {
+    orders: {
+      find: async (query) => findOrders(orders, query),
+      count: async (scopes) => countOrders(orders, scopes),
+    },
+    attempts: { find: async (query) => findAttempts(attempts, query) },
+    transactions: {
+      find: async (query) => findTransactions(transactions, query),
+    },
+    proofs: { find: async (query) => findProofs(proofs, query) },
+    events: { find: async (query) => findEvents(events, query) },
+    getValue: async (key) => values.get(key)?.value,
+  }
+}

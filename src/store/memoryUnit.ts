@@ -1,0 +1,135 @@
+import { StoreError } from './errors.js'
+import {
+  type MemoryTable,
+  type StagedTable,
+  stageInsert,
+  stageRow,
+  stageUpdate,
+} from './memoryTable.js'
+import {
+  type MemoryStages,
+  type MemoryTables,
+  readStages,
+  stageTables,
+} from './memoryTables.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+  StoreWriter,
+  TransactionRecord,
+} from './types.js'
+
+/** One unit of work, before it is kept. */
+export type MemoryUnit = {
+  readonly stages: MemoryStages
+  readonly writer: StoreWriter
+  /** @throws what a write of it was refused with, caught there or not. */
+  check(): void
+  /** Refuses what is written from now on. */
+  close(): void
+}
+
+/** Begins a unit of work on tables that stay as they are until its end. */
+export function startUnit(tables: MemoryTables): MemoryUnit {
+  const stages = stageTables(tables)
+  const failures: unknown[] = []
+  let isOver = false
+  const change: Change = async (rows, step) => {
+    if (isOver)
+      throw new StoreError('was written to after the unit of work had ended')
+    try {
+      for (const row of rows) step(row)
+    } catch (error) {
+      failures.push(error)
+      throw error
+    }
+  }
+  return {
+    stages,
+    writer: writeStages(tables, stages, change),
+    check: () => {
+      if (failures.length) throw failures[0]
+    },
+    close: () => {
+      isOver = true
+    },
+  }
+}
+
+type Change = <row>(
+  rows: readonly row[],
+  step: (row: row) => void,
+) => Promise<void>
+
+function writeStages(
+  tables: MemoryTables,
+  stages: MemoryStages,
+  change: Change,
+): StoreWriter {
+  const reader = readStages(stages)
+  let position = BigInt(tables.orders.rows.size)
+  let cursor = BigInt(tables.events.rows.size)
+  const tableWriter = <row extends { version: number }, inserted>(
+    table: MemoryTable<row>,
+    stage: StagedTable<row>,
+    complete: (row: inserted) => row,
+  ) => ({
+    insert: (rows: readonly inserted[]) =>
+      change(rows, (row) => stageInsert(table, stage, complete(row))),
+    update: (rows: readonly row[]) =>
+      change(rows, (row) => stageUpdate(table, stage, row)),
+  })
+  return {
+    orders: {
+      ...reader.orders,
+      ...tableWriter(
+        tables.orders,
+        stages.orders,
+        (row: Omit<OrderRecord, 'version' | 'position'>) => ({
+          ...row,
+          version: 1,
+          position: ++position,
+        }),
+      ),
+    },
+    attempts: {
+      ...reader.attempts,
+      ...tableWriter(
+        tables.attempts,
+        stages.attempts,
+        (row: Omit<AttemptRecord, 'version'>) => ({ ...row, version: 1 }),
+      ),
+    },
+    transactions: {
+      ...reader.transactions,
+      ...tableWriter(
+        tables.transactions,
+        stages.transactions,
+        (row: Omit<TransactionRecord, 'version'>) => ({ ...row, version: 1 }),
+      ),
+    },
+    proofs: {
+      ...reader.proofs,
+      ...tableWriter(
+        tables.proofs,
+        stages.proofs,
+        (row: Omit<ProofRecord, 'version'>) => ({ ...row, version: 1 }),
+      ),
+    },
+    events: {
+      ...reader.events,
+      append: (rows) =>
+        change(rows, (row) =>
+          stageRow(tables.events, stages.events, { ...row, cursor: ++cursor }),
+        ),
+    },
+    getValue: reader.getValue,
+    setValue: (key, value) =>
+      change([value], () =>
+        stageRow(tables.values, stages.values, { key, value }),
+      ),
+    // Only one unit of work runs at a time.
+    lock: async () => undefined,
+  }
+}
