@@ -1,0 +1,92 @@
+import { InvalidFieldError } from '../base/errors.js'
+import { SealError, StoreError } from './errors.js'
+
+/** 32 bytes, or a key of Web Crypto for AES-KW with 256 bits. */
+export type SealKey = Uint8Array | CryptoKey
+
+/** A key, or how to fetch it from where keys are kept. */
+export type SealKeySource = SealKey | (() => Promise<SealKey>)
+
+/** Names stand in the open beside what is sealed. */
+export const keyName = /^[\w.:/@-]{1,128}$/
+
+/**
+ * The keys by name, checked now where they are there; others are asked for
+ * once, when they are needed, and again after a failure.
+ *
+ * @throws {@link InvalidFieldError} when a name is not short and plain.
+ * @throws {@link SealError} when a key is not of 256 bits.
+ */
+export function keepKeys(
+  sources: Readonly<Record<string, SealKeySource>>,
+): Map<string, () => Promise<CryptoKey>> {
+  return new Map(
+    Object.entries(sources).map(([name, source]) => {
+      if (!keyName.test(name))
+        throw new InvalidFieldError('keys', name, `named like ${keyName}`)
+      return [name, keepKey(name, source)]
+    }),
+  )
+}
+
+function keepKey(
+  name: string,
+  source: SealKeySource,
+): () => Promise<CryptoKey> {
+  const load =
+    typeof source === 'function'
+      ? () => fetchKey(name, source)
+      : keepOwn(name, source)
+  let loaded: Promise<CryptoKey> | undefined
+  return () => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    })
+    return loaded
+  }
+}
+
+function keepOwn(name: string, key: SealKey): () => Promise<CryptoKey> {
+  checkKey(name, key)
+  // The caller may wipe these bytes.
+  const own = key instanceof Uint8Array ? key.slice() : key
+  return () => importKey(own)
+}
+
+/** What the function throws may hold anything, so it goes no further. */
+async function fetchKey(
+  name: string,
+  fetch: () => Promise<SealKey>,
+): Promise<CryptoKey> {
+  const key = await Promise.resolve()
+    .then(fetch)
+    .catch(() => {
+      throw new StoreError(`could not get the key ${name}`, true)
+    })
+  checkKey(name, key)
+  return importKey(key)
+}
+
+function checkKey(name: string, key: SealKey): void {
+  if (key instanceof Uint8Array ? key.length === 32 : isWrappingKey(key)) return
+  throw new SealError(`needs 256 bits for AES-KW as the key ${name}`, {
+    key: name,
+  })
+}
+
+function isWrappingKey(key: unknown): boolean {
+  const { algorithm, usages } = Object(key)
+  return (
+    algorithm?.name === 'AES-KW' &&
+    algorithm.length === 256 &&
+    usages.includes('wrapKey') &&
+    usages.includes('unwrapKey')
+  )
+}
+
+async function importKey(key: SealKey): Promise<CryptoKey> {
+  if (!(key instanceof Uint8Array)) return key
+  const usages = ['wrapKey', 'unwrapKey'] as const
+  return crypto.subtle.importKey('raw', key.slice(), 'AES-KW', false, usages)
+}

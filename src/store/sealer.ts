@@ -1,0 +1,100 @@
+import { base64url, FlattenedEncrypt, flattenedDecrypt } from 'jose'
+import { InvalidFieldError } from '../base/errors.js'
+import { SealError } from './errors.js'
+import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
+import type { SealContext, Sealer } from './types.js'
+
+export type SealerParameters = {
+  /** Keys by name. A name stays with its key for good. */
+  keys: Readonly<Record<string, SealKeySource>>
+  /** Name of the key that seals; any of them opens. */
+  current: string
+}
+
+const alg = 'A256KW'
+const enc = 'A256GCM'
+const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
+
+/**
+ * Encrypts signatures and raw transactions as flattened JWE, each with a
+ * content key of its own, and binds each to the payment it belongs to.
+ *
+ * It protects a stolen database, not a process that was broken into.
+ *
+ * @throws {@link InvalidFieldError} when `current` is not the name of a key,
+ * or a name is not short and plain.
+ * @throws {@link SealError} when a key is not of 256 bits.
+ *
+ * @example
+ * ```ts
+ * import { sealer } from 'countersign/orders'
+ *
+ * const seal = sealer({
+ *   keys: { 'key-1': crypto.getRandomValues(new Uint8Array(32)) },
+ *   current: 'key-1',
+ * })
+ * ```
+ */
+export function sealer({ keys, current }: SealerParameters): Sealer {
+  const kept = keepKeys(keys)
+  const getCurrent = kept.get(current)
+  if (!getCurrent)
+    throw new InvalidFieldError('current', current, 'the name of a key')
+
+  return {
+    seal: async (secret, context) => {
+      const key = await getCurrent()
+      const jwe = await new FlattenedEncrypt(new TextEncoder().encode(secret))
+        .setProtectedHeader({ alg, enc, kid: current })
+        .setAdditionalAuthenticatedData(describePlace(context))
+        .encrypt(key)
+        .catch(() => {
+          throw new SealError('cannot be sealed', { key: current })
+        })
+      return JSON.stringify(jwe)
+    },
+    open: async (sealed, context) => {
+      const { jwe, name } = readJwe(sealed)
+      if (jwe.aad !== base64url.encode(describePlace(context)))
+        throw new SealError('was sealed for something else')
+      const key = await kept.get(name)?.()
+      if (!key)
+        throw new SealError(`needs the unknown key ${name}`, { key: name })
+      const { plaintext } = await flattenedDecrypt(jwe, key, {
+        keyManagementAlgorithms: [alg],
+        contentEncryptionAlgorithms: [enc],
+      }).catch(() => {
+        throw new SealError('or its key was changed', { key: name })
+      })
+      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(plaintext)
+    },
+  }
+}
+
+/** The additional data: for one place always the same bytes. */
+function describePlace(context: SealContext): Uint8Array {
+  const { kind, orderId, attempt, chainId } = context
+  const token = context.token.toLowerCase()
+  const payer = context.payer.toLowerCase()
+  const nonce = context.nonce.toLowerCase()
+  const place = { kind, orderId, attempt, chainId, token, payer, nonce }
+  return new TextEncoder().encode(JSON.stringify(place))
+}
+
+/** Takes exactly the members that are written, so that none is unchecked. */
+function readJwe(sealed: string): {
+  jwe: { ciphertext: string; aad?: string }
+  name: string
+} {
+  try {
+    const jwe = JSON.parse(sealed)
+    const header = base64url.decode(jwe.protected)
+    const { kid } = JSON.parse(new TextDecoder().decode(header))
+    const isWhole = Object.keys(jwe).sort().join() === memberNames
+    if (isWhole && typeof kid === 'string' && keyName.test(kid))
+      return { jwe, name: kid }
+  } catch {
+    // What a parser says would quote the text.
+  }
+  throw new SealError('is not sealed with keys')
+}
