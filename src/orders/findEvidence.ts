@@ -1,0 +1,108 @@
+import type { Client, Hash } from 'viem'
+import { NodeAnswerError } from '../reads/errors.js'
+import { getConsumption } from '../reads/getAuthorizationState.js'
+import { getPaymentOutcome } from '../reads/getPaymentOutcome.js'
+import { getReceipt } from '../reads/getReceipt.js'
+import { type BlockSelector, getBlockHead } from '../reads/requestNode.js'
+import type { AttemptRecord, OrderRecord } from '../store/types.js'
+import { paymentOf } from './paymentOf.js'
+import { proofRecordOf } from './proofRecordOf.js'
+import type { Evidence } from './settleOrder.js'
+
+/** An order with the attempt in question. */
+export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
+
+/**
+ * What the chain says about an attempt at one block; `undefined` while its
+ * nonce is unused and its window open, and where nothing can be told: without
+ * a payer, or when what spent the nonce is not found.
+ *
+ * A proof counts whatever window was signed. Nothing is final before its block
+ * is.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its answers contradict each other.
+ */
+export async function findEvidence(
+  client: Client,
+  parameters: OrderAttempt & {
+    /** @default 'latest' */
+    block?: BlockSelector | undefined
+    /** A transaction that may have spent the nonce, looked at first. */
+    hash?: Hash | undefined
+    /** Whether the block is final. @default only `'finalized'` is */
+    final?: boolean | undefined
+  },
+): Promise<Evidence | undefined> {
+  const { order, attempt, block = 'latest', hash } = parameters
+  const { final = block === 'finalized' } = parameters
+  const payer = attempt.payer ?? order.payer
+  if (payer === undefined) return undefined
+  const { token } = order
+  const number = await pinBlock(client, block)
+  const { consumed, head } = await getConsumption(client, {
+    token,
+    payer,
+    nonce: attempt.nonce,
+    block: number,
+  })
+  if (!consumed)
+    return head.timestamp >= lastSecondOf(attempt)
+      ? {
+          kind: 'expired',
+          blockNumber: number,
+          blockTime: head.timestamp,
+          final,
+        }
+      : undefined
+
+  const outcome = await getPaymentOutcome(client, {
+    payment: paymentOf(order, attempt),
+    hash,
+    block: number,
+    since: order.createdAt,
+  })
+  if (outcome.status === 'captured')
+    return readProof(client, parameters, outcome.proof.transactionHash)
+  if (outcome.status === 'canceled')
+    return readProof(client, parameters, outcome.transactionHash)
+  if (outcome.status !== 'consumed') return undefined
+  const { transactionHash, blockNumber } = outcome
+  return { kind: 'consumed', transactionHash, blockNumber }
+}
+
+/** From when on nothing signed for the attempt, as far as is known, is valid. */
+export function lastSecondOf(attempt: AttemptRecord): bigint {
+  const ends = [
+    attempt.validBefore,
+    attempt.signedBefore ?? 0n,
+    attempt.spendableUntil ?? 0n,
+  ]
+  return ends.reduce((last, end) => (end > last ? end : last))
+}
+
+/** One number, so that all answers are about the same height. */
+async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
+  if (typeof block === 'bigint') return block
+  const head = await getBlockHead(client, block)
+  if (head) return head.number
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no ${block} block`,
+  })
+}
+
+async function readProof(
+  client: Client,
+  file: OrderAttempt,
+  hash: Hash,
+): Promise<Evidence | undefined> {
+  const receipt = await getReceipt(client, hash)
+  const head = receipt && (await getBlockHead(client, receipt.blockNumber))
+  // A block that is not the receipt's own: a reorganization is under way.
+  if (!head || head.hash !== receipt.blockHash) return undefined
+  const proof = proofRecordOf(receipt, file, head.timestamp)
+  return (
+    proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
+  )
+}
