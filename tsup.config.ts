@@ -4,15 +4,17 @@ export default defineConfig({
   entry: {
     index: 'src/entries/index.ts',
     reads: 'src/entries/reads.ts',
+    orders: 'src/entries/orders.ts',
     devchain: 'src/entries/devchain.ts',
     testing: 'src/entries/testing.ts',
+    sql: 'src/entries/sql.ts',
   },
   format: 'esm',
   target: 'es2022',
   platform: 'neutral',
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
-  external: ['viem', /^viem\//, '@viem/anvil', /^node:/],
+  external: ['viem', /^viem\//, 'jose', '@viem/anvil', /^node:/],
   dts: true,
   sourcemap: true,
   clean: true,

@@ -4,10 +4,8 @@ import { CountersignError } from '../base/CountersignError.js'
 export class OrderNotFoundError extends CountersignError {
   override readonly name = 'OrderNotFoundError'
 
-  constructor(orderId: string) {
-    super(`There is no order ${JSON.stringify(orderId.slice(0, 128))}.`, {
-      orderId: orderId.slice(0, 128),
-    })
+  constructor({ orderId }: { orderId: string }) {
+    super(`There is no order ${JSON.stringify(orderId)}.`, { orderId })
   }
 }
 

@@ -7,7 +7,7 @@ export class StoreError extends CountersignError {
 
   constructor(problem: string, retryable = false) {
     super(`The store ${problem}.`, { problem })
-    this.retryable = retryable
+    this.retryable = retryable === true
   }
 }
 

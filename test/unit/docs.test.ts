@@ -6,6 +6,7 @@ import type {
 } from 'countersign'
 import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
+import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
@@ -81,7 +82,7 @@ type AnyError = new (
   facts: object,
 ) => InstanceType<typeof main.CountersignError>
 
-const classes = [main, reads, devchain, testing]
+const classes = [main, reads, orders, devchain, testing]
   .flatMap((entry) => Object.entries(entry))
   .filter(([, it]) => typeof it === 'function' && isError(it.prototype))
   .map(([name]) => name)
@@ -164,7 +165,12 @@ const facts = {
 }
 
 test('the column of retryable says what the classes do', () => {
-  const entries: Record<string, unknown> = { ...main, ...reads, ...devchain }
+  const entries: Record<string, unknown> = {
+    ...main,
+    ...reads,
+    ...orders,
+    ...devchain,
+  }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>
     /^(yes|no)$/.test(cell ?? ''),
   )

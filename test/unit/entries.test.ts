@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
+import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
@@ -8,6 +9,7 @@ import { expect, test } from 'vitest'
 const entries: Record<string, Record<string, unknown>> = {
   devchain,
   index: main,
+  orders,
   reads,
   testing,
 }
@@ -112,6 +114,24 @@ test('countersign/testing exports these names', () => {
     [
       "faultTransport",
       "samplePayment",
+    ]
+  `)
+})
+
+test('countersign/orders exports these names', () => {
+  expect(Object.keys(orders).sort()).toMatchInlineSnapshot(`
+    [
+      "DuplicateRecordError",
+      "LeaseLostError",
+      "OrderNotFoundError",
+      "OrdersSetupError",
+      "SealError",
+      "StaleRecordError",
+      "StoreError",
+      "TransitionError",
+      "createOrders",
+      "memoryStore",
+      "sealer",
     ]
   `)
 })

@@ -1,0 +1,137 @@
+import type { Address, Client } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
+import { drawNonce } from '../build/drawNonce.js'
+import { readAccount } from '../capture/planTransaction.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
+import { noSeal } from '../store/noSeal.js'
+import type { Scope, Sealer } from '../store/types.js'
+import { OrdersSetupError } from './errors.js'
+import { settlePolicy } from './settlePolicy.js'
+import type {
+  CreateOrdersParameters,
+  OrdersContext,
+  OrderToken,
+  OrderWallet,
+} from './types.js'
+
+/**
+ * Checks what orders are created with, and fills in what was left out.
+ *
+ * @throws {@link InvalidFieldError} when a field is malformed.
+ * @throws {@link AccountError} when a wallet has no account.
+ * @throws {@link OrdersSetupError} when credentials would be kept in the open,
+ * or orders in a store that forgets, and nobody said so.
+ */
+export function createContext(
+  parameters: CreateOrdersParameters,
+): OrdersContext {
+  const { store, observe, volatile } = parameters
+  if (store.volatile && volatile !== true)
+    throw new OrdersSetupError(
+      'would be lost with the process: give a store that keeps them, or volatile: true',
+    )
+  const sealer = readSealer(parameters.seal)
+  const tokens = readTokens(parameters.tokens)
+  const wallets = readWallets(parameters.wallets, tokens)
+  const others = (parameters.recipients ?? []).map((address, index) =>
+    readCheckedAddress(address, `recipients[${index}]`),
+  )
+  return {
+    store,
+    sealer,
+    policy: settlePolicy(parameters.policy),
+    tokens,
+    wallets,
+    recipients: [
+      ...new Set([...wallets.map(({ lane }) => lane.account), ...others]),
+    ],
+    scopes: tokens.flatMap((token) => scopesOf(token, wallets, others)),
+    owner: drawNonce().slice(2, 34),
+    observe: (observation) => {
+      try {
+        observe?.(observation)
+      } catch {
+        // Who only watches must not stop what is watched.
+      }
+    },
+    now: () => BigInt(Date.now()),
+  }
+}
+
+function readSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
+  if (seal === 'none') return noSeal
+  if (!seal)
+    throw new OrdersSetupError(
+      "would keep credentials in the open: give seal a sealer, or 'none'",
+    )
+  return seal
+}
+
+function readTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
+  if (!given?.length)
+    throw new InvalidFieldError('tokens', given, 'at least one token')
+  const tokens = given.map(({ client, token }, index) => ({
+    client,
+    token: readCheckedAddress(token, `tokens[${index}].token`),
+    chainId: chainOf(client, `tokens[${index}].client`),
+  }))
+  for (const [index, { token, chainId }] of tokens.entries()) {
+    const isTwice = tokens
+      .slice(0, index)
+      .some((other) => other.token === token && other.chainId === chainId)
+    if (isTwice)
+      throw new InvalidFieldError(
+        `tokens[${index}].token`,
+        token,
+        'given once a chain',
+      )
+  }
+  return tokens
+}
+
+function readWallets(
+  given: readonly Client[],
+  tokens: OrdersContext['tokens'],
+): OrderWallet[] {
+  const wallets: OrderWallet[] = []
+  for (const [index, client] of (given ?? []).entries()) {
+    const field = `wallets[${index}]`
+    const chainId = chainOf(client, field)
+    const account = readAccount(client, client.account)
+    const address = account.address.toLowerCase() as Address
+    const isTwice = wallets.some(
+      ({ lane }) => lane.chainId === chainId && lane.account === address,
+    )
+    if (isTwice) throw new InvalidFieldError(field, address, 'given once')
+    wallets.push({ client, account, lane: { chainId, account: address } })
+  }
+  for (const [index, { chainId }] of tokens.entries())
+    if (!wallets.some(({ lane }) => lane.chainId === chainId))
+      throw new InvalidFieldError(
+        `tokens[${index}].client`,
+        chainId,
+        'on the chain of a wallet',
+      )
+  return wallets
+}
+
+/** Windows, scopes and lanes are a chain's: it cannot be left open. */
+function chainOf({ chain }: Client, field: string): number {
+  if (!chain) throw new InvalidFieldError(field, undefined, 'one with a chain')
+  return chain.id
+}
+
+function scopesOf(
+  { chainId, token }: { chainId: number; token: Address },
+  wallets: readonly OrderWallet[],
+  others: readonly Address[],
+): Scope[] {
+  const own = wallets
+    .filter(({ lane }) => lane.chainId === chainId)
+    .map(({ lane }) => lane.account)
+  return [...new Set([...own, ...others])].map((recipient) => ({
+    chainId,
+    token,
+    recipient,
+  }))
+}

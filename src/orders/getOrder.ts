@@ -1,0 +1,19 @@
+import { findOrder } from './findOrder.js'
+import { showOrder } from './showOrder.js'
+import type { Order, OrdersContext } from './types.js'
+
+export type GetOrderParameters = { orderId: string }
+
+/**
+ * Reads an order as it is on record; asks no node.
+ *
+ * @throws {@link OrderNotFoundError}
+ */
+export async function getOrder(
+  context: OrdersContext,
+  { orderId }: GetOrderParameters,
+): Promise<Order> {
+  return context.store.read(async (tables) =>
+    showOrder(await findOrder(tables, context, orderId)),
+  )
+}
