@@ -1,0 +1,52 @@
+import { ignoreError, loadPostgres } from './postgresPool.js'
+
+/** The channel on which all stores of a database tell of their writes. */
+export const channel = 'countersign'
+
+const longestWait = 5_000
+
+/**
+ * Calls back after writes to a schema, through a connection of its own that is
+ * made anew whenever it is lost.
+ *
+ * Nothing said meanwhile is heard, so it calls back after each reconnection.
+ */
+export function listenPostgres(
+  { connectionString, schema }: { connectionString: string; schema: string },
+  listener: () => void,
+): { stop(): Promise<void> } {
+  let end: (() => Promise<void>) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isStopped = false
+  let failures = 0
+
+  const connect = async () => {
+    const { Client } = await loadPostgres()
+    const client = new Client({ connectionString, keepAlive: true })
+    client.on('error', ignoreError)
+    client.on('end', connectLater)
+    client.on('notification', ({ payload }) => {
+      if (payload === schema) listener()
+    })
+    end = () => client.end()
+    await client.connect()
+    await client.query(`listen "${channel}"`)
+    failures = 0
+    listener()
+  }
+  const connectLater = () => {
+    clearTimeout(timer)
+    if (isStopped) return
+    const wait = Math.min(100 * 2 ** failures++, longestWait)
+    timer = setTimeout(() => connect().catch(connectLater), wait)
+    timer.unref()
+  }
+  connect().catch(connectLater)
+  return {
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      await end?.().catch(ignoreError)
+    },
+  }
+}
