@@ -11,3 +11,5 @@ export {
   type SamplePaymentParameters,
   samplePayment,
 } from '../testing/samplePayment.js'
+export { storeCases } from '../testing/storeCases.js'
+export type { CreateStore, StoreCase } from '../testing/storeCasesTools.js'

@@ -3,6 +3,7 @@ import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
+import * as sql from 'countersign/sql'
 import * as testing from 'countersign/testing'
 import { expect, test } from 'vitest'
 
@@ -11,6 +12,7 @@ const entries: Record<string, Record<string, unknown>> = {
   index: main,
   orders,
   reads,
+  sql,
   testing,
 }
 const sources = readdirSync('src/entries').map((file) => ({
@@ -114,6 +116,7 @@ test('countersign/testing exports these names', () => {
     [
       "faultTransport",
       "samplePayment",
+      "storeCases",
     ]
   `)
 })
@@ -150,6 +153,15 @@ test('countersign/reads exports these names', () => {
       "getTransactionCount",
       "streamLogs",
       "watchLogs",
+    ]
+  `)
+})
+
+test('countersign/sql exports these names', () => {
+  expect(Object.keys(sql).sort()).toMatchInlineSnapshot(`
+    [
+      "postgresStore",
+      "sqliteStore",
     ]
   `)
 })

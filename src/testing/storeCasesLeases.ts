@@ -1,0 +1,205 @@
+import { wait } from '../reads/wait.js'
+import type { Lease, PaymentStore } from '../store/types.js'
+import { drawId } from './storeCasesSamples.js'
+import {
+  expectRefusal,
+  expectSame,
+  type StoreCase,
+  useStore,
+  waitFor,
+} from './storeCasesTools.js'
+
+const long = 600_000
+
+/** One owner at a time, and no write of one who is not it any more. */
+export const leaseCases: readonly StoreCase[] = [
+  {
+    name: 'a lease is for one owner, who prolongs it under the same fence',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: long }
+        const lease = await mustTake(store, mine)
+        const { fence, ...rest } = lease
+        expectSame('The lease', rest, { key, owner: 'one' })
+        const theirs = { ...mine, owner: 'two' }
+        expectSame('Another owner', await other.takeLease(theirs), undefined)
+        expectSame('Again here', await store.takeLease(theirs), undefined)
+        expectSame('Its owner', await other.takeLease(mine), lease)
+        const elsewhere = { ...theirs, key: drawId() }
+        const [taken] = [await other.takeLease(elsewhere)]
+        expectSame('Another key', taken?.owner, 'two')
+      }),
+  },
+  {
+    name: 'of many owners who ask at once, one gets the lease',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const take = (at: number) =>
+          (at % 2 ? store : other).takeLease({
+            ...{ key, owner: `owner ${at}`, milliseconds: long },
+          })
+        const leases = await Promise.all(
+          Array.from({ length: 12 }, (_, at) => take(at)),
+        )
+        expectSame('Leases', leases.filter(Boolean).length, 1)
+      }),
+  },
+  {
+    name: 'a lease that has run out goes to the next owner, not earlier, under a higher fence',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const start = Date.now()
+        const first = await mustTake(store, {
+          ...{ key, owner: 'one', milliseconds: 400 },
+        })
+        const second = await waitToTake(other, key, 'two')
+        const waited = Date.now() - start
+        // Clocks count whole milliseconds, and not all of them the same ones.
+        expectSame('Waited for its end', waited >= 390, true)
+        expectSame('A higher fence', second.fence > first.fence, true)
+        const back = { key, owner: 'one', milliseconds: long }
+        expectSame('The first owner', await store.takeLease(back), undefined)
+      }),
+  },
+  {
+    name: 'an owner whose lease had run out gets a higher fence too',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: 1 }
+        const first = await mustTake(store, mine)
+        await wait(100)
+        const second = await mustTake(store, { ...mine, milliseconds: long })
+        expectSame('A higher fence', second.fence > first.fence, true)
+      }),
+  },
+  {
+    name: 'a lease that was prolonged runs from then on',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: 300 }
+        await mustTake(store, mine)
+        await mustTake(store, { ...mine, milliseconds: long })
+        await wait(400)
+        const theirs = { ...mine, owner: 'two' }
+        expectSame('Another owner', await other.takeLease(theirs), undefined)
+      }),
+  },
+  {
+    name: 'what is written under a lease that is held is kept',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: long }
+        const lease = await mustTake(store, mine)
+        await store.write((it) => it.setValue(key, { at: 1 }), { lease })
+        await mustTake(store, mine)
+        await store.write((it) => it.setValue(key, { at: 2 }), { lease })
+        expectSame('The value', await getValue(store, key), { at: 2 })
+      }),
+  },
+  {
+    name: 'what is written under a lease that someone else has is refused',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const lost = await mustTake(store, {
+          ...{ key, owner: 'one', milliseconds: 20 },
+        })
+        const lease = await waitToTake(other, key, 'two')
+        await expectLost(store, lost)
+        await expectLost(other, lost)
+        await other.write((it) => it.setValue(key, { by: 'two' }), { lease })
+        await expectLost(other, { ...lease, fence: lost.fence })
+        await expectLost(other, { ...lease, owner: 'one' })
+        await expectLost(other, { ...lease, key: drawId() })
+        expectSame('The value', await getValue(store, key), { by: 'two' })
+      }),
+  },
+  {
+    name: 'a lease that was given back is free at once, under a higher fence',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: long }
+        const first = await mustTake(store, mine)
+        await store.releaseLease(first)
+        const second = await mustTake(other, { ...mine, owner: 'two' })
+        expectSame('A higher fence', second.fence > first.fence, true)
+        await expectLost(store, first)
+      }),
+  },
+  {
+    name: 'nobody gives back the lease of someone else',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const mine = { key, owner: 'one', milliseconds: 20 }
+        const lost = await mustTake(store, mine)
+        const lease = await waitToTake(other, key, 'two')
+        await store.releaseLease(lost)
+        await store.releaseLease({ ...lease, owner: 'one' })
+        await store.releaseLease({ ...lease, fence: lost.fence })
+        expectSame('The old owner', await store.takeLease(mine), undefined)
+        await other.write((it) => it.setValue(key, { by: 'two' }), { lease })
+      }),
+  },
+  {
+    name: 'fences rise over the end of a process too',
+    run: async (createStore) => {
+      const key = drawId()
+      const mine = { key, owner: 'one', milliseconds: long }
+      const fences: bigint[] = []
+      for (const owner of ['one', 'two'])
+        await useStore(createStore, async (store) => {
+          const lease = await mustTake(store, { ...mine, owner })
+          fences.push(lease.fence)
+          await store.releaseLease(lease)
+        })
+      const [first = 0n, second = 0n] = fences
+      expectSame('A higher fence', second > first, true)
+    },
+  },
+]
+
+async function mustTake(
+  store: PaymentStore,
+  wanted: Parameters<PaymentStore['takeLease']>[0],
+): Promise<Lease> {
+  const lease = await store.takeLease(wanted)
+  if (!lease) throw new Error(`A free lease was not given to ${wanted.owner}.`)
+  return lease
+}
+
+async function waitToTake(
+  store: PaymentStore,
+  key: string,
+  owner: string,
+): Promise<Lease> {
+  const wanted = { key, owner, milliseconds: long }
+  const lease = await waitFor(() => store.takeLease(wanted))
+  if (!lease) throw new Error('A lease did not run out in ten seconds.')
+  return lease
+}
+
+async function expectLost(store: PaymentStore, lease: Lease): Promise<void> {
+  const key = drawId()
+  const unit = store.write((it) => it.setValue(key, {}), { lease })
+  await expectRefusal('A write without the lease', unit, 'LeaseLostError')
+  expectSame('What it wrote', await getValue(store, key), undefined)
+}
+
+function getValue(store: PaymentStore, key: string) {
+  return store.read((it) => it.getValue(key))
+}

@@ -1,0 +1,238 @@
+import type { Address } from 'viem'
+import { drawNonce } from '../build/drawNonce.js'
+import type { ProofRecord, TransactionRecord } from '../store/types.js'
+import {
+  drawAddress,
+  drawId,
+  drawLane,
+  drawScope,
+  sampleAttempt,
+  sampleOrder,
+  sampleProof,
+  sampleTransaction,
+} from './storeCasesSamples.js'
+import {
+  expectRows,
+  expectSame,
+  type StoreCase,
+  useStore,
+} from './storeCasesTools.js'
+
+/** Attempts, transactions and proofs, by everything they are asked for. */
+export const ledgerQueryCases: readonly StoreCase[] = [
+  {
+    name: 'attempts are found by their orders and by their nonces',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const [one, two] = [sampleOrder(drawScope()), sampleOrder(drawScope())]
+        const rows = [
+          sampleAttempt(one, { number: 1 }),
+          sampleAttempt(one, { number: 2 }),
+          sampleAttempt(two),
+        ]
+        await store.write(async (it) => {
+          await it.orders.insert([one, two])
+          await it.attempts.insert(rows)
+        })
+        const [first, second, third] = rows.map(({ nonce }) => nonce)
+        const ofOrders = (...orderIds: string[]) =>
+          store.read(async (it) =>
+            (await it.attempts.find({ orderIds })).map(({ nonce }) => nonce),
+          )
+        expectRows('Of one', await ofOrders(one.id), [first, second])
+        const both = await ofOrders(one.id, two.id, drawId())
+        expectRows('Of both', both, [first, second, third])
+        expectSame('Of none', await ofOrders(), [])
+        const nonces = [second, third, drawNonce()].flatMap((it) => it ?? [])
+        const found = await store.read((it) => it.attempts.find({ nonces }))
+        const seen = found.map(({ nonce }) => nonce)
+        expectRows('By nonces', seen, [second, third])
+        const none = await store.read((it) => it.attempts.find({ nonces: [] }))
+        expectSame('By no nonces', none, [])
+      }),
+  },
+  {
+    name: 'what a payer could still be charged are open attempts of one token on one chain',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const { chainId, token } = drawScope()
+        const payer = drawAddress()
+        const attempt = (facts: {
+          chainId?: number
+          token?: Address
+          payer?: Address | undefined
+          open?: boolean
+        }) =>
+          sampleAttempt(sampleOrder(drawScope({ chainId, token })), {
+            ...{ payer, open: true, ...facts },
+          })
+        const owed = [attempt({}), attempt({})]
+        await store.write((it) =>
+          it.attempts.insert([
+            ...owed,
+            attempt({ open: false }),
+            attempt({ payer: drawAddress() }),
+            attempt({ payer: undefined }),
+            attempt({ token: drawAddress() }),
+            attempt({ chainId: chainId + 1 }),
+          ]),
+        )
+        const exposure = { chainId, token, payer }
+        const found = await store.read((it) => it.attempts.find({ exposure }))
+        const nonces = found.map(({ nonce }) => nonce)
+        expectRows(
+          'Owed',
+          nonces,
+          owed.map(({ nonce }) => nonce),
+        )
+      }),
+  },
+  {
+    name: 'transactions are found by their orders and by their hashes on a chain',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const lane = drawLane()
+        const far = drawLane({ chainId: lane.chainId + 1 })
+        const [hash, other, orderId] = [drawNonce(), drawNonce(), drawId()]
+        const rows = [
+          sampleTransaction(lane, { hash, orderId }),
+          sampleTransaction(lane, { nonce: 1, hash: other, orderId }),
+          sampleTransaction(lane, { nonce: 2 }),
+          sampleTransaction(far, { hash, orderId: drawId() }),
+        ]
+        await store.write((it) => it.transactions.insert(rows))
+        const show = (found: readonly TransactionRecord[]) =>
+          found.map(({ chainId, nonce }) => [chainId, nonce])
+        const { chainId } = lane
+        const [ofOrder, byHash, byNone, ofNone] = await store.read(
+          async ({ transactions }) => [
+            show(await transactions.find({ orderIds: [orderId, drawId()] })),
+            show(
+              await transactions.find({ hashes: [hash, drawNonce()], chainId }),
+            ),
+            show(await transactions.find({ hashes: [], chainId })),
+            show(await transactions.find({ orderIds: [] })),
+          ],
+        )
+        expectRows('Of the order', ofOrder ?? [], [
+          [chainId, 0],
+          [chainId, 1],
+        ])
+        expectSame('By hash', byHash, [[chainId, 0]])
+        expectSame('By none', [byNone, ofNone], [[], []])
+      }),
+  },
+  {
+    name: 'open transactions of a lane come in the order of their nonces',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const lane = drawLane()
+        const rows = [
+          sampleTransaction(lane, { nonce: 10 }),
+          sampleTransaction(lane, { nonce: 9 }),
+          sampleTransaction(lane, { nonce: 9, bump: 1 }),
+          sampleTransaction(lane, { nonce: 100, open: false }),
+          sampleTransaction(lane, { nonce: 2 }),
+          sampleTransaction(drawLane(), { nonce: 3 }),
+          sampleTransaction({ ...lane, chainId: lane.chainId + 1 }),
+        ]
+        await store.write((it) => it.transactions.insert(rows))
+        const find = () =>
+          store.read((it) => it.transactions.find({ openIn: lane }))
+        const nonces = (await find()).map(({ nonce }) => nonce)
+        expectSame('Nonces', nonces, [2, 9, 9, 10])
+        const closed = (await find())
+          .filter(({ nonce }) => nonce === 9)
+          .map((row) => ({ ...row, open: false }))
+        await store.write((it) => it.transactions.update(closed))
+        const rest = (await find()).map(({ nonce }) => nonce)
+        expectSame('Without the closed ones', rest, [2, 10])
+      }),
+  },
+  {
+    name: 'all transactions at one nonce of a lane are found, open or not',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const lane = drawLane()
+        const rows = [
+          sampleTransaction(lane, { nonce: 5, bump: 0 }),
+          sampleTransaction(lane, { nonce: 5, bump: 1, open: false }),
+          sampleTransaction(lane, { nonce: 6 }),
+          sampleTransaction(drawLane(), { nonce: 5 }),
+          sampleTransaction(
+            { ...lane, chainId: lane.chainId + 1 },
+            { nonce: 5 },
+          ),
+        ]
+        await store.write((it) => it.transactions.insert(rows))
+        const found = await store.read((it) =>
+          it.transactions.find({ at: lane, nonce: 5 }),
+        )
+        const expected = rows.slice(0, 2).map((row) => ({ ...row, version: 1 }))
+        expectRows('At the nonce', found, expected)
+      }),
+  },
+  {
+    name: 'proofs are found by their orders and by their hashes on a chain',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const scope = drawScope()
+        const far = drawScope({ chainId: scope.chainId + 1 })
+        const [transactionHash, orderId] = [drawNonce(), drawId()]
+        const rows = [
+          sampleProof(scope, { transactionHash, orderId }),
+          sampleProof(drawScope(), { transactionHash, logIndex: 1 }),
+          sampleProof(far, { transactionHash, removed: true }),
+          sampleProof(scope, { orderId, removed: true }),
+        ]
+        await store.write((it) => it.proofs.insert(rows))
+        const show = (found: readonly ProofRecord[]) =>
+          found.map((row) =>
+            rows.findIndex((it) => it.blockHash === row.blockHash),
+          )
+        const { chainId } = scope
+        const hashes = [transactionHash, drawNonce()]
+        const [ofOrder, byHash, byNone, ofNone] = await store.read(
+          async ({ proofs }) => [
+            show(await proofs.find({ orderIds: [orderId, drawId()] })),
+            show(await proofs.find({ hashes, chainId })),
+            show(await proofs.find({ hashes: [], chainId })),
+            show(await proofs.find({ orderIds: [] })),
+          ],
+        )
+        expectRows('Of the order', ofOrder ?? [], [0, 3])
+        expectRows('By hash', byHash ?? [], [0, 1])
+        expectSame('By none', [byNone, ofNone], [[], []])
+      }),
+  },
+  {
+    name: 'proofs come in the order of the chain, from a block on',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const scope = drawScope()
+        const places = [
+          [10n, 0],
+          [9n, 10],
+          [9n, 9],
+          [100n, 1],
+          [2n, 7],
+        ] as const
+        const rows = places.map(([blockNumber, logIndex]) =>
+          sampleProof(scope, { blockNumber, logIndex }),
+        )
+        await store.write((it) => it.proofs.insert(rows))
+        const find = (facts: object) =>
+          store.read(async ({ proofs }) =>
+            (await proofs.find({ scopes: [scope], limit: 9, ...facts })).map(
+              ({ blockNumber, logIndex }) => [blockNumber, logIndex],
+            ),
+          )
+        const all = [places[4], places[2], places[1], places[0], places[3]]
+        expectSame('All', await find({}), all)
+        expectSame('From 9', await find({ fromBlock: 9n }), all.slice(1))
+        expectSame('Three', await find({ limit: 3 }), all.slice(0, 3))
+        const few = { fromBlock: 10n, limit: 1 }
+        expectSame('One from 10', await find(few), [places[0]])
+      }),
+  },
+]

@@ -1,0 +1,266 @@
+import type { Address } from 'viem'
+import { drawNonce } from '../build/drawNonce.js'
+import type {
+  AttemptRecord,
+  EventRecord,
+  Lane,
+  OrderRecord,
+  ProofRecord,
+  Scope,
+  TransactionRecord,
+} from '../store/types.js'
+
+export type NewOrder = Omit<OrderRecord, 'version' | 'position'>
+export type NewAttempt = Omit<AttemptRecord, 'version'>
+export type NewTransaction = Omit<TransactionRecord, 'version'>
+export type NewProof = Omit<ProofRecord, 'version'>
+export type NewEvent = Omit<EventRecord, 'cursor'>
+
+/** The largest amount a token can name. */
+export const maxAmount: bigint = 2n ** 256n - 1n
+/** The largest time and block number a store has to keep. */
+export const maxTime: bigint = 2n ** 63n - 1n
+
+/** Text that does not lie as bytes the way it is read. */
+export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
+
+/** An id nobody has. */
+export function drawId(): string {
+  return drawNonce().slice(2, 34)
+}
+
+/** An address nobody has. */
+export function drawAddress(): Address {
+  return `0x${drawNonce().slice(2, 42)}`
+}
+
+/** A scope nobody has. */
+export function drawScope(facts: Partial<Scope> = {}): Scope {
+  return {
+    chainId: 8453,
+    token: drawAddress(),
+    recipient: drawAddress(),
+    ...facts,
+  }
+}
+
+/** A sending account nobody has. */
+export function drawLane(facts: Partial<Lane> = {}): Lane {
+  return { chainId: 8453, account: drawAddress(), ...facts }
+}
+
+/** A drafted order, with nothing that may be absent. */
+export function sampleOrder(
+  scope: Scope,
+  facts: Partial<NewOrder> = {},
+): NewOrder {
+  return {
+    ...pickScope(scope),
+    id: drawId(),
+    sequence: 0,
+    lane: scope.recipient,
+    state: 'drafted',
+    attempt: 1,
+    value: 12_500_000n,
+    decimals: 6,
+    primaryType: 'ReceiveWithAuthorization',
+    tokenName: 'USD Coin',
+    tokenVersion: '2',
+    payer: undefined,
+    buyerTokenHash: drawNonce(),
+    metadata: {},
+    createdAt: 1_750_000_000n,
+    deadline: 1_750_000_900n,
+    sendDue: undefined,
+    lookDue: undefined,
+    wish: undefined,
+    reason: undefined,
+    tries: 0,
+    held: false,
+    unexpected: false,
+    overpaid: false,
+    fulfilled: undefined,
+    grade: undefined,
+    settledHash: undefined,
+    settledBlock: undefined,
+    ...facts,
+  }
+}
+
+/** What a full order has beyond a drafted one, each as large as can be. */
+export function fullOrderFacts(): Partial<NewOrder> {
+  return {
+    sequence: Number.MAX_SAFE_INTEGER,
+    state: 'captured',
+    attempt: 2 ** 31 - 1,
+    value: maxAmount,
+    decimals: 255,
+    primaryType: 'TransferWithAuthorization',
+    tokenName: oddText,
+    tokenVersion: oddText,
+    payer: drawAddress(),
+    metadata: {
+      text: oddText,
+      [oddText]: [1, -1.5, 1e21, null, true, { deep: [[]] }, '\u0000'],
+      amount: `${maxAmount}`,
+    },
+    createdAt: maxTime,
+    deadline: maxTime,
+    sendDue: maxTime,
+    lookDue: maxTime,
+    wish: 'capture',
+    reason: oddText,
+    tries: 2 ** 31 - 1,
+    held: true,
+    unexpected: true,
+    overpaid: true,
+    fulfilled: `${drawNonce()}:0`,
+    grade: 'finalized',
+    settledHash: drawNonce(),
+    settledBlock: maxTime,
+  }
+}
+
+/** An attempt without a signature. */
+export function sampleAttempt(
+  { token, chainId, id }: Pick<NewOrder, 'token' | 'chainId' | 'id'>,
+  facts: Partial<NewAttempt> = {},
+): NewAttempt {
+  return {
+    ...{ chainId, token, orderId: id },
+    number: 1,
+    nonce: drawNonce(),
+    payer: undefined,
+    validAfter: 1_750_000_000n,
+    validBefore: 1_750_000_900n,
+    signedAfter: undefined,
+    signedBefore: undefined,
+    signatureHash: undefined,
+    spendableUntil: undefined,
+    value: 12_500_000n,
+    open: false,
+    signature: undefined,
+    cancellation: undefined,
+    ...facts,
+  }
+}
+
+/** What a full attempt has beyond that. */
+export function fullAttemptFacts(): Partial<NewAttempt> {
+  return {
+    number: 2 ** 31 - 1,
+    payer: drawAddress(),
+    validAfter: 0n,
+    validBefore: maxTime,
+    signedAfter: 0n,
+    signedBefore: maxTime,
+    signatureHash: drawNonce(),
+    spendableUntil: maxTime,
+    value: maxAmount,
+    open: true,
+    signature: `{"sealed":"${'x'.repeat(40_000)}"}`,
+    cancellation: oddText,
+  }
+}
+
+/** A transaction of a wallet that signs and sends at once. */
+export function sampleTransaction(
+  lane: Lane,
+  facts: Partial<NewTransaction> = {},
+): NewTransaction {
+  return {
+    ...{ chainId: lane.chainId, account: lane.account },
+    nonce: 0,
+    bump: 0,
+    kind: 'capture',
+    orderId: undefined,
+    attempt: undefined,
+    hash: undefined,
+    raw: undefined,
+    gas: 90_000n,
+    maxFeePerGas: 2_000_000n,
+    maxPriorityFeePerGas: 1_000_000n,
+    recordedAt: 1_750_000_000_000n,
+    open: true,
+    ...facts,
+  }
+}
+
+/** What a full transaction has beyond that. */
+export function fullTransactionFacts(): Partial<NewTransaction> {
+  return {
+    nonce: Number.MAX_SAFE_INTEGER,
+    bump: 2 ** 31 - 1,
+    kind: 'release',
+    orderId: drawId(),
+    attempt: 3,
+    hash: drawNonce(),
+    raw: oddText,
+    gas: maxTime,
+    maxFeePerGas: maxTime * 4n,
+    maxPriorityFeePerGas: maxTime * 4n,
+    recordedAt: maxTime,
+    open: false,
+  }
+}
+
+/** A proof that belongs to no order. */
+export function sampleProof(
+  scope: Scope,
+  facts: Partial<NewProof> = {},
+): NewProof {
+  return {
+    ...pickScope(scope),
+    transactionHash: drawNonce(),
+    logIndex: 0,
+    kind: 'unmatched',
+    orderId: undefined,
+    attempt: undefined,
+    blockHash: drawNonce(),
+    blockNumber: 1n,
+    blockTime: 1_750_000_000n,
+    payer: drawAddress(),
+    value: 12_500_000n,
+    submitter: drawAddress(),
+    gasUsed: 90_000n,
+    effectiveGasPrice: 1_000_000n,
+    removed: false,
+    ...facts,
+  }
+}
+
+/** What a full proof has beyond that. */
+export function fullProofFacts(): Partial<NewProof> {
+  return {
+    logIndex: 2 ** 31 - 1,
+    kind: 'capture',
+    orderId: drawId(),
+    attempt: 3,
+    blockNumber: maxTime,
+    blockTime: maxTime,
+    value: maxAmount,
+    gasUsed: maxTime,
+    effectiveGasPrice: maxTime * 4n,
+    removed: true,
+  }
+}
+
+/** An event of no order. */
+export function sampleEvent(
+  scope: Scope,
+  facts: Partial<NewEvent> = {},
+): NewEvent {
+  return {
+    ...pickScope(scope),
+    orderId: undefined,
+    sequence: 1,
+    type: 'drafted',
+    at: 1_750_000_000_000n,
+    data: {},
+    ...facts,
+  }
+}
+
+function pickScope({ chainId, token, recipient }: Scope): Scope {
+  return { chainId, token, recipient }
+}
