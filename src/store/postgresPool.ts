@@ -8,13 +8,13 @@ export type PostgresPool = {
   end(): Promise<void>
 } & Emitter
 
-export type PostgresClient = {
+type PostgresClient = {
   query(request: PostgresRequest): Promise<object>
   release(destroy?: boolean): void
 } & Emitter
 
 /** One statement with its values, never prepared under a name. */
-export type PostgresRequest = {
+type PostgresRequest = {
   text: string
   values: unknown[]
   types: { getTypeParser(type: number): (text: string) => unknown }

@@ -33,7 +33,7 @@ export type Columns<row> = {
 }
 
 /** What a column is called: `chainId` lies in `chain_id`. */
-export type ColumnName<name extends string> =
+type ColumnName<name extends string> =
   name extends `${infer first}${infer rest}`
     ? `${first extends Lowercase<first> ? first : `_${Lowercase<first>}`}${ColumnName<rest>}`
     : ''

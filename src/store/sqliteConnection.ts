@@ -5,7 +5,7 @@ import { SqlFault } from './sqlFault.js'
 import type { SqlTables } from './sqlTables.js'
 
 /** As much of a connection of the package `libsql` as is used here. */
-export type LibsqlDatabase = {
+type LibsqlDatabase = {
   prepare(text: string): LibsqlStatement
   defaultSafeIntegers(toggle: boolean): unknown
   close(): void

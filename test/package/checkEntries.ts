@@ -29,6 +29,23 @@ export function checkOptionalPeers({ project }: Consumer): void {
         console.log(error.name)
       `,
     ).trim()
+  const refusal = (store: string) =>
+    runModule(
+      project,
+      `
+        import * as stores from 'countersign/sql'
+        const error = await stores.${store}.open().catch((error) => error)
+        console.log(error.message)
+      `,
+    ).trim()
+  deepEqual(
+    refusal(`sqliteStore({ file: 'orders.db' })`),
+    'The store needs the package libsql, which is not installed.',
+  )
+  deepEqual(
+    refusal(`postgresStore({ connectionString: 'postgres://x' })`),
+    'The store needs the package pg, which is not installed.',
+  )
   const binary = findAnvil()
   deepEqual(told({ binary }), 'AnvilPackageNotFoundError')
 

@@ -18,7 +18,7 @@ const checks: readonly (readonly [string, Check])[] = [
   ['the export map names every entry, and only files that exist', checkExports],
   ['Node imports every entry and sees the names of its source', checkEntries],
   [
-    'the development chain says which of its peers is missing',
+    'stores and the development chain say which of their peers is missing',
     checkOptionalPeers,
   ],
   [

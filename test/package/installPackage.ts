@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A project that has the packed package installed, and viem beside it. */
+/** A project that has the packed package installed, and its peers beside it. */
 export type Consumer = {
   /** The project's folder. */
   project: string
@@ -40,7 +40,9 @@ export function installPackage(): Consumer {
     mkdirSync(installed, { recursive: true })
     const tarball = join(folder, filename)
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
-    symlinkSync(join(root, 'node_modules', 'viem'), join(modules, 'viem'))
+    // What an entry imports at once; other peers are asked for when needed.
+    for (const peer of ['viem', 'kysely'])
+      symlinkSync(join(root, 'node_modules', peer), join(modules, peer))
     cpSync(join(root, 'test/package/consumer'), project, { recursive: true })
     return {
       project,
