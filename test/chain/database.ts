@@ -10,8 +10,12 @@ export type TestDatabase = {
   url(database: string): string
   /** Makes an empty database, owned by a user who may do nothing else. */
   create(name: string): Promise<string>
-  /** Asks as the server's own administrator. */
-  ask(text: string, database?: string): Promise<Record<string, unknown>[]>
+  /** Asks as the server's own administrator, or as the user of a database. */
+  ask(
+    text: string,
+    database?: string,
+    user?: 'postgres' | 'shop',
+  ): Promise<Record<string, unknown>[]>
   restart(flags?: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
@@ -44,8 +48,12 @@ export async function startDatabase(
 
   const url = (database: string, user = 'shop') =>
     `postgres://${user}:${user}@127.0.0.1:${port}/${database}`
-  const ask = async (text: string, database = 'postgres') => {
-    const connectionString = url(database, 'postgres')
+  const ask = async (
+    text: string,
+    database = 'postgres',
+    user = 'postgres',
+  ) => {
+    const connectionString = url(database, user)
     const client = new pg.Client({ connectionString })
     await client.connect()
     try {
