@@ -58,7 +58,8 @@ export async function rehearseCancel(
 }
 
 /** A caller without a role: the relayer may be the payer's own account. */
-const neutralCaller: Address = '0x3009000000000000000000000000000000003010'
+export const neutralCaller: Address =
+  '0x3009000000000000000000000000000000003010'
 
 async function rehearse(
   client: Client,
@@ -92,7 +93,7 @@ async function rehearse(
   return rehearsal
 }
 
-function factCalls(
+export function factCalls(
   token: Address,
   { payer, nonce, transfer }: Act,
 ): Record<FactName, Call> {
@@ -114,7 +115,7 @@ function factCalls(
   }
 }
 
-function balanceCall(token: Address, account: Address): Call {
+export function balanceCall(token: Address, account: Address): Call {
   return {
     target: token,
     data: selectors.balanceOf + word(account),
@@ -123,7 +124,7 @@ function balanceCall(token: Address, account: Address): Call {
 }
 
 /** By the tokens of its data (EIP-2028, EIP-7623). */
-function fixedGasOf(data: Hex): FixedGas {
+export function fixedGasOf(data: Hex): FixedGas {
   const tokens = countDataTokens(data.slice(2))
   return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }
 }
