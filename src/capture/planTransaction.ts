@@ -99,7 +99,7 @@ async function getNonce(
   return Number(readQuantity(count, method))
 }
 
-type DecidedFees =
+export type DecidedFees =
   | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
   | { type: 'legacy'; gasPrice: bigint }
 
