@@ -90,7 +90,7 @@ async function getWei(client: Client, method: string): Promise<bigint> {
 }
 
 /** What the node says it does not have is none; a fault stays a fault. */
-async function orNone<value>(
+export async function orNone<value>(
   asked: Promise<value>,
 ): Promise<value | undefined> {
   return asked.catch((error: unknown) => {

@@ -1,0 +1,26 @@
+import { storeKey } from './openStore.js'
+import type { OrdersContext } from './types.js'
+import { writeAgain } from './writeAgain.js'
+
+/**
+ * Allows captures again after a database was put in the place of another: by
+ * then everything it missed has been reconciled, or nobody wants to wait.
+ *
+ * What was signed after the backup and before the loss is not in it, and is
+ * never captured.
+ */
+export async function resumeOrders(context: OrdersContext): Promise<void> {
+  await writeAgain(context, async (tables) => {
+    const value = await tables.getValue(storeKey)
+    if (value?.suspended === true)
+      await tables.setValue(storeKey, { ...value, suspended: false })
+  })
+}
+
+/** Whether nothing may be captured, because the database was replaced. */
+export async function isSuspended({
+  store,
+}: Pick<OrdersContext, 'store'>): Promise<boolean> {
+  const value = await store.read((tables) => tables.getValue(storeKey))
+  return value?.suspended === true
+}

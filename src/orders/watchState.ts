@@ -1,0 +1,79 @@
+import type { Hash } from 'viem'
+import type { JsonObject, Lease, Scope, StoreReader } from '../store/types.js'
+
+/** A block this instance has seen at the head. */
+export type SeenBlock = { number: bigint; hash: Hash }
+
+/** How far a scope is reconciled, as it is kept. */
+export type ScopeCursor = {
+  /** The first block that was ever looked at. */
+  from: bigint
+  /** The last block before which nothing is missing. */
+  last: SeenBlock
+  /** Heads seen before it, the lowest first, to find where a chain forked. */
+  seen: readonly SeenBlock[]
+}
+
+/** What a watcher remembers between two ticks; starts as `{}`. */
+export type WatchMemory = {
+  lease?: Lease | undefined
+  /** Heads seen, the lowest first. */
+  seen?: readonly SeenBlock[] | undefined
+  /** Proofs from here on are not yet known to be where they were. */
+  recheckFrom?: bigint | undefined
+  /** When to reconcile next, in milliseconds of this machine. */
+  nextReconcile?: bigint | undefined
+  /** When to look back to the last final block next. */
+  nextDeepReconcile?: bigint | undefined
+}
+
+/** Blocks a reorganization is traced back to the block. */
+const traced = 64n
+
+/** Heads kept at most, however close they are. */
+const mostSeen = 80
+
+/** The cursor's and the lease's place in the store. */
+export const scopeKey = (
+  kind: 'cursor' | 'watch',
+  { chainId, token, recipient }: Scope,
+): string => `${kind}:${chainId}:${token}:${recipient}`
+
+/** Adds a head to the ones seen, and forgets what is too deep. */
+export function addSeen(
+  seen: readonly SeenBlock[],
+  head: SeenBlock,
+): readonly SeenBlock[] {
+  const below = seen.filter(({ number }) => number < head.number)
+  const isDeep = ({ number }: SeenBlock) => number + traced <= head.number
+  const deep = below.filter(isDeep).slice(-1)
+  const near = below.filter((block) => !isDeep(block))
+  return [...deep, ...near, head].slice(-mostSeen)
+}
+
+export async function readCursor(
+  tables: Pick<StoreReader, 'getValue'>,
+  scope: Scope,
+): Promise<ScopeCursor | undefined> {
+  const value = await tables.getValue(scopeKey('cursor', scope))
+  if (!value) return undefined
+  const seen = Array.isArray(value.seen) ? value.seen : []
+  return {
+    from: BigInt(String(value.from)),
+    last: readSeen([value.block, value.hash]),
+    seen: seen.map(readSeen),
+  }
+}
+
+export function encodeCursor({ from, last, seen }: ScopeCursor): JsonObject {
+  return {
+    from: String(from),
+    block: String(last.number),
+    hash: last.hash,
+    seen: seen.map(({ number, hash }) => [String(number), hash]),
+  }
+}
+
+function readSeen(pair: readonly unknown[]): SeenBlock {
+  return { number: BigInt(String(pair[0])), hash: String(pair[1]) as Hash }
+}
