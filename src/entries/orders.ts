@@ -1,3 +1,5 @@
+export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
+export type { CancelOrderParameters } from '../orders/cancelOrder.js'
 export { createOrders, type Orders } from '../orders/createOrders.js'
 export {
   OrderNotFoundError,
@@ -5,8 +7,28 @@ export {
   TransitionError,
 } from '../orders/errors.js'
 export type { GetOrderParameters } from '../orders/getOrder.js'
+export type {
+  ListedOrders,
+  ListOrdersParameters,
+} from '../orders/listOrders.js'
 export type { DraftOrderParameters } from '../orders/planDraft.js'
 export type {
+  ReadEvents,
+  ReadEventsParameters,
+} from '../orders/readEvents.js'
+export type {
+  ChainHealth,
+  LaneHealth,
+  OrdersHealth,
+  ScopeHealth,
+} from '../orders/readHealth.js'
+export type { ReauthorizeOrderParameters } from '../orders/reauthorizeOrder.js'
+export type { RequestCancellationParameters } from '../orders/requestCancellation.js'
+export type {
+  AcceptRefusal,
+  AcceptVerdict,
+  CancellationRequest,
+  CancelVerdict,
   CreateOrdersParameters,
   DraftedOrder,
   DraftedPayment,
@@ -16,6 +38,7 @@ export type {
   OrderEventType,
   OrdersPolicy,
   OrderToken,
+  ReauthorizeVerdict,
   SettledCancellation,
   SettledCapture,
   VoidVerdict,

@@ -1,15 +1,29 @@
+import { acceptPayment } from './acceptPayment.js'
+import { cancelOrder } from './cancelOrder.js'
 import { createContext } from './createContext.js'
 import { draftOrder } from './draftOrder.js'
 import { getOrder } from './getOrder.js'
+import { listOrders } from './listOrders.js'
 import { openStore } from './openStore.js'
+import { readEvents } from './readEvents.js'
+import { readHealth } from './readHealth.js'
+import { reauthorizeOrder } from './reauthorizeOrder.js'
+import { requestCancellation } from './requestCancellation.js'
 import type { CreateOrdersParameters, OrdersContext } from './types.js'
 import { voidOrder } from './voidOrder.js'
 
 /** What can be done with orders, each described where it is written. */
 type Verbs = {
   draft: typeof draftOrder
-  get: typeof getOrder
+  accept: typeof acceptPayment
+  reauthorize: typeof reauthorizeOrder
   void: typeof voidOrder
+  requestCancellation: typeof requestCancellation
+  cancel: typeof cancelOrder
+  get: typeof getOrder
+  list: typeof listOrders
+  events: typeof readEvents
+  health: typeof readHealth
 }
 
 /** A free function as a method: the same without the context. */
@@ -65,7 +79,18 @@ export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
  */
 export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
-  const verbs: Verbs = { draft: draftOrder, get: getOrder, void: voidOrder }
+  const verbs: Verbs = {
+    draft: draftOrder,
+    accept: acceptPayment,
+    reauthorize: reauthorizeOrder,
+    void: voidOrder,
+    requestCancellation,
+    cancel: cancelOrder,
+    get: getOrder,
+    list: listOrders,
+    events: readEvents,
+    health: readHealth,
+  }
   let opened: Promise<void> | undefined
   const open = (): Promise<void> => {
     opened ??= openStore(context).catch((error: unknown) => {

@@ -40,7 +40,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
     'expired',
     'consumed',
   ],
-  voided: ['stored', 'captured', 'canceled', 'consumed'],
+  voided: ['stored', 'canceling', 'captured', 'canceled', 'consumed'],
   canceled: [
     'drafted',
     'stored',

@@ -1,6 +1,11 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import type { CaptureProof } from '../base/receiptProof.js'
-import type { Finality, Payment, PrimaryType } from '../base/types.js'
+import type {
+  Cancellation,
+  Finality,
+  Payment,
+  PrimaryType,
+} from '../base/types.js'
 import type { RejectionReason } from '../capture/errors.js'
 import type {
   JsonObject,
@@ -169,6 +174,8 @@ export type DraftedOrder = {
 
 /** Why an order takes no payment, besides what is wrong with the payment. */
 export type AcceptRefusal =
+  /** Not the window that was offered last. */
+  | 'wrongWindow'
   | 'exposureTooHigh'
   | 'laneFunds'
   | 'contractPayer'
@@ -211,6 +218,14 @@ export type CancelVerdict =
       reason: RejectionReason | 'captureInFlight' | 'notOpen' | 'otherPayment'
       order: Order
     }
+
+export type ReauthorizeVerdict =
+  | { ok: true; order: Order; payment: DraftedPayment }
+  | { ok: false; reason: 'notOpen'; order: Order }
+
+export type CancellationRequest =
+  | { ok: true; order: Order; cancellation: Cancellation }
+  | { ok: false; reason: 'notOpen'; order: Order }
 
 /** An event as it is shown. */
 export type OrderEvent = Scope & {

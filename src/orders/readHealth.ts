@@ -1,0 +1,177 @@
+import type { Address } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
+import { getBalance } from '../reads/getBalance.js'
+import {
+  getBlockHead,
+  readQuantity,
+  requestNode,
+} from '../reads/requestNode.js'
+import type { OrderState, Scope, StoreReader } from '../store/types.js'
+import { laneKey, readerOf, readLaneValue } from './laneState.js'
+import { storeKey } from './openStore.js'
+import type { OrdersContext, OrderWallet } from './types.js'
+import { readCursor } from './watchState.js'
+
+export type OrdersHealth = {
+  /** Names the physical database. */
+  identity: string | undefined
+  /** Nothing is sent until `resume`. */
+  suspended: boolean
+  chains: readonly ChainHealth[]
+  scopes: readonly ScopeHealth[]
+  lanes: readonly LaneHealth[]
+}
+
+export type ChainHealth = {
+  chainId: number
+  /** The newest block; absent where the node did not answer. */
+  block: bigint | undefined
+  /** Unix seconds. */
+  time: bigint | undefined
+  /** What is wrong with the node. */
+  fault: string | undefined
+}
+
+export type ScopeHealth = Scope & {
+  counts: Partial<Record<OrderState, number>>
+  /** Last block before which nothing is missing; absent before the first look. */
+  reconciledTo: bigint | undefined
+  /** Blocks from there to the newest. */
+  lag: bigint | undefined
+}
+
+export type LaneHealth = {
+  chainId: number
+  account: Address
+  /** Wei. */
+  balance: bigint | undefined
+  /** Wei per gas. */
+  gasPrice: bigint | undefined
+  /** Transactions that are not known to be mined. */
+  openTransactions: number
+  /** Lowest account nonce no transaction of ours has. */
+  nextNonce: number
+  /** What is wrong with the node. */
+  fault: string | undefined
+}
+
+/**
+ * Reads how things stand: orders by state, lanes with what they have for gas,
+ * and how far each recipient is reconciled. Holds no credential.
+ *
+ * A node that does not answer is part of the answer, and no error.
+ */
+export async function readHealth(
+  context: OrdersContext,
+): Promise<OrdersHealth> {
+  const { store, tokens, wallets } = context
+  const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
+  const [chains, funds, kept] = await Promise.all([
+    Promise.all(ids.map((chainId) => readChain(context, chainId))),
+    Promise.all(wallets.map((wallet) => readFunds(context, wallet))),
+    store.read((tables) => readKept(context, tables)),
+  ])
+  const headOf = (chainId: number) =>
+    chains.find((chain) => chain.chainId === chainId)?.block
+  return {
+    identity: kept.identity,
+    suspended: kept.suspended,
+    chains,
+    scopes: kept.scopes.map((scope) => ({
+      ...scope,
+      lag: lagOf(scope.reconciledTo, headOf(scope.chainId)),
+    })),
+    lanes: kept.lanes.map((lane, at) => ({
+      ...lane,
+      ...(funds[at] ?? noFunds('not asked')),
+    })),
+  }
+}
+
+async function readChain(
+  context: OrdersContext,
+  chainId: number,
+): Promise<ChainHealth> {
+  try {
+    const head = await getBlockHead(readerOf(context, chainId), 'latest')
+    const [block, time] = [head?.number, head?.timestamp]
+    const fault = head ? undefined : 'names no latest block'
+    return { chainId, block, time, fault }
+  } catch (error) {
+    const fault = faultOf(error)
+    return { chainId, block: undefined, time: undefined, fault }
+  }
+}
+
+type Funds = Pick<LaneHealth, 'balance' | 'gasPrice' | 'fault'>
+
+function noFunds(fault: string): Funds {
+  return { balance: undefined, gasPrice: undefined, fault }
+}
+
+async function readFunds(
+  context: OrdersContext,
+  { lane }: OrderWallet,
+): Promise<Funds> {
+  const method = 'eth_gasPrice'
+  try {
+    const client = readerOf(context, lane.chainId)
+    const [balance, price] = await Promise.all([
+      getBalance(client, { address: lane.account, block: 'latest' }),
+      requestNode(client, method, []),
+    ])
+    const gasPrice = readQuantity(price, method)
+    return { balance, gasPrice, fault: undefined }
+  } catch (error) {
+    return noFunds(faultOf(error))
+  }
+}
+
+/** Only the words of our own errors are known to be safe to show. */
+function faultOf(error: unknown): string {
+  return error instanceof CountersignError ? error.message : 'failed'
+}
+
+async function readKept(
+  { scopes, wallets }: OrdersContext,
+  tables: StoreReader,
+): Promise<{
+  identity: string | undefined
+  suspended: boolean
+  scopes: Omit<ScopeHealth, 'lag'>[]
+  lanes: Omit<LaneHealth, keyof Funds>[]
+}> {
+  const state = Object(await tables.getValue(storeKey))
+  const kept: Omit<ScopeHealth, 'lag'>[] = []
+  for (const scope of scopes) {
+    const cursor = await readCursor(tables, scope)
+    kept.push({
+      ...scope,
+      counts: await tables.orders.count([scope]),
+      reconciledTo: cursor?.last.number,
+    })
+  }
+  const lanes: Omit<LaneHealth, keyof Funds>[] = []
+  for (const { lane } of wallets) {
+    const open = await tables.transactions.find({ openIn: lane })
+    const value = readLaneValue(await tables.getValue(laneKey(lane)))
+    lanes.push({
+      ...lane,
+      openTransactions: open.length,
+      nextNonce: value.nextNonce,
+    })
+  }
+  return {
+    identity: typeof state.identity === 'string' ? state.identity : undefined,
+    suspended: state.suspended === true,
+    scopes: kept,
+    lanes,
+  }
+}
+
+function lagOf(
+  block: bigint | undefined,
+  head: bigint | undefined,
+): bigint | undefined {
+  return block === undefined || head === undefined ? undefined : head - block
+}
