@@ -14,9 +14,6 @@ export type AcceptPaymentParameters = {
   payment: unknown
 }
 
-/** Milliseconds for which one accept has an order to itself. */
-const leaseTime = 30_000
-
 /** Refusals that say nothing about the payment, or come from our side. */
 const ownTrouble: readonly string[] = ['laneFunds', 'acceptInFlight']
 
@@ -46,7 +43,8 @@ export async function acceptPayment(
     key: `accept:${orderId}`,
     // Not the instance: two accepts of one process exclude each other too.
     owner: drawNonce(),
-    milliseconds: leaseTime,
+    // A buyer must not wait long for a process that died.
+    milliseconds: context.policy.lease,
   })
   if (!lease) return { ok: false, reason: 'acceptInFlight', details: {} }
   try {
