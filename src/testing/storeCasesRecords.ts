@@ -273,7 +273,9 @@ export const recordCases: readonly StoreCase[] = [
           Reflect.set(Object(Reflect.get(it, 'metadata')).list ?? {}, '0', 2)
         }
         spoil(given)
-        for (const found of await findOrders(store, [row.id])) spoil(found)
+        const query = { ids: [row.id] }
+        const found = await store.read(({ orders }) => orders.find(query))
+        for (const shared of found) spoil(shared)
         const value = await store.read((it) => it.getValue(row.id))
         spoil({ metadata: value })
         expectSame('The order', await findOrders(store, [row.id]), [

@@ -48,8 +48,11 @@ export function expectSame(
   expected: unknown,
 ): void {
   const [given, wanted] = [show(actual), show(expected)]
-  if (given !== wanted)
-    throw new Error(`${rule}: expected ${cut(wanted)}, got ${cut(given)}.`)
+  if (given === wanted) return
+  let at = 0
+  while (given[at] === wanted[at]) at++
+  const [shown, meant] = [cut(given, at), cut(wanted, at)]
+  throw new Error(`${rule}: expected ${meant}, got ${shown}.`)
 }
 
 /** The same rows, in whichever order. */
@@ -58,7 +61,8 @@ export function expectRows(
   actual: readonly unknown[],
   expected: readonly unknown[],
 ): void {
-  const sort = (rows: readonly unknown[]) => rows.map(show).sort()
+  const sort = (rows: readonly unknown[]) =>
+    [...rows].sort((left, right) => (show(left) < show(right) ? -1 : 1))
   expectSame(rule, sort(actual), sort(expected))
 }
 
@@ -121,7 +125,9 @@ function show(value: unknown): string {
   return `{ ${members.join(', ')} }`
 }
 
-/** Enough to see which row it is. */
-function cut(text: string): string {
-  return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text
+/** What stands around the first difference. */
+function cut(text: string, at: number): string {
+  if (text.length < 200) return text
+  const start = Math.max(0, at - 80)
+  return `${start ? '…' : ''}${text.slice(start, start + 160)}…`
 }
