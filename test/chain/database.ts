@@ -41,7 +41,7 @@ export async function startDatabase(
       onLog: () => undefined,
       onError: () => undefined,
     })
-  const place = ['-h', '127.0.0.1', '-k', '']
+  const place = ['-h', '127.0.0.1', '-k', '', '-c', 'deadlock_timeout=100ms']
   let running = server(flags)
   await running.initialise()
   await running.start()

@@ -274,7 +274,9 @@ test('in PostgreSQL, the claim of a lane touches as much of 100,000 orders as of
     queries.find(([name]) => name.startsWith('what a lane')) ?? []
   const touched = async () => {
     const [plan] = await explain(ask, 'analyze, buffers, format json')
-    return plan?.['Shared Hit Blocks'] + plan?.['Shared Read Blocks']
+    const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } =
+      plan ?? {}
+    return hit + read
   }
   const few = await touched()
   await fillOrders(99_000, 1_000)

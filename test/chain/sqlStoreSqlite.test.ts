@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StoreError } from 'countersign/orders'
+import { sqliteStore } from 'countersign/sql'
+import { sql } from 'kysely'
+import Database from 'libsql'
+import { afterAll, expect, test } from 'vitest'
+import { sqliteEngine } from '../../src/store/sqliteEngine.js'
+import { drawId, sampleOrder } from '../../src/testing/storeCasesSamples.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-sqlite-'))
+const newFile = () => join(folder, `${drawId()}.db`)
+const children: ChildProcess[] = []
+
+const scope = {
+  chainId: 1,
+  token: `0x${'1'.repeat(40)}`,
+  recipient: `0x${'2'.repeat(40)}`,
+} as const
+
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function startWriter(file: string, ...words: string[]): ChildProcess {
+  const args = ['--import', 'tsx', 'test/chain/sqliteWriter.ts', file]
+  const child = spawn(process.execPath, [...args, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  return child
+}
+
+test('processes that write to one file at once lose nothing and leave no gap', async () => {
+  const file = newFile()
+  const writers = [1, 2, 3].map(() => startWriter(file, '60'))
+  const codes = await Promise.all(
+    writers.map(async (writer) => (await once(writer, 'exit'))[0]),
+  )
+  expect(codes).toEqual([0, 0, 0])
+  const store = sqliteStore({ file })
+  const seen = await store.read(async (it) => ({
+    count: await it.getValue('rounds'),
+    orders: await it.orders.count([scope]),
+    events: await it.events.find({ scopes: [scope], after: 0n, limit: 999 }),
+  }))
+  expect(seen.count).toEqual({ count: 180 })
+  expect(seen.orders).toEqual({ drafted: 180 })
+  expect(seen.events.map(({ cursor }) => cursor)).toEqual(
+    Array.from({ length: 360 }, (_, index) => BigInt(index + 1)),
+  )
+  await store.close()
+})
+
+test('a process killed while it writes leaves nothing of it, and no lock', async () => {
+  const file = newFile()
+  const store = sqliteStore({ file })
+  await store.open()
+  const writer = startWriter(file, '1', 'hang')
+  if (writer.stdout) await once(writer.stdout, 'data')
+  const before = store.write((it) => it.orders.insert([sampleOrder(scope)]))
+  const early = await Promise.race([
+    before.then(() => 'written'),
+    new Promise((resolve) => setTimeout(resolve, 100, 'waits')),
+  ])
+  expect(early).toBe('waits')
+  writer.kill('SIGKILL')
+  await before
+  expect(await store.read((it) => it.orders.count([scope]))).toEqual({
+    drafted: 1,
+  })
+  expect(await store.read((it) => it.getValue('rounds'))).toBeUndefined()
+  await store.close()
+})
+
+test('who waits for another process leaves this one its time', async () => {
+  const file = newFile()
+  const store = sqliteStore({ file })
+  await store.open()
+  const other = new Database(file)
+  other.exec('begin immediate')
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 5)
+  const write = store.write((it) => it.setValue('a', {}))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(await store.read((it) => it.getValue('a'))).toBeUndefined()
+  other.exec('commit')
+  await write
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(15)
+  expect(await store.read((it) => it.getValue('a'))).toEqual({})
+  other.close()
+  await store.close()
+})
+
+test('a copy of a file has an identity of its own, the file keeps its own', async () => {
+  const [file, copy] = [newFile(), newFile()]
+  const identify = async (path: string) => {
+    const store = sqliteStore({ file: path })
+    const { identity } = await store.open()
+    await store.write((it) => it.setValue('a', { path }))
+    await store.close()
+    return identity
+  }
+  const first = await identify(file)
+  expect(await identify(file)).toBe(first)
+  copyFileSync(file, copy)
+  expect(await identify(copy)).not.toBe(first)
+  rmSync(file)
+  copyFileSync(copy, file)
+  expect(await identify(file)).not.toBe(first)
+})
+
+test('only a file on disk is taken, and one that can be made', async () => {
+  for (const file of ['', ':memory:', 'file:orders.db?mode=memory'])
+    expect(() => sqliteStore({ file })).toThrow(StoreError)
+  const store = sqliteStore({ file: join(folder, 'none', 'orders.db') })
+  const error = await store.open().catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(StoreError)
+  expect(error).toMatchObject({ retryable: false })
+  await store.close()
+})
+
+test('a connection that would not wait for the disk is refused', async () => {
+  const engine = sqliteEngine({ file: newFile() })
+  const weaken = (pragma: string) =>
+    engine.connect('write', async (session) => {
+      await engine.assertDurable(session)
+      await sql.raw(`pragma ${pragma}`).execute(session)
+      await engine.assertDurable(session)
+    })
+  await expect(weaken('synchronous = normal')).rejects.toThrow(
+    'The store needs synchronous = FULL, and has 1.',
+  )
+  await engine.connect('write', (session) =>
+    sql`pragma synchronous = full`.execute(session),
+  )
+  await expect(weaken('journal_mode = delete')).rejects.toThrow(
+    "The store needs a write-ahead log, and its file has 'delete'.",
+  )
+  await engine.close()
+})
+
+test('a write of many rows that fails half-way is not kept by what runs beside it', async () => {
+  const store = sqliteStore({ file: newFile() })
+  const [first, second] = [sampleOrder(scope), sampleOrder(scope)]
+  await store.write((it) => it.orders.insert([first]))
+  const unit = store.write((it) =>
+    Promise.all([
+      it.orders.insert([first]),
+      it.orders.insert([second]),
+      it.setValue('a', {}),
+    ]),
+  )
+  await expect(unit).rejects.toThrow('A row of orders is there already.')
+  const kept = await store.read(async (it) => [
+    await it.orders.count([scope]),
+    await it.getValue('a'),
+  ])
+  expect(kept).toEqual([{ drafted: 1 }, undefined])
+  await store.close()
+})
+
+test('what the database refuses is told without what it was given', async () => {
+  const store = sqliteStore({ file: newFile() })
+  const huge = sampleOrder(scope, { deadline: 2n ** 63n })
+  await expect(store.write((it) => it.orders.insert([huge]))).rejects.toThrow(
+    'The store cannot keep 9223372036854775808 as a 64-bit integer.',
+  )
+  const secret = 'sealed-secret'
+  const wrong = { ...sampleOrder(scope), reason: secret, metadata: undefined }
+  const error: unknown = await store
+    .write((it) => it.orders.insert([wrong as never]))
+    .catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(StoreError)
+  expect(String(Object(error).stack) + JSON.stringify(error)).not.toContain(
+    secret,
+  )
+  await store.close()
+})
+
+test('a closed store answers no more', async () => {
+  const store = sqliteStore({ file: newFile() })
+  await store.open()
+  await store.close()
+  await expect(store.read((it) => it.getValue('a'))).rejects.toThrow(
+    'The store is closed.',
+  )
+})
