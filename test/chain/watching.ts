@@ -1,6 +1,5 @@
 import type { DevChain } from 'countersign/devchain'
-import type { Hash, Hex } from 'viem'
-import { getBlock, mine } from 'viem/actions'
+import { mine } from 'viem/actions'
 import { readFiles } from '../../src/orders/orderFiles.js'
 import type { OrdersContext } from '../../src/orders/types.js'
 import { watchScope } from '../../src/orders/watchScope.js'
@@ -61,39 +60,4 @@ export async function typesOf(
 
 export function mineBlocks(chain: DevChain, blocks: number): Promise<void> {
   return mine(chain.clients.test, { blocks })
-}
-
-/** Replaces the newest blocks by others, with their transactions or without. */
-export async function fork(
-  { clients }: DevChain,
-  depth: number,
-  transactions: 'replayed' | 'dropped' = 'dropped',
-): Promise<void> {
-  const { test } = clients
-  const { number } = await getBlock(clients.public)
-  const raws: Hex[] = []
-  for (let at = number - BigInt(depth) + 1n; at <= number; at++) {
-    const { transactions: hashes } = await getBlock(clients.public, {
-      blockNumber: at,
-    })
-    for (const hash of hashes) raws.push(await rawOf(clients, hash))
-  }
-  const ask = (method: string, params: unknown[]) =>
-    test.request({ method, params } as never)
-  await ask('anvil_rollback', [depth])
-  await ask('anvil_dropAllTransactions', [])
-  // Another time makes another block.
-  const { timestamp } = await getBlock(clients.public)
-  await ask('evm_setNextBlockTimestamp', [Number(timestamp) + 1])
-  await mine(test, { blocks: 1 })
-  const again = transactions === 'replayed' ? raws : []
-  for (const raw of again) await ask('eth_sendRawTransaction', [raw])
-  const head = await getBlock(clients.public)
-  const missing = Number(number - head.number)
-  if (missing > 0) await mine(test, { blocks: missing })
-}
-
-function rawOf({ test }: DevChain['clients'], hash: Hash): Promise<Hex> {
-  const request = { method: 'eth_getRawTransactionByHash', params: [hash] }
-  return test.request(request as never)
 }

@@ -1,0 +1,180 @@
+import { capturePayment } from 'countersign'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { getTransactionReceipt } from 'viem/actions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { draft, mined } from './desk.js'
+import {
+  eventsOf,
+  fileOf,
+  mineBlocks,
+  orderOf,
+  typesOf,
+  watcherOf,
+} from './watching.js'
+import { contextOf, putOrder } from './watchRows.js'
+
+let chain: DevChain
+
+// The node calls a block safe below 8 others, and finalized below 16.
+beforeAll(async () => {
+  chain = await startDevChain({ blockTime: 0, epochBlocks: 8 })
+})
+afterAll(() => chain.stop())
+
+test('a capture becomes surer, is fulfilled once at safe, and its secrets go at last', async () => {
+  const context = contextOf(chain)
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment, {
+    transactions: [{ raw: 'sealed', open: false }],
+  })
+  const look = watcherOf(context)
+  await look()
+  const hash = await mined(
+    chain,
+    capturePayment(chain.clients.merchant, { payment }),
+  )
+  const receipt = await getTransactionReceipt(chain.clients.public, { hash })
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    state: 'captured',
+    grade: 'included',
+    settledHash: hash,
+    settledBlock: receipt.blockNumber,
+    fulfilled: undefined,
+    lookDue: undefined,
+  })
+  await mineBlocks(chain, 8)
+  await look()
+  await look()
+  const fulfilled = `${id}/${hash}`
+  expect(await orderOf(context, id)).toMatchObject({ grade: 'safe', fulfilled })
+  const { attempts } = await fileOf(context, id)
+  expect(attempts[0]?.signature).toContain(payment.signature)
+
+  await mineBlocks(chain, 8)
+  await look()
+  await look()
+  expect((await orderOf(context, id)).grade).toBe('finalized')
+  const file = await fileOf(context, id)
+  expect(file.attempts[0]?.signature).toBeUndefined()
+  expect(file.transactions[0]?.raw).toBeUndefined()
+  expect(await typesOf(context, id)).toEqual([
+    'captured',
+    'graded',
+    'fulfil',
+    'graded',
+  ])
+  const events = await eventsOf(context)
+  expect(events.find(({ type }) => type === 'fulfil')?.data).toEqual({
+    fulfilmentId: fulfilled,
+    grade: 'safe',
+  })
+})
+
+test('where included is enough, a capture is fulfilled when it is seen', async () => {
+  const context = contextOf(chain, { policy: { fulfilAt: 'included' } })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  const look = watcherOf(context)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await look()
+  expect(await typesOf(context, id)).toEqual(['captured', 'fulfil'])
+})
+
+test.each([1, 2, 3, 4, 5, 6])(
+  'a capture lost %i blocks deep is taken back, and nothing is fulfilled twice when it comes again',
+  async (depth) => {
+    const context = contextOf(chain, { policy: { fulfilAt: 'included' } })
+    const payment = await draft(chain)
+    const nonce = Number(payment.message.validAfter % 1000n)
+    const id = await putOrder(context, payment, {
+      transactions: [{ nonce, raw: 'sealed', open: false }],
+    })
+    const look = watcherOf(context)
+    await look()
+    await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+    await mineBlocks(chain, depth - 1)
+    await look()
+    const before = await orderOf(context, id)
+    expect(before).toMatchObject({ state: 'captured' })
+
+    await chain.reorg({ depth, transactions: 'dropped' })
+    await mineBlocks(chain, 1)
+    await look()
+    expect(await orderOf(context, id)).toMatchObject({
+      state: 'capturing',
+      grade: undefined,
+      settledHash: undefined,
+      fulfilled: before.fulfilled,
+    })
+    const { proofs, transactions } = await fileOf(context, id)
+    expect(proofs.map(({ removed }) => removed)).toEqual([true])
+    expect(transactions.map(({ open }) => open)).toEqual([true])
+
+    await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+    await look()
+    expect((await orderOf(context, id)).state).toBe('captured')
+    expect(await typesOf(context, id)).toEqual([
+      'captured',
+      'fulfil',
+      'reorged',
+      'captured',
+    ])
+  },
+)
+
+test('a capture that moved to another block is kept where it is now', async () => {
+  const context = contextOf(chain, { policy: { fulfilAt: 'included' } })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  const look = watcherOf(context)
+  await look()
+  const hash = await mined(
+    chain,
+    capturePayment(chain.clients.merchant, { payment }),
+  )
+  await look()
+  await mineBlocks(chain, 1)
+  await chain.reorg({ depth: 2 })
+  const receipt = await getTransactionReceipt(chain.clients.public, { hash })
+  await look()
+  const { order, proofs } = await fileOf(context, id)
+  expect(order).toMatchObject({
+    state: 'captured',
+    settledBlock: receipt.blockNumber,
+  })
+  expect(proofs).toMatchObject([
+    { blockHash: receipt.blockHash, removed: false },
+  ])
+  expect(await typesOf(context, id)).toEqual(['captured', 'fulfil', 'captured'])
+})
+
+test('a capture lost after its window is over raises the loss', async () => {
+  const context = contextOf(chain, { policy: { fulfilAt: 'included' } })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  const look = watcherOf(context)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await look()
+  await chain.warp(3600)
+  await chain.reorg({ depth: 2, transactions: 'dropped' })
+  await chain.warp(3600)
+  await look()
+  expect(await typesOf(context, id)).toEqual([
+    'captured',
+    'fulfil',
+    'reorged',
+    'lossAfterFulfilment',
+    'expired',
+  ])
+  await mineBlocks(chain, 16)
+  await chain.warp(20)
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    state: 'expired',
+    grade: 'finalized',
+    lookDue: undefined,
+  })
+})
