@@ -18,6 +18,8 @@ export type ProofReceipt = {
   from: Address
   gasUsed: bigint
   effectiveGasPrice: bigint
+  /** Unix seconds, where the node tells it with the logs. */
+  blockTime?: bigint | undefined
   logs: readonly ProofLog[]
 }
 

@@ -27,8 +27,16 @@ export function readReceipt(answer: unknown, method: string): ProofReceipt {
     from: readBytes(receipt.from, method) as Address,
     gasUsed: readQuantity(receipt.gasUsed, method),
     effectiveGasPrice: readQuantity(receipt.effectiveGasPrice ?? '0x0', method),
+    blockTime: readBlockTime(receipt.logs),
     logs: receipt.logs.map((log) => readLog(log, method)),
   }
+}
+
+/** Most nodes put it on each log; else the block has to be asked for. */
+function readBlockTime([log]: readonly unknown[]): bigint | undefined {
+  const { blockTimestamp: time } = Object(log)
+  const isTime = typeof time === 'string' && /^0x[\da-f]{1,16}$/i.test(time)
+  return isTime ? BigInt(time) : undefined
 }
 
 export function readLog(
