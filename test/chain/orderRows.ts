@@ -62,7 +62,8 @@ export function openShop(
     wallets: [
       createWalletClient({
         ...{ account, chain: chain.chain },
-        transport: transport ?? http(chain.urls.http, { batch: { batchSize: 100 } }),
+        transport:
+          transport ?? http(chain.urls.http, { batch: { batchSize: 100 } }),
       }),
     ],
     policy: { pollingInterval: 100, ...policy },

@@ -1,0 +1,180 @@
+import type { Address, Hash, Hex } from 'viem'
+import { signTransaction } from '../capture/sendTransaction.js'
+import { wait } from '../reads/wait.js'
+import type { SealContext, TransactionRecord } from '../store/types.js'
+import {
+  type Changes,
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from './changes.js'
+import type { LaneFees } from './feesOf.js'
+import { type LaneState, laneKey, windowKey } from './laneState.js'
+import { sealContextOf } from './paymentOf.js'
+import type { DueDraft } from './rehearseDue.js'
+import type { OrderFile } from './settleOrder.js'
+import type { OrdersContext } from './types.js'
+
+/** Bytes that are on record and may leave. */
+export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
+
+/**
+ * Signs, seals and writes down transactions under consecutive nonces from
+ * `nextNonce` on, with the orders they are for, before any of them is sent.
+ * Orders that changed in between are left out.
+ */
+export async function recordTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<RecordedBytes[]> {
+  let left = drafts
+  while (left.length > 0) {
+    const { nextNonce } = lane.value
+    const signed = await signDrafts(context, lane, left, fees)
+    const value = { ...lane.value, nextNonce: nextNonce + left.length }
+    const changed = await context.store.write(
+      async (tables) => {
+        const ids = left.map(({ file }) => file.order.id)
+        const orders = await tables.orders.find({ ids })
+        const versions = new Map(orders.map((row) => [row.id, row.version]))
+        const stale = left.filter(
+          ({ file: { order } }) => versions.get(order.id) !== order.version,
+        )
+        if (stale.length > 0) return stale
+        await writeChanges(tables, planRecord(left, signed, context.now()))
+        await tables.setValue(laneKey(lane.wallet.lane), value)
+        return []
+      },
+      { lease: lane.lease },
+    )
+    if (changed.length === 0) {
+      keepRecorded(lane, left, signed, value)
+      return signed.map(({ bytes }) => bytes)
+    }
+    // Nonces stay without a gap: what is left is signed again.
+    left = left.filter((draft) => !changed.includes(draft))
+  }
+  return []
+}
+
+type SignedRow = {
+  row: Omit<TransactionRecord, 'version'>
+  bytes: RecordedBytes
+}
+
+/** Signed in small groups: requests on their way have to get their turn. */
+const groupSize = 20
+
+async function signDrafts(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<SignedRow[]> {
+  const rows: Promise<SignedRow>[] = []
+  for (const [at, draft] of drafts.entries()) {
+    const nonce = lane.value.nextNonce + at
+    const { file, kind, call, gas } = draft
+    const { order, attempt } = file
+    rows.push(
+      signRow(context, lane, {
+        ...{ nonce, bump: 0, kind, call, gas, fees },
+        ...{ orderId: order.id, attempt: attempt.number },
+        seal: sealContextOf('transaction', order, attempt),
+      }),
+    )
+    if (at % groupSize === groupSize - 1) {
+      await Promise.all(rows)
+      await wait(0)
+    }
+  }
+  return Promise.all(rows)
+}
+
+/** A transaction to be signed, and what is bound to it. */
+export type RowDraft = Pick<
+  TransactionRecord,
+  'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
+> & {
+  call: { to: Address; data: Hex }
+  fees: LaneFees
+  seal: SealContext
+}
+
+/** Signs and seals one transaction; nothing is written or sent. */
+export async function signRow(
+  { sealer, now }: OrdersContext,
+  { wallet }: LaneState,
+  draft: RowDraft,
+): Promise<SignedRow> {
+  const { call, gas, nonce, fees, seal } = draft
+  const { client, account, lane } = wallet
+  const { hash, raw } = await signTransaction(client, account, {
+    ...{ to: call.to, data: call.data, chainId: lane.chainId, nonce, gas },
+    ...fees.fields,
+  })
+  const row = rowOf(draft, lane, now())
+  const sealed = await sealer.seal(raw, seal)
+  return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
+}
+
+/** The record of a transaction whose bytes are not known. Pure. */
+export function rowOf(
+  draft: RowDraft,
+  { chainId, account }: { chainId: number; account: Address },
+  recordedAt: bigint,
+): Omit<TransactionRecord, 'version'> {
+  const { nonce, bump, kind, orderId, attempt, gas, fees } = draft
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+  return {
+    ...{ chainId, account, nonce, bump, kind, orderId, attempt, gas },
+    ...{ maxFeePerGas, maxPriorityFeePerGas, recordedAt },
+    ...{ hash: undefined, raw: undefined, open: true },
+  }
+}
+
+/** What is written when transactions of orders are put on record. Pure. */
+export function planRecord(
+  drafts: readonly DueDraft[],
+  signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
+  at: bigint,
+): Changes {
+  const moved = drafts.map(({ file, kind }) => startOrder(file, kind, at))
+  return {
+    ...noChanges(),
+    orders: moved.map(({ order }) => order),
+    events: moved.map(({ event }) => event),
+    newTransactions: signed.map(({ row }) => row),
+  }
+}
+
+function startOrder(
+  { order, attempt }: OrderFile,
+  kind: DueDraft['kind'],
+  at: bigint,
+): ReturnType<typeof moveOrder> {
+  const to = kind === 'capture' ? 'capturing' : 'canceling'
+  const event = { type: to, at, data: { attempt: attempt.number } } as const
+  const fields = { wish: kind, sendDue: undefined, reason: undefined }
+  return order.state === 'voided'
+    ? tellOrder(order, event, fields)
+    : moveOrder(order, to, event, fields)
+}
+
+function keepRecorded(
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  signed: readonly SignedRow[],
+  value: LaneState['value'],
+): void {
+  lane.value = value
+  for (const { row } of signed) lane.open.push({ ...row, version: 1 })
+  for (const { file } of drafts) {
+    const { orderId, number, signedBefore, validBefore } = file.attempt
+    const key = windowKey({ orderId, attempt: number })
+    lane.windows.set(key, signedBefore ?? validBefore)
+  }
+}

@@ -1,0 +1,138 @@
+import type { Address, Hex } from 'viem'
+import type { SignedCancellation, SignedPayment } from '../base/types.js'
+import { buildCancellation } from '../build/buildCancellation.js'
+import { encodeCancel, encodeCapture } from '../build/encodeCall.js'
+import { gasLimit } from '../capture/planTransaction.js'
+import { rehearseCancel } from '../verify/rehearse.js'
+import { rehearsePayments } from '../verify/rehearsePayments.js'
+import type { Rehearsal } from '../verify/types.js'
+import { callFeesOf, type LaneFees } from './feesOf.js'
+import type { LaneState } from './laneState.js'
+import { paymentOf, sealContextOf, signedPaymentOf } from './paymentOf.js'
+import type { OrderFile } from './settleOrder.js'
+import type { OrdersContext } from './types.js'
+
+/** A transaction that may be sent for an order. */
+export type DueDraft = {
+  file: OrderFile
+  kind: 'capture' | 'cancel'
+  call: { to: Address; data: Hex }
+  gas: bigint
+}
+
+export type RehearsedDue =
+  | { file: OrderFile; draft: DueDraft; reason?: undefined }
+  | { file: OrderFile; draft?: undefined; reason: string }
+
+/** Rehearses what is due, the captures of one kind in one call. */
+export async function rehearseDue(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+  fees: LaneFees,
+): Promise<RehearsedDue[]> {
+  const isCancel = ({ order }: OrderFile) => order.wish === 'cancel'
+  const captures = groupByKind(files.filter((file) => !isCancel(file)))
+  const done = await Promise.all([
+    ...captures.map((group) => rehearseCaptures(context, lane, group, fees)),
+    ...files
+      .filter(isCancel)
+      .map(async (file) => [
+        await rehearseCancellation(context, lane, file, fees),
+      ]),
+  ])
+  const byId = new Map(done.flat().map((due) => [due.file.order.id, due]))
+  // In the order they came in: the soonest deadline first.
+  return files.flatMap(({ order }) => byId.get(order.id) ?? [])
+}
+
+function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
+  const groups = new Map<string, OrderFile[]>()
+  for (const file of files) {
+    const { token, recipient, primaryType } = file.order
+    const key = `${token} ${recipient} ${primaryType}`
+    const group = groups.get(key)
+    if (group) group.push(file)
+    else groups.set(key, [file])
+  }
+  return [...groups.values()]
+}
+
+async function rehearseCaptures(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+  fees: LaneFees,
+): Promise<RehearsedDue[]> {
+  const { maxCaptureGas } = context.policy
+  const origin = lane.wallet.lane.account
+  const sendable = files.filter(({ order }) => isSender(order, origin))
+  const payments = await Promise.all(
+    sendable.map(({ order, attempt }) =>
+      signedPaymentOf(context, order, attempt),
+    ),
+  )
+  const others = files.filter((file) => !sendable.includes(file))
+  const refused = others.map((file) => ({ file, reason: 'wrongSender' }))
+  if (payments.length === 0) return refused
+  const { rehearsals } = await rehearsePayments(lane.reader, {
+    payments,
+    origin,
+    fees: callFeesOf(fees),
+    maxGas: maxCaptureGas,
+  })
+  const judged = sendable.map((file, at) =>
+    draftOf(file, rehearsals[at], maxCaptureGas, () =>
+      encodeCapture(payments[at] as SignedPayment),
+    ),
+  )
+  return [...judged, ...refused]
+}
+
+/** A Receive payment can be submitted by its recipient only. */
+function isSender(
+  { primaryType, recipient }: OrderFile['order'],
+  account: Address,
+): boolean {
+  return primaryType !== 'ReceiveWithAuthorization' || recipient === account
+}
+
+async function rehearseCancellation(
+  context: OrdersContext,
+  lane: LaneState,
+  file: OrderFile,
+  fees: LaneFees,
+): Promise<RehearsedDue> {
+  const { maxCaptureGas } = context.policy
+  const { order, attempt } = file
+  const signature = await context.sealer.open(
+    attempt.cancellation ?? '',
+    sealContextOf('cancellation', order, attempt),
+  )
+  const cancellation: SignedCancellation = {
+    ...buildCancellation({ payment: paymentOf(order, attempt) }),
+    signature: signature as Hex,
+  }
+  const rehearsal = await rehearseCancel(lane.reader, cancellation, {
+    origin: lane.wallet.lane.account,
+    fees: callFeesOf(fees),
+    maxGas: maxCaptureGas,
+  })
+  const due = draftOf(file, rehearsal, maxCaptureGas, () =>
+    encodeCancel(cancellation),
+  )
+  return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
+}
+
+function draftOf(
+  file: OrderFile,
+  rehearsal: Rehearsal | undefined,
+  maxGas: bigint,
+  encode: () => { to: Address; data: Hex },
+): RehearsedDue {
+  if (!rehearsal?.ok)
+    return { file, reason: rehearsal?.reason ?? 'simulationFailed' }
+  const { to, data } = encode()
+  const gas = gasLimit(rehearsal, maxGas)
+  return { file, draft: { file, kind: 'capture', call: { to, data }, gas } }
+}

@@ -1,0 +1,83 @@
+import type { Hash, Hex } from 'viem'
+import type { SealContext, TransactionRecord } from '../store/types.js'
+import { groupByNonce, newestOf } from './judgeNonces.js'
+import type { LaneState } from './laneState.js'
+import { openLedger, readRows } from './openLedger.js'
+import { sealContextOf } from './paymentOf.js'
+import type { LaneView } from './readLane.js'
+import type { RecordedBytes } from './recordTransactions.js'
+import { sendRecorded } from './sendRecorded.js'
+import type { OrderFile } from './settleOrder.js'
+import type { OrdersContext } from './types.js'
+
+/** Ticks before the same bytes are sent again. */
+const sendEvery = 4
+
+/** Most that are sent again in one tick. */
+const most = 100
+
+/** Sends again, as recorded, what the node's pool lacks. */
+export async function resendTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<void> {
+  const rows = planResend(lane, view)
+  if (rows.length === 0) return
+  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
+  const ledger = openLedger(
+    await context.store.read((tables) => readRows(tables, ids)),
+  )
+  const bytes = await Promise.all(
+    rows.map(async (row): Promise<RecordedBytes> => {
+      const file = ledger.fileOf(row.orderId, row.attempt)
+      const raw = await context.sealer.open(row.raw, sealOf(row, file))
+      return { nonce: row.nonce, hash: row.hash, raw: raw as Hex }
+    }),
+  )
+  await sendRecorded(context, lane, view, bytes)
+}
+
+type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
+
+/** Bytes the node does not count, and has not been given just now. Pure. */
+export function planResend(
+  { open, sentAt, tick, window }: LaneState,
+  { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
+): SignedRecord[] {
+  return groupByNonce(open)
+    .map(newestOf)
+    .filter(({ nonce }) => nonce >= count && nonce < count + window)
+    .filter(({ nonce }) => {
+      const last = sentAt.get(nonce)
+      // Whoever took the lane over sends all of it once.
+      if (last === undefined) return true
+      return nonce >= pendingCount && tick - last >= sendEvery
+    })
+    .filter(
+      (row): row is SignedRecord =>
+        row.hash !== undefined && row.raw !== undefined,
+    )
+    .slice(0, most)
+}
+
+/** What the bytes of a transaction are bound to. Pure. */
+export function sealOf(
+  {
+    chainId,
+    account,
+    nonce,
+  }: Pick<TransactionRecord, 'chainId' | 'account' | 'nonce'>,
+  file: OrderFile | undefined,
+): SealContext {
+  if (file) return sealContextOf('transaction', file.order, file.attempt)
+  return {
+    kind: 'transaction',
+    orderId: `lane:${chainId}:${account}`,
+    attempt: 0,
+    chainId,
+    token: account,
+    payer: account,
+    nonce: `0x${nonce.toString(16).padStart(64, '0')}`,
+  }
+}
