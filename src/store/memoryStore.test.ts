@@ -62,7 +62,10 @@ test('a refused write that the work catches still keeps nothing', async () => {
     await attempts.insert([attempt()])
     await attempts.insert([attempt({ number: 2 })]).catch(() => undefined)
   })
-  await expect(unit).rejects.toThrow('A row of attempts is there already.')
+  await expect(unit).rejects.toMatchObject({
+    message: 'A row of attempts is there already.',
+    details: { table: 'attempts' },
+  })
   expect(await findAll(store)).toEqual([])
 })
 

@@ -19,7 +19,7 @@ export type MemoryTable<row> = {
 
 /** The rows as one unit of work sees them, and what it changed so far. */
 export type StagedTable<row> = {
-  readonly staged: Map<string, row>
+  readonly staged: MemoryTable<row>
   get(key: string): row | undefined
   /** Rows that hold one of these words, or held one once. */
   pick(words: readonly string[]): row[]
@@ -38,20 +38,22 @@ export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
 
 /** The table as it is, and room for changes before it. */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
-  const { rows, index } = table
-  const staged = new Map<string, row>()
-  const get = (key: string) => staged.get(key) ?? rows.get(key)
-  const collect = (keys: Iterable<string>) =>
-    [...new Set(keys)].flatMap((key) => get(key) ?? [])
+  const staged = emptyTable(table.keys)
+  const get = (key: string) => staged.rows.get(key) ?? table.rows.get(key)
   return {
     staged,
     get,
-    pick: (words) =>
-      collect([
-        ...words.flatMap((word) => [...(index.get(word) ?? [])]),
-        ...staged.keys(),
-      ]),
-    all: () => collect([...rows.keys(), ...staged.keys()]),
+    pick: (words) => {
+      const keys = [staged, table].flatMap(({ index }) =>
+        words.flatMap((word) => [...(index.get(word) ?? [])]),
+      )
+      return [...new Set(keys)].flatMap((key) => get(key) ?? [])
+    },
+    all: () => {
+      if (staged.rows.size === 0) return [...table.rows.values()]
+      const others = [...table.rows].filter(([key]) => !staged.rows.has(key))
+      return [...others.map(([, row]) => row), ...staged.rows.values()]
+    },
   }
 }
 
@@ -62,7 +64,8 @@ export function stageInsert<row extends object>(
   row: row,
 ): void {
   const [key] = table.keys.unique(row)
-  if (stage.get(key)) throw new DuplicateRecordError(table.keys)
+  if (stage.get(key))
+    throw new DuplicateRecordError({ table: table.keys.table })
   stageRow(table, stage, row)
 }
 
@@ -73,38 +76,42 @@ export function stageUpdate<row extends { version: number }>(
   row: row,
 ): void {
   const kept = stage.get(table.keys.unique(row)[0])
-  if (kept?.version !== row.version) throw new StaleRecordError(table.keys)
+  if (kept?.version !== row.version)
+    throw new StaleRecordError({ table: table.keys.table })
   stageRow(table, stage, { ...row, version: row.version + 1 })
 }
 
 /** Puts one row into a unit of work, in place of the one that is there. */
 export function stageRow<row extends object>(
   { keys }: MemoryTable<row>,
-  stage: StagedTable<row>,
+  { staged, pick }: StagedTable<row>,
   row: row,
 ): void {
   const words = keys.unique(row)
-  for (const other of stage.pick(words)) {
+  for (const other of pick(words)) {
     const taken = keys.unique(other)
     if (taken[0] === words[0]) continue
     if (words.some((word) => taken.includes(word)))
-      throw new DuplicateRecordError(keys)
+      throw new DuplicateRecordError({ table: keys.table })
   }
-  stage.staged.set(words[0], freezeRow(row))
+  keepRow(staged, freezeRow(row))
 }
 
 /** Makes the changes of a unit of work part of the table. */
 export function keepStaged<row>(
-  { keys, rows, index }: MemoryTable<row>,
+  table: MemoryTable<row>,
   { staged }: StagedTable<row>,
 ): void {
-  for (const [key, row] of staged) {
-    rows.set(key, row)
-    for (const word of [...keys.unique(row), ...keys.words(row)]) {
-      const found = index.get(word)
-      if (found) found.add(key)
-      else index.set(word, new Set([key]))
-    }
+  for (const row of staged.rows.values()) keepRow(table, row)
+}
+
+function keepRow<row>({ keys, rows, index }: MemoryTable<row>, row: row): void {
+  const unique = keys.unique(row)
+  rows.set(unique[0], row)
+  for (const word of [...unique, ...keys.words(row)]) {
+    const found = index.get(word)
+    if (found) found.add(unique[0])
+    else index.set(word, new Set([unique[0]]))
   }
 }
 

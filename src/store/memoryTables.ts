@@ -1,16 +1,14 @@
 import {
   attemptKeys,
-  countOrders,
   eventKeys,
   findAttempts,
   findEvents,
-  findOrders,
   findProofs,
   findTransactions,
-  orderKeys,
   proofKeys,
   transactionKeys,
-} from './memoryQueries.js'
+} from './memoryLedger.js'
+import { countOrders, findOrders, orderKeys } from './memoryOrders.js'
 import {
   copyTable,
   emptyTable,

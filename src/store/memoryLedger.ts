@@ -1,27 +1,16 @@
-import type { RowKeys, StagedTable } from './memoryTable.js'
+import { isInScopes, type Rows, sortRows } from './memoryRows.js'
+import type { RowKeys } from './memoryTable.js'
 import type {
   AttemptQuery,
   AttemptRecord,
   EventQuery,
   EventRecord,
   Lane,
-  OrderQuery,
-  OrderRecord,
-  OrderState,
   ProofQuery,
   ProofRecord,
-  Scope,
   TransactionQuery,
   TransactionRecord,
 } from './types.js'
-
-type Rows<row> = Omit<StagedTable<row>, 'staged'>
-
-export const orderKeys: RowKeys<OrderRecord> = {
-  table: 'orders',
-  unique: ({ id }) => [id],
-  words: () => [],
-}
 
 export const attemptKeys: RowKeys<AttemptRecord> = {
   table: 'attempts',
@@ -61,76 +50,6 @@ export const eventKeys: RowKeys<EventRecord> = {
   words: ({ orderId }) => [`order ${orderId}`],
 }
 
-/** Answers a query for orders. */
-export function findOrders(
-  rows: Rows<OrderRecord>,
-  query: OrderQuery,
-): OrderRecord[] {
-  if ('ids' in query)
-    return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
-  return sort(
-    rows.all().filter((row) => isWanted(row, query)),
-    orderPlace(query),
-  ).slice(0, query.limit)
-}
-
-/** How many orders of these scopes are in each state. */
-export function countOrders(
-  rows: Rows<OrderRecord>,
-  scopes: readonly Scope[],
-): Partial<Record<OrderState, number>> {
-  const counts: Partial<Record<OrderState, number>> = {}
-  for (const row of rows.all())
-    if (isInScopes(row, scopes))
-      counts[row.state] = (counts[row.state] ?? 0) + 1
-  return counts
-}
-
-type OrderSearch = Exclude<OrderQuery, { ids: readonly string[] }>
-
-function isWanted(row: OrderRecord, query: OrderSearch): boolean {
-  if ('listed' in query) {
-    const { listed, states = [row.state], payer = row.payer } = query
-    const isBefore = row.position < (query.before ?? row.position + 1n)
-    const isMeant = states.includes(row.state) && payer === row.payer
-    return isBefore && isMeant && isInScopes(row, listed)
-  }
-  if ('sendDue' in query)
-    return (
-      isDue(row.sendDue, query.until) &&
-      row.chainId === query.sendDue.chainId &&
-      row.lane === query.sendDue.account &&
-      query.recipients.includes(row.recipient)
-    )
-  if ('lookDue' in query)
-    return isDue(row.lookDue, query.until) && isInScopes(row, [query.lookDue])
-  if ('settled' in query)
-    return (
-      row.grade === query.grade &&
-      row.settledBlock !== undefined &&
-      row.settledBlock >= (query.fromBlock ?? 0n) &&
-      row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
-      isInScopes(row, [query.settled])
-    )
-  return (
-    row.payer !== undefined &&
-    row.lookDue !== undefined &&
-    row.position > (query.after ?? -1n) &&
-    isInScopes(row, [query.open])
-  )
-}
-
-function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
-  if ('listed' in query) return ({ position }) => [-position]
-  if ('sendDue' in query)
-    return ({ deadline, position }) => [deadline, position]
-  if ('lookDue' in query)
-    return ({ lookDue, position }) => [lookDue ?? 0n, position]
-  if ('settled' in query)
-    return ({ settledBlock, position }) => [settledBlock ?? 0n, position]
-  return ({ position }) => [position]
-}
-
 /** Answers a query for attempts. */
 export function findAttempts(
   rows: Rows<AttemptRecord>,
@@ -164,7 +83,7 @@ export function findTransactions(
     .pick([laneWord(lane)])
     .filter((row) => laneWord(row) === laneWord(lane))
     .filter((row) => ('at' in query ? row.nonce === query.nonce : row.open))
-  return sort(found, ({ nonce, bump }) => [BigInt(nonce), BigInt(bump)])
+  return sortRows(found, ({ nonce, bump }) => [BigInt(nonce), BigInt(bump)])
 }
 
 /** Answers a query for proofs. */
@@ -182,7 +101,7 @@ export function findProofs(
   const found = rows
     .all()
     .filter((row) => row.blockNumber >= fromBlock && isInScopes(row, scopes))
-  return sort(found, ({ blockNumber, chainId, logIndex }) => [
+  return sortRows(found, ({ blockNumber, chainId, logIndex }) => [
     blockNumber,
     BigInt(chainId),
     BigInt(logIndex),
@@ -195,7 +114,7 @@ export function findEvents(
   query: EventQuery,
 ): EventRecord[] {
   if ('orderIds' in query)
-    return sort(pickOrders(rows, query.orderIds), ({ cursor }) => [cursor])
+    return sortRows(pickOrders(rows, query.orderIds), ({ cursor }) => [cursor])
   const found: EventRecord[] = []
   let cursor = query.after > 0n ? query.after + 1n : 1n
   while (found.length < query.limit) {
@@ -219,28 +138,4 @@ function pickOrders<row extends { orderId: string | undefined }>(
 
 function laneWord({ chainId, account }: Lane): string {
   return `lane ${account} on ${chainId}`
-}
-
-function isDue(due: bigint | undefined, until: bigint): boolean {
-  return due !== undefined && due <= until
-}
-
-function isInScopes(row: Scope, scopes: readonly Scope[]): boolean {
-  return scopes.some(
-    ({ chainId, token, recipient }) =>
-      row.chainId === chainId &&
-      row.token === token &&
-      row.recipient === recipient,
-  )
-}
-
-function sort<row>(rows: row[], place: (row: row) => bigint[]): row[] {
-  return rows.sort((left, right) => {
-    const there = place(right)
-    for (const [at, here] of place(left).entries()) {
-      const other = there[at] ?? here
-      if (here !== other) return here < other ? -1 : 1
-    }
-    return 0
-  })
 }

@@ -1,0 +1,83 @@
+import { isInScopes, type Rows, sortRows } from './memoryRows.js'
+import type { RowKeys } from './memoryTable.js'
+import type { OrderQuery, OrderRecord, OrderState, Scope } from './types.js'
+
+export const orderKeys: RowKeys<OrderRecord> = {
+  table: 'orders',
+  unique: ({ id }) => [id],
+  words: () => [],
+}
+
+/** Answers a query for orders. */
+export function findOrders(
+  rows: Rows<OrderRecord>,
+  query: OrderQuery,
+): OrderRecord[] {
+  if ('ids' in query)
+    return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
+  return sortRows(
+    rows.all().filter((row) => isWanted(row, query)),
+    orderPlace(query),
+  ).slice(0, query.limit)
+}
+
+/** How many orders of these scopes are in each state. */
+export function countOrders(
+  rows: Rows<OrderRecord>,
+  scopes: readonly Scope[],
+): Partial<Record<OrderState, number>> {
+  const counts: Partial<Record<OrderState, number>> = {}
+  for (const row of rows.all())
+    if (isInScopes(row, scopes))
+      counts[row.state] = (counts[row.state] ?? 0) + 1
+  return counts
+}
+
+type OrderSearch = Exclude<OrderQuery, { ids: readonly string[] }>
+
+function isWanted(row: OrderRecord, query: OrderSearch): boolean {
+  if ('listed' in query) {
+    const { listed, states = [row.state], payer = row.payer } = query
+    const isBefore = row.position < (query.before ?? row.position + 1n)
+    const isMeant = states.includes(row.state) && payer === row.payer
+    return isBefore && isMeant && isInScopes(row, listed)
+  }
+  if ('sendDue' in query)
+    return (
+      isDue(row.sendDue, query.until) &&
+      row.chainId === query.sendDue.chainId &&
+      row.lane === query.sendDue.account &&
+      query.recipients.includes(row.recipient)
+    )
+  if ('lookDue' in query)
+    return isDue(row.lookDue, query.until) && isInScopes(row, [query.lookDue])
+  if ('settled' in query)
+    return (
+      row.grade === query.grade &&
+      row.settledBlock !== undefined &&
+      row.settledBlock >= (query.fromBlock ?? 0n) &&
+      row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
+      isInScopes(row, [query.settled])
+    )
+  return (
+    row.payer !== undefined &&
+    row.lookDue !== undefined &&
+    row.position > (query.after ?? -1n) &&
+    isInScopes(row, [query.open])
+  )
+}
+
+function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
+  if ('listed' in query) return ({ position }) => [-position]
+  if ('sendDue' in query)
+    return ({ deadline, position }) => [deadline, position]
+  if ('lookDue' in query)
+    return ({ lookDue, position }) => [lookDue ?? 0n, position]
+  if ('settled' in query)
+    return ({ settledBlock, position }) => [settledBlock ?? 0n, position]
+  return ({ position }) => [position]
+}
+
+function isDue(due: bigint | undefined, until: bigint): boolean {
+  return due !== undefined && due <= until
+}

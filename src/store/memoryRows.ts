@@ -1,0 +1,30 @@
+import type { StagedTable } from './memoryTable.js'
+import type { Scope } from './types.js'
+
+/** What a query looks through. */
+export type Rows<row> = Omit<StagedTable<row>, 'staged'>
+
+/** Whether a row belongs to one of these scopes. */
+export function isInScopes(row: Scope, scopes: readonly Scope[]): boolean {
+  return scopes.some(
+    ({ chainId, token, recipient }) =>
+      row.chainId === chainId &&
+      row.token === token &&
+      row.recipient === recipient,
+  )
+}
+
+/** Sorts rows by their places, the lowest first. */
+export function sortRows<row>(
+  rows: row[],
+  place: (row: row) => bigint[],
+): row[] {
+  return rows.sort((left, right) => {
+    const there = place(right)
+    for (const [at, here] of place(left).entries()) {
+      const other = there[at] ?? here
+      if (here !== other) return here < other ? -1 : 1
+    }
+    return 0
+  })
+}
