@@ -118,7 +118,8 @@ async function judgeDue(
         }
       }
       const isFinal = isFinallyUnused(file, finallyOver, before?.spent)
-      const judge = isFinal && finalized ? finalized : latest
+      const isDeep = isFinal && finallyOver.includes(file)
+      const judge = isDeep && finalized ? finalized : latest
       const { number: blockNumber, timestamp: blockTime } = judge
       return {
         order,
