@@ -9,6 +9,8 @@ type LaunchAnvilParameters = {
   port?: number | undefined
   blockTime?: number | undefined
   forkUrl?: string | undefined
+  /** Blocks from `latest` to `safe`, and from there to `finalized`. */
+  epochBlocks: number
   /** Blocks are mined when asked for, transactions in order of arrival. */
   noMining?: boolean | undefined
 }
@@ -40,7 +42,14 @@ export async function launchAnvil(
 
 async function launchAt(
   port: number,
-  { binary, blockTime, forkUrl, noMining, ...options }: LaunchAnvilParameters,
+  {
+    binary,
+    blockTime,
+    forkUrl,
+    noMining,
+    epochBlocks,
+    ...options
+  }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
   const anvil = createAnvil({
@@ -51,8 +60,7 @@ async function launchAt(
     ...(blockTime && !noMining ? { blockTime } : {}),
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
-    // `safe` and `finalized` follow closely instead of 32 and 64 blocks behind.
-    ...{ slotsInAnEpoch: 1 },
+    ...{ slotsInAnEpoch: epochBlocks },
     startTimeout: 30_000,
     // stop() leaves a timer of this length behind; the exit is awaited below.
     stopTimeout: 1,

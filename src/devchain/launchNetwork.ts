@@ -9,12 +9,14 @@ import {
   type PreconfirmationControls,
 } from './preconfirmationControls.js'
 import { reorgChain } from './reorgChain.js'
-import type { Sequencer } from './sequencer.js'
+import { reorgNode } from './reorgNode.js'
 import { type Emulation, startEmulation } from './startEmulation.js'
 import type { DevChain, StartDevChainParameters } from './types.js'
 
 type RunningNetwork = {
   port: number
+  /** Where anvil listens. */
+  nodePort: number
   /** Absent where anvil itself is asked. */
   emulation: Emulation | undefined
   stop(): Promise<void>
@@ -28,10 +30,12 @@ export async function launchNetwork(
   accounts: number,
 ): Promise<RunningNetwork> {
   const { preconfirmations: mode = 'none', policies } = parameters
-  const { forkUrl, port, binary, tick = 200 } = parameters
+  const { forkUrl, port, binary, tick = 200, epochBlocks = 1 } = parameters
   const { blockTime = blockTimes[mode] } = parameters
   if (!Number.isFinite(tick) || tick < 0)
     throw new InvalidFieldError('tick', tick, 'milliseconds, or 0')
+  if (!Number.isInteger(epochBlocks) || epochBlocks < 1)
+    throw new InvalidFieldError('epochBlocks', epochBlocks, 'blocks, 1 or more')
 
   const isPlain = mode === 'none' && policies === undefined
   const anvil = await launchAnvil({
@@ -42,19 +46,21 @@ export async function launchNetwork(
     port: isPlain ? port : undefined,
     blockTime,
     forkUrl,
+    epochBlocks,
     noMining: mode !== 'none',
   })
-  if (isPlain) return { ...anvil, emulation: undefined }
+  const nodePort = anvil.port
+  if (isPlain) return { ...anvil, nodePort, emulation: undefined }
   try {
     const emulation = await startEmulation({
-      ...{ nodePort: anvil.port, port, mode, tick },
+      ...{ nodePort, port, mode, tick },
       blockTime: blockTime * 1000,
     })
     const stop = async () => {
       await emulation.stop()
       await anvil.stop()
     }
-    return { port: emulation.port, emulation, stop }
+    return { port: emulation.port, nodePort, emulation, stop }
   } catch (error) {
     await anvil.stop()
     throw error
@@ -62,9 +68,13 @@ export async function launchNetwork(
 }
 
 /** What a chain offers beyond its accounts, or says that it does not. */
-export function controlNetwork(
-  emulation: Emulation | undefined,
-): Pick<DevChain, 'preconfirmations' | 'reorg' | 'setPolicies'> {
+export function controlNetwork({
+  emulation,
+  nodePort,
+}: Pick<RunningNetwork, 'emulation' | 'nodePort'>): Pick<
+  DevChain,
+  'preconfirmations' | 'reorg' | 'setPolicies'
+> {
   const sequencer = emulation?.sequencer
   return {
     preconfirmations: sequencer?.preconfirms
@@ -72,19 +82,15 @@ export function controlNetwork(
       : refuseControls(),
     reorg: async ({ depth, transactions = 'replayed' }) => {
       const replay = transactions === 'replayed'
-      await reorgChain(expectSequencer(sequencer), { depth, replay })
+      await (sequencer
+        ? reorgChain(sequencer, { depth, replay })
+        : reorgNode(nodePort, { depth, replay }))
     },
     setPolicies: (policies) => {
       if (emulation) return emulation.setPolicies(policies)
       throw new DevChainModeError({ control: 'setPolicies', needs: 'policies' })
     },
   }
-}
-
-function expectSequencer(sequencer: Sequencer | undefined): Sequencer {
-  if (sequencer) return sequencer
-  const needs = "preconfirmations: 'flashblocks' or 'fastBlocks'"
-  throw new DevChainModeError({ control: 'reorg', needs })
 }
 
 function refuseControls(): PreconfirmationControls {

@@ -134,7 +134,7 @@ function keep(sequencer: Sequencer, transaction: DevTransaction): void {
   sequencer.mempool = [...others, transaction]
 }
 
-async function readRaw(
+export async function readRaw(
   raw: unknown,
 ): Promise<Omit<DevTransaction, 'send' | 'pooled'> | undefined> {
   try {

@@ -34,6 +34,17 @@ export type DevPolicies = {
         retryAfter?: number | undefined
       }
     | undefined
+  /**
+   * How many transactions of a sender the pool takes beyond `latest`. Default
+   * words: those of Reth, which takes 16.
+   */
+  maxPending?:
+    | {
+        transactions: number
+        code?: number | undefined
+        text?: string | undefined
+      }
+    | undefined
   /** Milliseconds before each request is looked at. */
   latency?: number | undefined
   /** HTTP 400 to requests of more than one call. */

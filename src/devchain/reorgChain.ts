@@ -10,7 +10,7 @@ import {
 } from './devRpc.js'
 import { receiptLogs } from './pendingView.js'
 import { openBlock, refreshBlock } from './previewBlock.js'
-import type { DevTransaction, Sequencer } from './sequencer.js'
+import type { DevTransaction, Head, Sequencer } from './sequencer.js'
 
 /**
  * Replaces the newest blocks by as many empty ones and tells subscribers of
@@ -23,10 +23,7 @@ export async function reorgChain(
   const { node, feed, lock } = sequencer
   await lock.exclusive(async () => {
     const { head } = sequencer
-    if (!Number.isInteger(depth) || depth < 1 || depth > head.number)
-      throw invalidParams(`depth must be from 1 to ${head.number}`)
-
-    const first = head.number - depth + 1
+    const first = firstOf(head, depth)
     const old = await readBlocks(sequencer, first)
     const gone = replay ? old.flatMap((block) => toTransactions(block)) : []
     const again = [...gone, ...sequencer.included, ...sequencer.mempool]
@@ -94,10 +91,17 @@ export async function replaceIncluded(
   await refreshBlock(sequencer)
 }
 
+/** The oldest block of a reorganization. */
+export function firstOf({ number }: Head, depth: number): number {
+  if (!Number.isInteger(depth) || depth < 1 || depth > number)
+    throw invalidParams(`depth must be from 1 to ${number}`)
+  return number - depth + 1
+}
+
 type OldBlock = { block: Json; receipts: Json[]; raws: unknown[] }
 
-async function readBlocks(
-  { node, head }: Sequencer,
+export async function readBlocks(
+  { node, head }: Pick<Sequencer, 'node' | 'head'>,
   first: number,
 ): Promise<OldBlock[]> {
   const blocks: OldBlock[] = []
@@ -131,7 +135,7 @@ function removedLogs({ receipts }: OldBlock): Json[] {
 }
 
 /** Those with a signature; what the node signed for nobody cannot return. */
-function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
+export function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
   return asJsonList(block.transactions).flatMap((one, at) => {
     if (BigInt(String(one.r ?? 0)) === 0n) return []
     const maxFee = BigInt(String(one.maxFeePerGas ?? one.gasPrice ?? 0))

@@ -75,7 +75,7 @@ export async function startDevChain(
       clients,
       token: known.address,
       ...controlChain(own, known),
-      ...controlNetwork(emulation),
+      ...controlNetwork(running),
       urls: {
         http: `http://127.0.0.1:${port}`,
         webSocket: `ws://127.0.0.1:${port}`,

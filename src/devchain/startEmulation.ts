@@ -14,6 +14,7 @@ import {
   refuseLogRange,
   refuseLogResults,
 } from './policies.js'
+import { refuseFullSender } from './refuseFullSender.js'
 import { runSequencer } from './runSequencer.js'
 import { createSequencer, readHead, type Sequencer } from './sequencer.js'
 import { serveRpc } from './serveRpc.js'
@@ -61,7 +62,7 @@ export async function startEmulation(
 
   const network = await createNetwork(node, parameters, () => policies)
   const { sequencer } = network
-  const restricted = restrictLogs(network, node, () => policies)
+  const restricted = restrict(network, node, () => policies)
   const handle = (text: string, answer: AnswerRpc, overHttp: boolean) =>
     handleRpc({ text, answer, policies, count: ++count, overHttp })
   const served = await serveRpc({
@@ -125,12 +126,14 @@ async function createNetwork(
   }
 }
 
-function restrictLogs(
+function restrict(
   { sequencer, answer }: Network,
   node: NodeConnection,
   policies: () => DevPolicies,
 ): AnswerRpc {
   return async (method, params) => {
+    if (/^eth_sendRawTransaction/.test(method))
+      await refuseFullSender(policies(), { node, raw: params[0] })
     if (method !== 'eth_getLogs') return answer(method, params)
     const source = sequencer ?? { node, head: await readHead(node) }
     await refuseLogRange(policies(), { source, filter: asJson(params[0]) })

@@ -45,6 +45,11 @@ export type StartDevChainParameters = {
    * only on demand.
    */
   tick?: number | undefined
+  /**
+   * How many blocks `safe` is behind `latest`, and `finalized` behind `safe`.
+   * Default: 1.
+   */
+  epochBlocks?: number | undefined
   /** What a provider in front of the chain refuses. Default: nothing. */
   policies?: DevPolicies | undefined
   /** An RPC URL to fork; the token of `network` must live there. */
@@ -92,8 +97,8 @@ export type ReorgDevChainParameters = {
   /** Blocks. */
   depth: number
   /**
-   * Whether the transactions return to the mempool or are gone for good.
-   * Default: `'replayed'`.
+   * Whether the transactions return to the mempool or are gone for good. What
+   * nobody signed, as by `mint`, cannot return. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
 }
@@ -127,10 +132,8 @@ export type DevChain = {
   /** Controls of `preconfirmations: 'flashblocks'`. */
   preconfirmations: PreconfirmationControls
   /**
-   * Replaces the newest blocks by empty ones and tells subscribers of the logs
-   * that are gone. Not with `preconfirmations: 'none'`.
-   *
-   * @throws {@link DevChainModeError} when the chain cannot.
+   * Replaces the newest blocks by empty ones and, save with
+   * `preconfirmations: 'none'`, tells subscribers of the logs that are gone.
    */
   reorg(parameters: ReorgDevChainParameters): Promise<void>
   /**

@@ -9,6 +9,7 @@ import {
   providerWordings,
   startDevChain,
 } from '../../src/entries/devchain.js'
+import { fundedAccount } from './desk.js'
 import { ask, type Json, listen, post, transfer } from './emulated.js'
 
 const plain = await startDevChain({ policies: {}, blockTime: 0 })
@@ -225,6 +226,35 @@ test('subscriptions of a plain chain pass through', async () => {
   await expect(refused).rejects.toMatchObject({ code: -32602 })
 })
 
+test.each(chains)(
+  'a sender has no more than its places in the pool of %s',
+  async (_, chain) => {
+    await chain.clients.test.setAutomine(false).catch(() => undefined)
+    chain.setPolicies({ maxPending: { transactions: 3 } })
+    const account = await fundedAccount(chain)
+    const send = async (nonce: number) => {
+      const raw = await account.signTransaction({
+        ...{ chainId: 31337, to: account.address, nonce, gas: 21_000n },
+        ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 0n },
+      })
+      const { error } = await post(chain.urls.http, method, [raw])
+      return error
+    }
+    const method = 'eth_sendRawTransaction'
+    const full = { code: -32003, message: 'txpool is full' }
+    const answers = [await send(0), await send(1), await send(2), await send(3)]
+    expect(answers).toEqual([undefined, undefined, undefined, full])
+    await ask(chain, 'anvil_mine', '0x1')
+    expect(await send(3)).toBeUndefined()
+
+    const text = 'in-flight transaction limit reached for delegated accounts'
+    chain.setPolicies({ maxPending: { transactions: 1, code: -32000, text } })
+    expect(await send(4)).toEqual({ code: -32000, message: text })
+    await ask(chain, 'anvil_mine', '0x1')
+    await chain.clients.test.setAutomine(true).catch(() => undefined)
+  },
+)
+
 test('what controls the chain is spared every policy', async () => {
   const to = flash.accounts[5]?.address ?? '0x'
   flash.setPolicies({ rateLimit: { every: 1 } })
@@ -235,16 +265,11 @@ test('what controls the chain is spared every policy', async () => {
 test('a chain says which controls it was not started for', async () => {
   const chain = await startDevChain({ blockTime: 0 })
   const setPolicies = async () => chain.setPolicies({})
-  const calls = [
-    setPolicies(),
-    chain.reorg({ depth: 1 }),
-    chain.preconfirmations.tick(),
-  ]
+  const calls = [setPolicies(), chain.preconfirmations.tick()]
   const reasons = await Promise.allSettled(calls)
   await chain.stop()
   expect(reasons.map((it) => 'reason' in it && it.reason.message)).toEqual([
     'setPolicies needs a chain started with policies.',
-    "reorg needs a chain started with preconfirmations: 'flashblocks' or 'fastBlocks'.",
     "tick needs a chain started with preconfirmations: 'flashblocks'.",
   ])
 })

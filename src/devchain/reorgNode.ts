@@ -1,0 +1,45 @@
+import { connectNode, type NodeConnection } from './connectNode.js'
+import { asJson } from './devRpc.js'
+import { firstOf, readBlocks, toTransactions } from './reorgChain.js'
+import { readHead } from './sequencer.js'
+
+/**
+ * Replaces the newest blocks of a node that makes its blocks itself by as many
+ * empty ones. The transactions return to its pool, or vanish.
+ */
+export async function reorgNode(
+  port: number,
+  { depth, replay }: { depth: number; replay: boolean },
+): Promise<void> {
+  const node = connectNode(port)
+  try {
+    const ahead = await readClock(node)
+    const old = await readNewest(node, depth)
+    await node.request('anvil_reorg', [depth, []])
+    // It sets its clock back to the last block.
+    const lag = ahead - (await readClock(node))
+    if (lag > 0) await node.request('evm_increaseTime', [lag])
+    if (!replay) return
+    // What a transaction needs may be gone with what cannot return.
+    for (const { send } of old.flatMap(toTransactions))
+      await node.request(...send).catch(() => undefined)
+  } finally {
+    node.close()
+  }
+}
+
+/** The newest blocks, read while none was added. */
+async function readNewest(node: NodeConnection, depth: number) {
+  for (;;) {
+    const head = await readHead(node)
+    const blocks = await readBlocks({ node, head }, firstOf(head, depth))
+    if ((await readHead(node)).hash === head.hash) return blocks
+  }
+}
+
+/** Seconds the node's clock is ahead of this machine's. */
+async function readClock(node: NodeConnection): Promise<number> {
+  const params = ['pending', false]
+  const block = asJson(await node.request('eth_getBlockByNumber', params))
+  return Number(block.timestamp) - Math.floor(Date.now() / 1000)
+}
