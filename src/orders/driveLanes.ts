@@ -1,3 +1,4 @@
+import { CountersignError } from '../base/CountersignError.js'
 import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { Lane, OrderRecord } from '../store/types.js'
@@ -168,6 +169,8 @@ function observeFailure(
   error: unknown,
 ): void {
   const { name, message } = Object(error)
-  const attributes = { ...lane, error: String(name), message: String(message) }
+  // What is not ours may quote anything.
+  const words = error instanceof CountersignError ? String(message) : ''
+  const attributes = { ...lane, error: String(name), words }
   observe({ name: 'lane.failed', attributes })
 }

@@ -1,11 +1,10 @@
+import type { DecidedFees } from '../capture/planTransaction.js'
 import type { CallFees } from '../reads/types.js'
 import type { LaneView } from './readLane.js'
 
 /** Fee fields of a transaction, and what the record says of them. */
 export type LaneFees = {
-  fields:
-    | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
-    | { type: 'legacy'; gasPrice: bigint }
+  fields: DecidedFees
   /** Wei per gas; a gas price where the chain has no base fee. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint

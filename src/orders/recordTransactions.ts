@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from 'viem'
 import { signTransaction } from '../capture/sendTransaction.js'
+import { signRelease } from '../capture/signRelease.js'
 import { wait } from '../reads/wait.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import {
@@ -112,10 +113,10 @@ export async function signRow(
 ): Promise<SignedRow> {
   const { call, gas, nonce, fees, seal } = draft
   const { client, account, lane } = wallet
-  const { hash, raw } = await signTransaction(client, account, {
-    ...{ to: call.to, data: call.data, chainId: lane.chainId, nonce, gas },
-    ...fees.fields,
-  })
+  const shared = { chainId: lane.chainId, nonce, gas }
+  const { hash, raw } = await (draft.kind === 'release'
+    ? signRelease(client, account, { ...shared, fees: fees.fields })
+    : signTransaction(client, account, { ...call, ...shared, ...fees.fields }))
   const row = rowOf(draft, lane, now())
   const sealed = await sealer.seal(raw, seal)
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }

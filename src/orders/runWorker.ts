@@ -1,0 +1,105 @@
+import { CountersignError } from '../base/CountersignError.js'
+import { wait } from '../reads/wait.js'
+import type { Scope } from '../store/types.js'
+import type { LaneEngine, Limit } from './driveLanes.js'
+import type { OrdersContext } from './types.js'
+import { watchScope } from './watchScope.js'
+import type { WatchMemory } from './watchState.js'
+
+export type RunWorkerParameters = {
+  /** Ends the worker, once what it is writing is written. */
+  signal: AbortSignal
+  /** Lanes and tokens worked on at the same time. @default 4 */
+  concurrency?: number | undefined
+}
+
+/**
+ * Does all that is due, on every lane and for every token, until told to stop:
+ * sends, settles, watches for reorganizations and ends of windows, reconciles.
+ * The first thing it does is to catch up with the chain.
+ *
+ * A node or a store that fails is tried again, ever more slowly, and shows only
+ * in what is observed. Any number of workers may run over one store.
+ */
+export async function runWorker(
+  context: OrdersContext,
+  engine: LaneEngine,
+  { signal, concurrency = 4 }: RunWorkerParameters,
+): Promise<void> {
+  const limit = limitTo(concurrency)
+  const watchers = context.scopes.map((scope) =>
+    startWatcher(context, scope, { signal, limit }),
+  )
+  await Promise.all(watchers.map(({ caughtUp }) => caughtUp))
+  await Promise.all([
+    ...watchers.map(({ ended }) => ended),
+    ...context.wallets.map(({ lane }) => engine.hold(lane, signal, limit)),
+  ])
+}
+
+type Watcher = {
+  /** The first look is over, well or not. */
+  caughtUp: Promise<void>
+  ended: Promise<void>
+}
+
+function startWatcher(
+  context: OrdersContext,
+  scope: Scope,
+  { signal, limit }: { signal: AbortSignal; limit: Limit },
+): Watcher {
+  let tellCaughtUp: () => void = () => undefined
+  const caughtUp = new Promise<void>((resolve) => {
+    tellCaughtUp = resolve
+  })
+  const memory: WatchMemory = {}
+  const watch = async (): Promise<void> => {
+    let failures = 0
+    while (!signal.aborted) {
+      let pause: number
+      try {
+        const look = () => watchScope(context, scope, memory)
+        pause = (await limit(look)).nextLook
+        failures = 0
+      } catch (error) {
+        pause = Math.min(30_000, 100 * 2 ** failures++)
+        observeFailure(context, scope, error)
+      }
+      tellCaughtUp()
+      await wait(pause, signal)
+    }
+    tellCaughtUp()
+  }
+  return { caughtUp, ended: watch() }
+}
+
+function observeFailure(
+  { observe }: Pick<OrdersContext, 'observe'>,
+  scope: Scope,
+  error: unknown,
+): void {
+  const { name, message } = Object(error)
+  // What is not ours may quote anything.
+  const words = error instanceof CountersignError ? String(message) : ''
+  const attributes = { ...scope, error: String(name), words }
+  observe({ name: 'watch.failed', attributes })
+}
+
+/** Lets so many run at a time; the others wait for their turn. */
+export function limitTo(most: number): Limit {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      // The place is handed on, so that nobody takes it in between.
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
