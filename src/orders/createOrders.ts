@@ -1,14 +1,19 @@
 import { acceptPayment } from './acceptPayment.js'
+import { auditOrders } from './auditOrders.js'
 import { cancelOrder } from './cancelOrder.js'
+import { captureOrder } from './captureOrder.js'
 import { createContext } from './createContext.js'
 import { draftOrder } from './draftOrder.js'
+import { driveLanes, type LaneEngine } from './driveLanes.js'
 import { getOrder } from './getOrder.js'
 import { listOrders } from './listOrders.js'
 import { openStore } from './openStore.js'
 import { readEvents } from './readEvents.js'
 import { readHealth } from './readHealth.js'
 import { reauthorizeOrder } from './reauthorizeOrder.js'
+import { reconcile } from './reconcile.js'
 import { requestCancellation } from './requestCancellation.js'
+import { resumeOrders } from './resumeOrders.js'
 import type { CreateOrdersParameters, OrdersContext } from './types.js'
 import { voidOrder } from './voidOrder.js'
 
@@ -20,10 +25,18 @@ type Verbs = {
   void: typeof voidOrder
   requestCancellation: typeof requestCancellation
   cancel: typeof cancelOrder
+  reconcile: typeof reconcile
   get: typeof getOrder
   list: typeof listOrders
   events: typeof readEvents
   health: typeof readHealth
+  audit: typeof auditOrders
+  resume: typeof resumeOrders
+}
+
+/** Verbs that send, or have something sent. */
+type SendingVerbs = {
+  capture: typeof captureOrder
 }
 
 /** A free function as a method: the same without the context. */
@@ -33,9 +46,26 @@ type Method<
   ? (...rest: rest) => result
   : never
 
+/** The same without the engine too. */
+type SendingMethod<
+  verb extends (
+    context: OrdersContext,
+    engine: LaneEngine,
+    ...rest: never[]
+  ) => unknown,
+> = verb extends (
+  context: OrdersContext,
+  engine: LaneEngine,
+  ...rest: infer rest
+) => infer result
+  ? (...rest: rest) => result
+  : never
+
 /** The whole life of orders, over one store. */
 export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
-  /** Closes the store; first end what `run` runs, by its signal. */
+  [name in keyof SendingVerbs]: SendingMethod<SendingVerbs[name]>
+} & {
+  /** Ends what is being done, and closes the store. */
   close(): Promise<void>
 }
 
@@ -43,8 +73,8 @@ export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
  * Gives a merchant's backend the whole life of its orders: draft, accept,
  * capture exactly once, void, cancel, and find out what the chain took.
  *
- * Nothing is opened or asked before the first verb. Nothing is sent in the
- * background except by `run`.
+ * Nothing is opened or asked before the first verb. Nothing happens in the
+ * background except by `run`, and by `capture` while it is waited for.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link AccountError} when a wallet has no account.
@@ -59,16 +89,14 @@ export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
  * import { base } from 'viem/chains'
  *
  * export function openShop(merchant: WalletClient) {
+ *   const url = 'https://mainnet.base.org'
  *   return createOrders({
  *     store: memoryStore({ volatile: true }),
  *     volatile: true,
  *     seal: 'none',
  *     tokens: [
  *       {
- *         client: createReadClient({
- *           chain: base,
- *           url: 'https://mainnet.base.org',
- *         }),
+ *         client: createReadClient({ chain: base, url }),
  *         token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
  *       },
  *     ],
@@ -79,6 +107,8 @@ export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
  */
 export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
+  const open = openOnce(context)
+  let engine: LaneEngine | undefined
   const verbs: Verbs = {
     draft: draftOrder,
     accept: acceptPayment,
@@ -86,19 +116,15 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     void: voidOrder,
     requestCancellation,
     cancel: cancelOrder,
+    reconcile,
     get: getOrder,
     list: listOrders,
     events: readEvents,
     health: readHealth,
+    audit: auditOrders,
+    resume: resumeOrders,
   }
-  let opened: Promise<void> | undefined
-  const open = (): Promise<void> => {
-    opened ??= openStore(context).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const sending: SendingVerbs = { capture: captureOrder }
   const methods = Object.entries(verbs).map(([name, verb]) => [
     name,
     async (options: never) => {
@@ -106,9 +132,32 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       return verb(context, options)
     },
   ])
+  const sendingMethods = Object.entries(sending).map(([name, verb]) => [
+    name,
+    async (options: never) => {
+      await open()
+      engine ??= driveLanes(context)
+      return verb(context, engine, options)
+    },
+  ])
   // The methods are the verbs one by one, which their names alone do not show.
   return {
-    ...Object.fromEntries(methods),
-    close: () => context.store.close(),
+    ...Object.fromEntries([...methods, ...sendingMethods]),
+    close: async () => {
+      await engine?.stop()
+      await context.store.close()
+    },
   } as Orders
+}
+
+/** Opens the store with the first verb; what failed may be tried again. */
+function openOnce(context: OrdersContext): () => Promise<void> {
+  let opened: Promise<void> | undefined
+  return () => {
+    opened ??= openStore(context).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
 }

@@ -1,10 +1,12 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
+  type AttemptRecord,
   type CreateOrdersParameters,
   createOrders,
   type DraftedPayment,
   memoryStore,
+  type OrderRecord,
   type Orders,
   type PaymentStore,
 } from 'countersign/orders'
@@ -73,4 +75,66 @@ export async function pay(
     message,
   } as unknown as Parameters<typeof payer.signTypedData>[0])
   return { primaryType, domain, message, signature }
+}
+
+/** An order paid by someone who has just enough. */
+export async function storedOrder(
+  chain: DevChain,
+  { orders }: Shop,
+  draft: Partial<Parameters<Orders['draft']>[0]> = {},
+): Promise<{ id: string; buyer: PrivateKeyAccount; signed: SignedPayment }> {
+  const buyer = await fundedAccount(chain, 12_500_000n)
+  const drafted = await orders.draft({ amount: '12.50', ...draft })
+  const signed = await pay(buyer, drafted.payment)
+  const { id } = drafted.order
+  const verdict = await orders.accept({ orderId: id, payment: signed })
+  if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)
+  return { id, buyer, signed }
+}
+
+/** Changes an order behind the shop's back. */
+export async function setOrder(
+  { store }: Shop,
+  id: string,
+  fields: Partial<OrderRecord>,
+): Promise<void> {
+  await store.write(async ({ orders }) => {
+    const [order] = await orders.find({ ids: [id] })
+    if (order) await orders.update([{ ...order, ...fields }])
+  })
+}
+
+/** The rows of an order as they are kept. */
+export async function rowsOf(
+  { store }: Shop,
+  id: string,
+): Promise<{ order: OrderRecord; attempts: AttemptRecord[] }> {
+  return store.read(async ({ orders, attempts }) => {
+    const [order] = await orders.find({ ids: [id] })
+    if (!order) throw new Error(`no order ${id}`)
+    return { order, attempts: await attempts.find({ orderIds: [id] }) }
+  })
+}
+
+/** The types of an order's events, the first first. */
+export async function eventsOf(
+  { orders }: Shop,
+  id: string,
+): Promise<string[]> {
+  const { events } = await orders.events({ limit: 1_000 })
+  return events.flatMap(({ orderId, type }) => (orderId === id ? [type] : []))
+}
+
+/** Whether a value shows a signature, or one half of it. */
+export function shows(
+  value: unknown,
+  { signature }: { signature: Hex },
+): boolean {
+  const told =
+    value instanceof Error ? { ...value, text: String(value) } : value
+  const text = JSON.stringify(told, (_, member) =>
+    typeof member === 'bigint' ? String(member) : member,
+  ).toLowerCase()
+  const halves = [signature.slice(2, 66), signature.slice(66, 130)]
+  return halves.some((half) => text.includes(half))
 }
