@@ -17,7 +17,7 @@ export type NewProof = Omit<ProofRecord, 'version'>
 export type NewEvent = Omit<EventRecord, 'cursor'>
 
 /** The largest amount a token can name. */
-export const maxAmount: bigint = 2n ** 256n - 1n
+const maxAmount: bigint = 2n ** 256n - 1n
 /** The largest time and block number a store has to keep. */
 export const maxTime: bigint = 2n ** 63n - 1n
 
