@@ -10,7 +10,7 @@ type LaunchAnvilParameters = {
   blockTime?: number | undefined
   forkUrl?: string | undefined
   /** Blocks from `latest` to `safe`, and from there to `finalized`. */
-  epochBlocks: number
+  epochBlocks?: number | undefined
   /** Blocks are mined when asked for, transactions in order of arrival. */
   noMining?: boolean | undefined
 }
@@ -47,7 +47,7 @@ async function launchAt(
     blockTime,
     forkUrl,
     noMining,
-    epochBlocks,
+    epochBlocks = 1,
     ...options
   }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
