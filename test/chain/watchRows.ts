@@ -69,26 +69,43 @@ export async function putOrder(
         ...changes.order,
       },
     ])
-    await attempts.insert([
-      {
-        ...{ chainId, token, orderId: id, number: 1, nonce, payer, value },
-        ...{ validAfter: message.validAfter, validBefore },
-        signedAfter: message.validAfter,
-        signedBefore: validBefore,
-        signatureHash: randomHash(),
-        spendableUntil: validBefore,
-        open: true,
-        signature,
-        cancellation: undefined,
-        ...changes.attempt,
-      },
-    ])
+    const attempt = attemptOf(id, payment)
+    await attempts.insert([{ ...attempt, signature, ...changes.attempt }])
     const sent = changes.transactions ?? []
     await transactions.insert(
       sent.map((row) => transactionOf(id, row, payment)),
     )
   })
   return id
+}
+
+/** Puts a second attempt of an order on record. */
+export async function putAttempt(
+  { store }: OrdersContext,
+  id: string,
+  payment: SignedPayment,
+): Promise<void> {
+  const attempt = { ...attemptOf(id, payment), number: 2 }
+  await store.write(({ attempts }) => attempts.insert([attempt]))
+}
+
+function attemptOf(
+  orderId: string,
+  { domain, message }: SignedPayment,
+): Omit<AttemptRecord, 'version'> {
+  const { from: payer, value, validAfter, validBefore, nonce } = message
+  const { chainId, verifyingContract: token } = domain
+  return {
+    ...{ chainId, token, orderId, number: 1, nonce, payer, value },
+    ...{ validAfter, validBefore },
+    signedAfter: validAfter,
+    signedBefore: validBefore,
+    signatureHash: randomHash(),
+    spendableUntil: validBefore,
+    open: true,
+    signature: undefined,
+    cancellation: undefined,
+  }
 }
 
 function transactionOf(

@@ -61,3 +61,18 @@ export async function typesOf(
 export function mineBlocks(chain: DevChain, blocks: number): Promise<void> {
   return mine(chain.clients.test, { blocks })
 }
+
+/** Everything on record, to see whether anything changed. */
+export async function recordOf(context: OrdersContext) {
+  const { store, scopes } = context
+  return store.read(async ({ orders, attempts, proofs, events }) => {
+    const listed = await orders.find({ listed: scopes, limit: 10_000 })
+    const orderIds = listed.map(({ id }) => id)
+    return {
+      listed,
+      attempts: await attempts.find({ orderIds }),
+      proofs: await proofs.find({ scopes, limit: 10_000 }),
+      events: await events.find({ scopes, after: 0n, limit: 10_000 }),
+    }
+  })
+}

@@ -1,0 +1,237 @@
+import { cancelPayment, capturePayment } from 'countersign'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { erc20Abi } from 'viem'
+import { sendRawTransaction, writeContract } from 'viem/actions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { auditOrders } from '../../src/orders/auditOrders.js'
+import { reconcile } from '../../src/orders/reconcile.js'
+import { draft, fakeNode, mined, revoke, rpcError } from './desk.js'
+import {
+  fileOf,
+  mineBlocks,
+  orderOf,
+  recordOf,
+  typesOf,
+  watcherOf,
+} from './watching.js'
+import { contextOf, putAttempt, putOrder } from './watchRows.js'
+
+let chain: DevChain
+
+beforeAll(async () => {
+  chain = await startDevChain({ blockTime: 0, epochBlocks: 50 })
+})
+afterAll(() => chain.stop())
+
+const policy = { fulfilAt: 'included' } as const
+
+test('a node that lacks a receipt, or the newest blocks, takes nothing back', async () => {
+  let fault: 'none' | 'receipts' | 'behind' = 'none'
+  const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+    if (fault === 'receipts' && method === 'eth_getTransactionReceipt')
+      return null
+    if (fault === 'behind' && method === 'eth_getBlockByNumber') {
+      const block = await forward()
+      const [asked] = params as [string]
+      const behind = '0x1'
+      if (asked === 'latest')
+        return chain.clients.public.request({
+          method,
+          params: [behind, false],
+        } as never)
+      return BigInt(Object(block).number ?? 0) > 1n ? null : block
+    }
+    return forward()
+  })
+  const tokens = [{ client, token: chain.token }]
+  const context = contextOf(chain, { tokens, policy })
+  const payment = await draft(chain)
+  await putOrder(context, payment)
+  const look = watcherOf(context)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await look()
+  const before = await recordOf(context)
+  expect(before.listed[0]?.state).toBe('captured')
+  for (const one of ['receipts', 'behind'] as const) {
+    fault = one
+    await look()
+    await mineBlocks(chain, 1)
+    await look()
+    const fresh = watcherOf(context)
+    await fresh().catch(() => undefined)
+    expect(await recordOf(context)).toEqual(before)
+  }
+})
+
+test('a reorganization while nobody watched is noticed at the start', async () => {
+  const context = contextOf(chain, { policy })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await watcherOf(context)()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await reconcile(context)
+  await mineBlocks(chain, 30)
+  await watcherOf(context)()
+  await chain.reorg({ depth: 31, transactions: 'dropped' })
+  await mineBlocks(chain, 1)
+  await watcherOf(context)()
+  expect((await orderOf(context, id)).state).toBe('stored')
+  expect(await typesOf(context, id)).toEqual(['captured', 'fulfil', 'reorged'])
+})
+
+test('a reorganization 60 blocks deep is traced to where the chain forked', async () => {
+  const context = contextOf(chain, { policy })
+  const payment = await draft(chain)
+  const look = watcherOf(context)
+  const id = await putOrder(context, payment)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  for (let at = 0; at < 6; at++) {
+    await look()
+    await mineBlocks(chain, 10)
+  }
+  await look()
+  await chain.reorg({ depth: 61, transactions: 'dropped' })
+  const hash = await mined(
+    chain,
+    capturePayment(chain.clients.merchant, { payment }),
+  )
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    state: 'captured',
+    settledHash: hash,
+  })
+  expect((await auditOrders(context)).ok).toBe(true)
+})
+
+test('a payment without an order that is lost is not counted any more', async () => {
+  const context = contextOf(chain)
+  await mineBlocks(chain, 1)
+  const look = watcherOf(context)
+  await look()
+  const { payer, merchant } = chain.clients
+  await mined(
+    chain,
+    writeContract(payer, {
+      address: chain.token,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [merchant.account.address, 5n],
+    }),
+  )
+  await look()
+  await chain.reorg({ depth: 1, transactions: 'dropped' })
+  await mineBlocks(chain, 1)
+  await look()
+  expect(await auditOrders(context)).toMatchObject({
+    ok: true,
+    scopes: [{ chain: { value: 0n }, unmatched: { count: 0 } }],
+  })
+})
+
+test('an order paid twice that loses the first payment is paid by the second', async () => {
+  const context = contextOf(chain, { policy })
+  const look = watcherOf(context)
+  await look()
+  const primaryType = 'TransferWithAuthorization'
+  const first = await draft(chain, { primaryType })
+  const second = await draft(chain, { primaryType })
+  const id = await putOrder(context, first)
+  await putAttempt(context, id, second)
+  const { merchant, relayer } = chain.clients
+  await mined(chain, capturePayment(merchant, { payment: first }))
+  await look()
+  const hash = await mined(chain, capturePayment(relayer, { payment: second }))
+  await look()
+  expect((await orderOf(context, id)).overpaid).toBe(true)
+  const request = { method: 'eth_getRawTransactionByHash', params: [hash] }
+  const raw = await chain.clients.test.request(request as never)
+  await chain.reorg({ depth: 2, transactions: 'dropped' })
+  await sendRawTransaction(relayer, { serializedTransaction: raw })
+  await mineBlocks(chain, 1)
+  await look()
+  const { order, proofs } = await fileOf(context, id)
+  expect(order).toMatchObject({
+    state: 'captured',
+    settledHash: hash,
+    overpaid: false,
+  })
+  expect(proofs.map(({ removed }) => removed).sort()).toEqual([false, true])
+  const types = await typesOf(context, id)
+  expect(types.filter((type) => type === 'fulfil')).toHaveLength(1)
+  expect((await auditOrders(context)).ok).toBe(true)
+})
+
+test('a cancellation and an alarm that are lost are taken back', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const canceled = await draft(chain)
+  const spent = await draft(chain)
+  const ids = [
+    await putOrder(context, canceled),
+    await putOrder(context, spent),
+  ]
+  const { merchant, relayer } = chain.clients
+  const cancellation = await revoke(chain, canceled)
+  await mined(chain, cancelPayment(relayer, { cancellation }))
+  const { nonce } = spent.message
+  const payment = await draft(chain, { amount: '1', nonce })
+  await mined(chain, capturePayment(merchant, { payment }))
+  const states = () =>
+    Promise.all(ids.map(async (id) => (await orderOf(context, id)).state))
+  await look()
+  expect(await states()).toEqual(['canceled', 'consumed'])
+  await chain.reorg({ depth: 2, transactions: 'dropped' })
+  await mineBlocks(chain, 1)
+  await look()
+  expect(await states()).toEqual(['stored', 'stored'])
+  await mined(chain, capturePayment(merchant, { payment: spent }))
+  await mined(chain, cancelPayment(relayer, { cancellation }))
+  await look()
+  expect(await states()).toEqual(['canceled', 'captured'])
+})
+
+test('numbers of blocks stand for the tags a node does not know', async () => {
+  const { client } = fakeNode(chain, async ({ params }, forward) => {
+    const [block] = Array.isArray(params) ? params : []
+    if (block === 'safe' || block === 'finalized')
+      throw rpcError(-39001, `${block} block not found`)
+    return forward()
+  })
+  const tokens = [{ client, token: chain.token }]
+  const blind = contextOf(chain, { tokens })
+  const blocks = { safe: 2, finalized: 4 }
+  const context = contextOf(chain, { tokens, policy: { blocks } })
+  const payment = await draft(chain)
+  const ids = [await putOrder(blind, payment), await putOrder(context, payment)]
+  const looks = [watcherOf(blind), watcherOf(context)]
+  const lookAll = async () => {
+    for (const look of looks) await look()
+  }
+  await lookAll()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await mineBlocks(chain, 2)
+  await lookAll()
+  await mineBlocks(chain, 2)
+  await lookAll()
+  expect(await typesOf(blind, ids[0])).toEqual(['captured'])
+  expect(await typesOf(context, ids[1])).toEqual([
+    'captured',
+    'graded',
+    'fulfil',
+    'graded',
+  ])
+})
+
+test('a scope that someone else watches is left alone', async () => {
+  const context = contextOf(chain)
+  const twin = contextOf(chain, { store: context.store })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await watcherOf(context)()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  expect(await watcherOf(twin)()).toEqual({ nextLook: 7500 })
+  expect((await orderOf(context, id)).state).toBe('stored')
+})
