@@ -1,7 +1,10 @@
-export {
-  type PostgresStoreParameters,
-  postgresStore,
-} from '../store/postgresStore.js'
+export type { PostgresStoreParameters } from '../store/postgresEngine.js'
+export type {
+  PostgresClient,
+  PostgresPool,
+  PostgresRequest,
+} from '../store/postgresPool.js'
+export { postgresStore } from '../store/postgresStore.js'
 export {
   type SqliteStoreParameters,
   sqliteStore,

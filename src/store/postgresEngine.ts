@@ -11,7 +11,7 @@ import {
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import type { SqlTables } from './sqlTables.js'
 
-export type PostgresEngineParameters = (
+export type PostgresStoreParameters = (
   | {
       /** A pool of the package `pg`; whoever made it ends it. */
       pool: PostgresPool
@@ -29,16 +29,15 @@ const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
 /** PostgreSQL through a pool, with no state beyond a transaction. */
-export function postgresEngine(
-  parameters: PostgresEngineParameters,
-): SqlEngine {
+export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
   const { schema = 'countersign', listen } = parameters
   const name = quoteName(schema)
   const { lend, close } = lendPool(parameters)
   const listening = new Set<{ stop(): Promise<void> }>()
   const begins = {
     read: `begin isolation level repeatable read read only;
-      set local search_path to ${name}`,
+      set local search_path to ${name};
+      set local idle_in_transaction_session_timeout to ${idleMilliseconds}`,
     write: `begin isolation level read committed read write;
       set local search_path to ${name};
       set local synchronous_commit to on;
@@ -78,7 +77,7 @@ export function postgresEngine(
 }
 
 /** The pool given, or one of its own, once it is needed. */
-function lendPool(parameters: PostgresEngineParameters) {
+function lendPool(parameters: PostgresStoreParameters) {
   let lent: Promise<SqlSession> | undefined
   let isClosed = false
   let free = async () => {}

@@ -5,24 +5,25 @@ import { type FaultKind, SqlFault } from './sqlFault.js'
 /** As much of a pool of the package `pg` as is used here. */
 export type PostgresPool = {
   connect(): Promise<PostgresClient>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
   end(): Promise<void>
-} & Emitter
+}
 
-type PostgresClient = {
+/** As much of one of its connections. */
+export type PostgresClient = {
   query(request: PostgresRequest): Promise<object>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  /** @param destroy the connection is of no use any more. */
   release(destroy?: boolean): void
-} & Emitter
+}
 
 /** One statement with its values, never prepared under a name. */
-type PostgresRequest = {
+export type PostgresRequest = {
   text: string
   values: unknown[]
   types: { getTypeParser(type: number): (text: string) => unknown }
-}
-
-type Emitter = {
-  on(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /**

@@ -1,11 +1,9 @@
 import {
-  type PostgresEngineParameters,
+  type PostgresStoreParameters,
   postgresEngine,
 } from './postgresEngine.js'
 import { createSqlStore } from './sqlStore.js'
 import type { PaymentStore } from './types.js'
-
-export type PostgresStoreParameters = PostgresEngineParameters
 
 /**
  * Keeps orders in PostgreSQL, through the package `pg`, for any number of

@@ -160,6 +160,8 @@ export const version1: Migration = ({
     fence ${integer} not null,
     expires ${integer} not null
   )${end}`,
+  // A fence is part of a key, so that prolonging a lease locks no key.
+  'create unique index leases_fence on leases (key, fence)',
   `create table counters (
     name ${id} primary key,
     last ${integer} not null

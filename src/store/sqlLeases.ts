@@ -10,9 +10,15 @@ export async function takeSqlLease(
   { key, owner, milliseconds }: Parameters<PaymentStore['takeLease']>[0],
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
-  const taken = sql<{ fence: bigint }>`
+  const until = sql`${now} + ${BigInt(milliseconds)}`
+  // Apart from taking it, since only a new fence has to wait for who writes.
+  const prolong = sql<{ fence: bigint }>`
+    update leases set expires = ${until}
+    where key = ${key} and owner = ${owner} and expires > ${now}
+    returning fence`
+  const take = sql<{ fence: bigint }>`
     insert into leases (key, owner, fence, expires)
-    values (${key}, ${owner}, 1, ${now} + ${BigInt(milliseconds)})
+    values (${key}, ${owner}, 1, ${until})
     on conflict (key) do update set
       owner = excluded.owner,
       expires = excluded.expires,
@@ -22,8 +28,9 @@ export async function takeSqlLease(
       end
     where leases.owner = excluded.owner or leases.expires <= ${now}
     returning fence`
-  const { rows } = await taken.execute(session)
-  return rows[0] && { key, owner, fence: BigInt(rows[0].fence) }
+  const [mine] = (await prolong.execute(session)).rows
+  const [given] = mine ? [mine] : (await take.execute(session)).rows
+  return given && { key, owner, fence: BigInt(given.fence) }
 }
 
 /** Lets a lease run out at once; its fence is never given again. */
@@ -57,7 +64,7 @@ export async function checkSqlLease(
     .where('key', '=', key)
     .where('owner', '=', owner)
     .where('fence', '=', fence)
-    .$if(locksRows, (query) => query.forShare())
+    .$if(locksRows, (query) => query.forKeyShare())
     .execute()
   if (found.length === 0) throw new LeaseLostError({ key })
 }

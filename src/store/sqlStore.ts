@@ -74,25 +74,15 @@ function runUnit<result>(
 ): Promise<result> {
   return engine.connect(mode, async (session) => {
     const unit = startSqlUnit()
-    const tell = async () => {
-      try {
-        const result = await work(session, unit)
-        await unit.end()
-        if (unit.failure !== undefined) throw unit.failure
-        return result
-      } catch (error) {
-        await unit.end()
-        throw mayRunAgain(unit.failure) ? unit.failure : error
-      }
-    }
     try {
       await engine.begin(session, mode)
-      const result = await tell()
+      const result = await work(session, unit).finally(unit.end)
+      if (unit.failure !== undefined) throw unit.failure
       await commit(engine, session, unit)
       return result
     } catch (error) {
       await engine.rollback(session)
-      throw error
+      throw mayRunAgain(unit.failure) ? unit.failure : error
     }
   })
 }

@@ -1,5 +1,5 @@
 import { StoreError } from './errors.js'
-import { SqlFault } from './sqlFault.js'
+import { mayRunAgain } from './sqlFault.js'
 
 /** Watches over what one unit of work asks of the database. */
 export type SqlUnit = {
@@ -37,10 +37,8 @@ export function startSqlUnit(): SqlUnit {
       await Promise.allSettled(running)
     },
     get failure() {
-      // What the database may take back weighs more than what follows from it.
-      return (
-        failures.find((failure) => failure instanceof SqlFault) ?? failures[0]
-      )
+      // A refusal may follow from another one; whether to run again does not.
+      return failures.find(mayRunAgain) ?? failures[0]
     },
   }
 }

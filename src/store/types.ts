@@ -309,6 +309,9 @@ export type PaymentStore = {
   open(): Promise<{ identity: string }>
   read<result>(work: (store: StoreReader) => Promise<result>): Promise<result>
   /**
+   * Runs `work` again from its start when the database took back what it did:
+   * it should have no effect elsewhere.
+   *
    * @param options.lease the right this is written under.
    * @throws {@link LeaseLostError} when someone else has taken the lease since;
    * then nothing is kept.

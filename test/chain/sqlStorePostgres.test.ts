@@ -78,16 +78,17 @@ test('two workers claim what is due side by side, and nothing twice', async () =
     { lookDue: scope, until: 1n, limit: 20 },
   ]
   for (const query of queries) {
-    const { open, opened } = defer()
+    const [claims, ends] = [defer(), defer()]
     const first = left.write(async (it) => {
       const found = await it.orders.find(query)
-      await opened
+      claims.open()
+      await ends.opened
       return found
     })
-    await wait(50)
+    await claims.opened
     const second = await right.write((it) => it.orders.find(query))
     const seen = await right.read((it) => it.orders.find(query))
-    open()
+    ends.open()
     const claimed = [...(await first), ...second].map(({ id }) => id)
     expect(claimed).toEqual(rows.map(({ id }) => id))
     expect(seen).toHaveLength(20)
@@ -116,36 +117,41 @@ test('units of work that wait for each other in a circle both get through', asyn
   const store = openStore()
   const orders = [sampleOrder(drawScope()), sampleOrder(drawScope())]
   await store.write((it) => it.orders.insert(orders))
+  const bothHold = defer()
   let runs = 0
-  const lockBoth = (ids: readonly string[]) =>
+  const lockBoth = ([first, second]: readonly (readonly string[])[]) =>
     store.write(async (it) => {
-      runs++
-      for (const id of ids) {
-        await it.orders.find({ ids: [id] })
-        await wait(60)
-      }
+      await it.orders.find({ ids: first ?? [] })
+      if (++runs === 2) bothHold.open()
+      await bothHold.opened
+      await it.orders.find({ ids: second ?? [] })
     })
-  const ids = orders.map(({ id }) => id)
+  const ids = orders.map(({ id }) => [id])
   await Promise.all([lockBoth(ids), lockBoth([...ids].reverse())])
   expect(runs).toBe(3)
 }, 20_000)
 
 test('a lease is not taken under the hands of who writes under it', async () => {
   const [left, right] = [openStore(), openStore()]
-  const mine = { key: 'lane', owner: 'left', milliseconds: 60 }
+  const mine = { key: 'lane', owner: 'left', milliseconds: 60_000 }
   const lease = await left.takeLease(mine)
-  const writing = defer()
+  const [begins, ends] = [defer(), defer()]
   const unit = left.write(
     async (it) => {
-      writing.open()
-      await wait(200)
+      begins.open()
+      await ends.opened
       await it.setValue('written', { by: 'left' })
     },
     { lease },
   )
-  await writing.opened
-  await wait(80)
-  const taken = await right.takeLease({ ...mine, owner: 'right' })
+  await begins.opened
+  // Its owner does not wait, even for one that runs out at once.
+  expect(await left.takeLease({ ...mine, milliseconds: 1 })).toEqual(lease)
+  await wait(20)
+  const taking = right.takeLease({ ...mine, owner: 'right' })
+  expect(await Promise.race([taking, wait(100)])).toBeUndefined()
+  ends.open()
+  const taken = await taking
   expect(await right.read((it) => it.getValue('written'))).toEqual({
     by: 'left',
   })

@@ -146,6 +146,7 @@ create table leases (
   fence int8 not null,
   expires int8 not null
 );
+create unique index leases_fence on leases (key, fence);
 create table counters (
   name text collate "C" primary key,
   last int8 not null

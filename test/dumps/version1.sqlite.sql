@@ -143,6 +143,7 @@ create table leases (
   fence integer not null,
   expires integer not null
 ) strict;
+create unique index leases_fence on leases (key, fence);
 create table counters (
   name text primary key,
   last integer not null
