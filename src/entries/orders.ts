@@ -1,5 +1,13 @@
 export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
+export type {
+  AuditDifference,
+  AuditParameters,
+  AuditReport,
+  AuditSum,
+  ScopeAudit,
+} from '../orders/auditOrders.js'
 export type { CancelOrderParameters } from '../orders/cancelOrder.js'
+export type { CaptureOrderParameters } from '../orders/captureOrder.js'
 export { createOrders, type Orders } from '../orders/createOrders.js'
 export {
   OrderNotFoundError,
@@ -23,12 +31,20 @@ export type {
   ScopeHealth,
 } from '../orders/readHealth.js'
 export type { ReauthorizeOrderParameters } from '../orders/reauthorizeOrder.js'
+export type {
+  ReconcileParameters,
+  ReconciliationReport,
+} from '../orders/reconcile.js'
+export type { ScopeReconciliation } from '../orders/reconcileScope.js'
 export type { RequestCancellationParameters } from '../orders/requestCancellation.js'
+export type { RunWorkerParameters } from '../orders/runWorker.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
   CancellationRequest,
   CancelVerdict,
+  CaptureRefusal,
+  CaptureResult,
   CreateOrdersParameters,
   DraftedOrder,
   DraftedPayment,

@@ -14,8 +14,10 @@ import { reauthorizeOrder } from './reauthorizeOrder.js'
 import { reconcile } from './reconcile.js'
 import { requestCancellation } from './requestCancellation.js'
 import { resumeOrders } from './resumeOrders.js'
+import { runWorker } from './runWorker.js'
 import type { CreateOrdersParameters, OrdersContext } from './types.js'
 import { voidOrder } from './voidOrder.js'
+import { watchVerb } from './watchVerb.js'
 
 /** What can be done with orders, each described where it is written. */
 type Verbs = {
@@ -37,6 +39,7 @@ type Verbs = {
 /** Verbs that send, or have something sent. */
 type SendingVerbs = {
   capture: typeof captureOrder
+  run: typeof runWorker
 }
 
 /** A free function as a method: the same without the context. */
@@ -124,21 +127,23 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     audit: auditOrders,
     resume: resumeOrders,
   }
-  const sending: SendingVerbs = { capture: captureOrder }
+  const sending: SendingVerbs = { capture: captureOrder, run: runWorker }
   const methods = Object.entries(verbs).map(([name, verb]) => [
     name,
-    async (options: never) => {
-      await open()
-      return verb(context, options)
-    },
+    (options: never) =>
+      watchVerb(context, name, async () => {
+        await open()
+        return verb(context, options)
+      }),
   ])
   const sendingMethods = Object.entries(sending).map(([name, verb]) => [
     name,
-    async (options: never) => {
-      await open()
-      engine ??= driveLanes(context)
-      return verb(context, engine, options)
-    },
+    (options: never) =>
+      watchVerb(context, name, async () => {
+        await open()
+        engine ??= driveLanes(context)
+        return verb(context, engine, options)
+      }),
   ])
   // The methods are the verbs one by one, which their names alone do not show.
   return {

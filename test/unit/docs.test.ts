@@ -6,6 +6,12 @@ import type {
 } from 'countersign'
 import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
+import type {
+  AcceptRefusal,
+  CancelVerdict,
+  CaptureRefusal,
+  VoidVerdict,
+} from 'countersign/orders'
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as testing from 'countersign/testing'
@@ -69,6 +75,25 @@ const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
   unsimulatedWallet: true,
 }
 
+type Refused = Extract<CancelVerdict | VoidVerdict, { ok: false }>['reason']
+
+const orderReasons: Record<
+  Exclude<AcceptRefusal | CaptureRefusal | Refused, RejectionReason>,
+  true
+> = {
+  wrongWindow: true,
+  exposureTooHigh: true,
+  laneFunds: true,
+  contractPayer: true,
+  otherPayment: true,
+  tooManyTries: true,
+  acceptInFlight: true,
+  notOpen: true,
+  captureInFlight: true,
+  feeTooHigh: true,
+  deadlinePassed: true,
+}
+
 const outcomes: Record<PaymentOutcome['status'], true> = {
   unused: true,
   captured: true,
@@ -94,6 +119,7 @@ function isError(prototype: unknown): boolean {
 test.each([
   ['Refusal reasons', Object.keys(refusals)],
   ['Rejection reasons', Object.keys(rejections)],
+  ['Order reasons', Object.keys(orderReasons)],
   ['Outcomes', Object.keys(outcomes)],
   ['Error classes', classes],
 ])(
@@ -115,6 +141,7 @@ test('the entries export their error classes', () => {
 test.each([
   'Refusal reasons',
   'Rejection reasons',
+  'Order reasons',
   'Outcomes',
   'Error classes',
 ])('%s: every row says what to do', (heading) => {
