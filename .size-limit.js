@@ -22,14 +22,14 @@ export default [
   }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 6000),
   check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 12000),
-  check('buildPayment', '{ buildPayment }', 1520),
-  check('verifyPayment', '{ verifyPayment }', 7750),
-  check('capturePayment', '{ capturePayment }', 9020),
+  check('buildPayment', '{ buildPayment }', 1400),
+  check('verifyPayment', '{ verifyPayment }', 7005),
+  check('capturePayment', '{ capturePayment }', 8060),
   check(
     'reads',
     '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
     8000,
     { path: 'dist/reads.js' },
   ),
-  check('everything', '*', 17650),
+  check('everything', '*', 16330),
 ]

@@ -29,11 +29,11 @@ export class ClockSkewError extends CountersignError {
   override readonly name = 'ClockSkewError'
   override readonly retryable = true
 
-  constructor({ chain, wall }: { chain: bigint; wall: bigint }) {
-    super(`The chain's clock says ${chain}, this machine's ${wall}.`, {
-      chain,
-      wall,
-    })
+  constructor(facts: { chain: bigint; wall: bigint }) {
+    super(
+      `The chain's clock says ${facts.chain}, this machine's ${facts.wall}.`,
+      facts,
+    )
   }
 }
 

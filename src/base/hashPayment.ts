@@ -1,5 +1,6 @@
-import { type Hex, hexToBytes, keccak256, stringToHex } from 'viem'
+import { type Hex, keccak256 } from 'viem'
 import { readCancellation, readPayment } from './fields.js'
+import { hashText } from './hashText.js'
 import { domainTypeHash, typeHashes } from './typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
@@ -9,13 +10,15 @@ import { authorizationWords, word } from './words.js'
  * compare with the token's own `DOMAIN_SEPARATOR()`.
  */
 export function hashDomain(domain: TokenDomain): Hex {
-  const { name, version, chainId, verifyingContract } = domain
-  const texts = hashText(name) + hashText(version)
-  const words = texts + word(chainId) + word(verifyingContract)
-  return keccak256(`${domainTypeHash}${words}`)
+  return keccak256(encodeDomain(domain))
 }
 
-const hashText = (text: string): string => keccak256(stringToHex(text)).slice(2)
+function encodeDomain(domain: TokenDomain): Hex {
+  const { name, version, chainId, verifyingContract } = domain
+  const texts = word(hashText(name)) + word(hashText(version))
+  const words = texts + word(chainId) + word(verifyingContract)
+  return `${domainTypeHash}${words}`
+}
 
 const separators = /* @__PURE__ */ new Map<string, Uint8Array>()
 
@@ -26,7 +29,7 @@ function separatorOf(domain: TokenDomain): Uint8Array {
   const known = separators.get(key)
   if (known) return known
 
-  const separator = hexToBytes(hashDomain(domain))
+  const separator = keccak256(encodeDomain(domain), 'bytes')
   if (separators.size >= 100) separators.clear()
   separators.set(key, separator)
   return separator

@@ -7,7 +7,8 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { readRevert, readWords, redact } from './revertReason.js'
+import { redact } from './redact.js'
+import { readRevert, readWords } from './revertReason.js'
 
 const errorAbi = parseAbi(['error Error(string reason)'])
 const revert = (words: string): Hex =>

@@ -1,4 +1,6 @@
-import type { Hex } from 'viem'
+import { type Hex, hexToString } from 'viem'
+import { hashText } from './hashText.js'
+import { redact } from './redact.js'
 
 /** Why a payment cannot be captured as it stands. */
 export type RefusalReason =
@@ -49,27 +51,27 @@ export type RevertReason =
   | 'blocked'
   | 'outsideWindow'
 
-/** Selectors of the custom errors of OpenZeppelin, Paxos, Agora and Solady. */
-const customErrors: Record<string, string> = {
-  '77c207f4': 'ERC3009InvalidSignature',
-  '8f7808c1': 'ERC3009UsedAuthorization',
-  '4a931c17': 'ERC3009InvalidAuthorizationTime',
-  e450d38c: 'ERC20InsufficientBalance',
-  ec442f05: 'ERC20InvalidReceiver',
-  f645eedf: 'ECDSAInvalidSignature',
-  fce698f7: 'ECDSAInvalidSignatureLength',
-  d78bce0c: 'ECDSAInvalidSignatureS',
-  d93c0665: 'EnforcedPause',
-  '5454b17d': 'CallerMustBePayee',
-  c906bf28: 'AuthorizationInvalid',
-  '0f05f5bf': 'AuthorizationExpired',
-  '8baa579f': 'InvalidSignature',
-  '3d78b040': 'InvalidECRecoverSignature',
-  '1fd1cc44': 'AddressFrozen',
-  ab35696f: 'ContractPaused',
-  '356680b7': 'InsufficientFunds',
-  f4d678b8: 'InsufficientBalance',
-}
+/** The custom errors of OpenZeppelin, Paxos, Agora and Solady. */
+const customErrors = [
+  'ERC3009InvalidSignature()',
+  'ERC3009UsedAuthorization(address,bytes32)',
+  'ERC3009InvalidAuthorizationTime(uint256,uint256)',
+  'ERC20InsufficientBalance(address,uint256,uint256)',
+  'ERC20InvalidReceiver(address)',
+  'ECDSAInvalidSignature()',
+  'ECDSAInvalidSignatureLength(uint256)',
+  'ECDSAInvalidSignatureS(bytes32)',
+  'EnforcedPause()',
+  'CallerMustBePayee()',
+  'AuthorizationInvalid()',
+  'AuthorizationExpired()',
+  'InvalidSignature()',
+  'InvalidECRecoverSignature()',
+  'AddressFrozen()',
+  'ContractPaused()',
+  'InsufficientFunds()',
+  'InsufficientBalance()',
+]
 
 /** Tokens word their refusals alike; the first pattern that fits decides. */
 const meanings: readonly (readonly [RegExp, RevertReason])[] = [
@@ -116,24 +118,14 @@ export function readWords(words: string): {
   return { reason: meaning?.[1] ?? 'simulationFailed', words: redact(words) }
 }
 
-/**
- * Takes out every run of digits, hex digits or base64 longer than an address:
- * it may be secret.
- */
-export function redact(text: string): string {
-  return text
-    .replace(/(0x)?[\da-f]{41,}/gi, '0x…')
-    .replace(/[\w+/-]{43,}=*/g, '…')
-    .slice(0, 500)
-}
-
 function revertWords(data: Hex): string {
   const selector = data.slice(2, 10).toLowerCase()
-  const known = customErrors[selector]
-  if (known) return `${known}()`
+  const known = customErrors.find(
+    (signature) => hashText(signature).slice(2, 10) === selector,
+  )
+  if (known) return known.replace(/\(.*/, '()')
   if (selector !== '08c379a0') return `error 0x${selector}`
   const length = Number(`0x${data.slice(74, 138)}`) || 0
   const text = data.slice(138, 138 + Math.min(length, 500) * 2)
-  const bytes = (text.match(/../g) ?? []).map((pair) => Number(`0x${pair}`))
-  return new TextDecoder().decode(new Uint8Array(bytes))
+  return hexToString(`0x${text}`)
 }

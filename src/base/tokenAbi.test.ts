@@ -5,12 +5,14 @@ import {
   toFunctionSignature,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { eip3009Abi, selectors, topics } from './tokenAbi.js'
+import { eip3009Abi, selectors, tokenSelectors, topics } from './tokenAbi.js'
 
 const vrs = 'uint8,bytes32,bytes32'
 const payment = 'address,address,uint256,uint256,uint256,bytes32'
 
-const signatures: Record<keyof typeof selectors, string> = {
+const all = { ...selectors, ...tokenSelectors }
+
+const signatures: Record<keyof typeof all, string> = {
   transferVrs: `transferWithAuthorization(${payment},${vrs})`,
   transferBytes: `transferWithAuthorization(${payment},bytes)`,
   receiveVrs: `receiveWithAuthorization(${payment},${vrs})`,
@@ -34,7 +36,7 @@ test('every selector is the hash of its function', () => {
     name,
     toFunctionSelector(signature).slice(2),
   ])
-  expect(selectors).toEqual(Object.fromEntries(computed))
+  expect(all).toEqual(Object.fromEntries(computed))
 })
 
 test('every topic is the hash of its event', () => {

@@ -1,3 +1,6 @@
+import type { Hex } from 'viem'
+import { hashText } from './hashText.js'
+
 /**
  * What an EIP-3009 token can be asked and told: the functions of the standard
  * with both signature overloads (`bytes` since Circle's v2.2, ERC-7598) and the
@@ -144,16 +147,18 @@ export const selectors = {
   eip712Domain: '84b0196e',
   isBlacklisted: 'fe575a87',
   isFrozen: 'e5839836',
+} as const
+
+/** Of what is asked only once of a token. */
+export const tokenSelectors = {
   name: '06fdde03',
   paused: '5c975abb',
   version: '54fd4d50',
 } as const
 
 /** Topic 0 of the events that decide an outcome. */
-export const topics = {
-  used: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
-  canceled:
-    '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
-  transfer:
-    '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
-} as const
+export const topics: Record<'used' | 'canceled' | 'transfer', Hex> = {
+  used: /* @__PURE__ */ hashText('AuthorizationUsed(address,bytes32)'),
+  canceled: /* @__PURE__ */ hashText('AuthorizationCanceled(address,bytes32)'),
+  transfer: /* @__PURE__ */ hashText('Transfer(address,address,uint256)'),
+}

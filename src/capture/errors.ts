@@ -96,10 +96,7 @@ export class OutcomeTimeoutError extends CountersignError {
   override readonly name = 'OutcomeTimeoutError'
   override readonly retryable = true
 
-  constructor({
-    timeout,
-    hash,
-  }: { timeout: number; hash?: string | undefined }) {
-    super(`The payment was still open after ${timeout} ms.`, { timeout, hash })
+  constructor(facts: { timeout: number; hash?: string | undefined }) {
+    super(`The payment was still open after ${facts.timeout} ms.`, facts)
   }
 }

@@ -9,7 +9,7 @@ import {
 import { estimateFeesPerGas } from 'viem/actions'
 import type { TokenCall } from '../build/captureCall.js'
 import { NodeError, readFailure } from '../reads/errors.js'
-import { readQuantity, requestNode } from '../reads/requestNode.js'
+import { requestQuantity } from '../reads/requestNode.js'
 import type { CallFees } from '../reads/types.js'
 import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
@@ -95,8 +95,7 @@ async function getNonce(
       .catch((error: unknown) => {
         throw new NodeError({ method, failure: readFailure(error) })
       })
-  const count = await requestNode(client, method, [address, 'pending'])
-  return Number(readQuantity(count, method))
+  return Number(await requestQuantity(client, method, [address, 'pending']))
 }
 
 export type DecidedFees =
@@ -133,14 +132,12 @@ async function estimateFees(
       error instanceof Eip1559FeesNotSupportedError &&
       request.maxFeePerGas === undefined
     )
-      return { type: 'legacy', gasPrice: await getGasPrice(client) }
+      return {
+        type: 'legacy',
+        gasPrice: await requestQuantity(client, 'eth_gasPrice'),
+      }
     throw new NodeError({ method: 'eth_gasPrice', failure: readFailure(error) })
   }
-}
-
-async function getGasPrice(client: Client): Promise<bigint> {
-  const method = 'eth_gasPrice'
-  return readQuantity(await requestNode(client, method, []), method)
 }
 
 /** A quarter above what the rehearsal used, never the node's own estimate. */
@@ -160,11 +157,9 @@ export function pickFees({
   maxPriorityFeePerGas,
   gasPrice,
 }: CallFees): CallFees {
-  if (gasPrice !== undefined) return { gasPrice }
-  return {
-    ...(maxFeePerGas === undefined ? {} : { maxFeePerGas }),
-    ...(maxPriorityFeePerGas === undefined ? {} : { maxPriorityFeePerGas }),
-  }
+  return gasPrice === undefined
+    ? { maxFeePerGas, maxPriorityFeePerGas }
+    : { gasPrice }
 }
 
 export function hasFees({ maxFeePerGas, gasPrice }: SendOptions): boolean {

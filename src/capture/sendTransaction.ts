@@ -1,7 +1,8 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import { keccak256 } from 'viem'
 import { isPassing, type NodeFailure } from '../reads/errors.js'
-import { readQuantity, requestNode, tryRequest } from '../reads/requestNode.js'
+import { encodeMembers } from '../reads/executor.js'
+import { getChainId, tryRequest } from '../reads/requestNode.js'
 import type { CallFees } from '../reads/types.js'
 import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { AccountError, SendError } from './errors.js'
@@ -95,11 +96,7 @@ export async function sendFromWallet(
   if (account.type !== 'json-rpc') throw new AccountError('can send')
   await requireChain(client, transaction.chainId)
   const method = 'eth_sendTransaction'
-  const fields: Record<string, string> = { from: account.address }
-  for (const [name, value] of Object.entries(transaction))
-    if (value !== undefined)
-      fields[name] =
-        typeof value === 'string' ? value : `0x${value.toString(16)}`
+  const fields = encodeMembers({ from: account.address, ...transaction })
   const { result, failure } = await tryRequest(client, method, [fields], {
     retryCount: 0,
   })
@@ -112,10 +109,7 @@ export async function sendFromWallet(
 
 /** Elsewhere the call would do nothing but show the signature to everyone. */
 async function requireChain(client: Client, chainId: number): Promise<void> {
-  const method = 'eth_chainId'
-  const found = Number(
-    readQuantity(await requestNode(client, method, []), method),
-  )
+  const found = await getChainId(client)
   if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
 }
 

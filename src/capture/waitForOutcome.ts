@@ -19,9 +19,9 @@ import { getReceipt } from '../reads/getReceipt.js'
 import {
   type BlockSelector,
   getBlockHead,
-  readQuantity,
-  requestNode,
+  getChainId,
 } from '../reads/requestNode.js'
+import { type Pace, seenPaces } from '../reads/seenPace.js'
 import { explainRevert } from './explainRevert.js'
 import { startWait } from './startWait.js'
 
@@ -34,7 +34,11 @@ export type WaitForOutcomeParameters = {
    * blocks the deciding one must count as the newest of. @default 'included'
    */
   finality?: Finality | { blocks: number } | undefined
-  /** @default the client's, at most 1000 ms, and 100 ms for `preconfirmed` */
+  /**
+   * Milliseconds between two looks. @default the client's, at most 1000 ms; for
+   * `preconfirmed` at most 100 ms, or as `detectPreconfirmations` found fit when
+   * it was last asked with this client, which also chooses the tag then
+   */
   pollingInterval?: number | undefined
   /** Milliseconds to wait at most. @default until the payment expires */
   timeout?: number | undefined
@@ -85,13 +89,16 @@ export async function waitForOutcome(
 ): Promise<PaymentOutcome> {
   const { timeout, signal, hash, since } = parameters
   const finality = readFinality(parameters.finality)
-  const slowest = finality === 'preconfirmed' ? 100 : 1000
-  const { pollingInterval = Math.min(client.pollingInterval, slowest) } =
-    parameters
+  const seen = seenPaces.get(client.transport)
+  const pace = finality === 'preconfirmed' ? (seen ?? eager) : calm
+  const {
+    pollingInterval = Math.min(client.pollingInterval, pace.pollingInterval),
+  } = parameters
   const { signature: _, ...unsigned } = parameters.payment as Payment & {
     signature?: unknown
   }
-  const watch = { payment: readPayment(unsigned), hash, since, finality }
+  const { tag } = pace
+  const watch = { payment: readPayment(unsigned), hash, since, finality, tag }
   signal?.throwIfAborted()
 
   const wait = startWait({ timeout, signal, hash })
@@ -123,11 +130,17 @@ export async function waitForOutcome(
   }
 }
 
+/** Where nothing was detected. */
+const eager: Pace = { tag: 'pending', pollingInterval: 100 }
+const calm: Pace = { tag: 'latest', pollingInterval: 1000 }
+
 type Watch = {
   payment: Payment
   hash: Hash | undefined
   since: bigint | undefined
   finality: Finality | { blocks: number }
+  /** Where a pre-confirmation shows first. */
+  tag: Pace['tag']
 }
 
 function readFinality(
@@ -158,7 +171,7 @@ async function look(
   if (quick && hash && !receipt && looks % glances !== glances - 1)
     return undefined
 
-  const block = await judgingBlock(client, finality)
+  const block = await judgingBlock(client, watch)
   if (block === undefined) return undefined
   const outcome = await judge(client, watch, block)
   if (outcome.status !== 'unused') return outcome
@@ -214,19 +227,13 @@ async function throwIfStillOpen(
 
 async function judgingBlock(
   client: Client,
-  finality: Watch['finality'],
+  { finality, tag }: Watch,
 ): Promise<BlockSelector | undefined> {
-  if (finality === 'preconfirmed') return 'pending'
-  if (finality === 'included') return 'latest'
+  if (finality === 'preconfirmed' || finality === 'included') return tag
   if (typeof finality === 'string') return finality
   const head = await getBlockHead(client, 'latest')
   const depth = BigInt(finality.blocks) - 1n
   return head && head.number >= depth ? head.number - depth : undefined
-}
-
-async function getChainId(client: Client): Promise<number> {
-  const method = 'eth_chainId'
-  return Number(readQuantity(await requestNode(client, method, []), method))
 }
 
 async function requireBlock(

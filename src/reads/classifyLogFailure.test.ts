@@ -18,12 +18,7 @@ test.each([
   ],
   ['Infura', -32602, 'range 1000000 exceeds limit of 10000', 10_000n],
   ['Coinbase', -32005, 'please limit the query to at most 1000 blocks', 1000n],
-  [
-    'Chainstack',
-    -32602,
-    'Block range limit exceeded. See more details.',
-    undefined,
-  ],
+  ['Chainstack', -32602, 'Block range limit exceeded. See more details.', 0n],
   [
     'Chainstack, Stable',
     -32000,
@@ -42,7 +37,7 @@ test.each([
     'ranges over 10000 blocks are not supported on free plan',
     10_000n,
   ],
-  ['Ankr', -32600, 'block range is too wide', undefined],
+  ['Ankr', -32600, 'block range is too wide', 0n],
   ['PublicNode', -32701, 'exceed maximum block range: 50000', 50_000n],
   ['reth', -32602, 'query exceeds max block range 100000', 100_000n],
   ['BlockPI', -32602, 'eth_getLogs is limited to 1024 block range', 1024n],
@@ -50,8 +45,10 @@ test.each([
 ])(
   '%s refuses a wide range, and the limit is read',
   (_, code, words, limit) => {
-    const { kind, ...rest } = classifyLogFailure({ code, words })
-    expect({ kind, limit: rest.limit }).toEqual({ kind: 'rangeTooWide', limit })
+    expect(classifyLogFailure({ code, words })).toEqual({
+      kind: 'rangeTooWide',
+      blocks: limit,
+    })
   },
 )
 
@@ -59,12 +56,12 @@ test.each([
   [
     'Infura',
     'query returned more than 10000 results. Try with this block range [0x3e8, 0x5dc].',
-    { first: 1000n, last: 1500n },
+    501n,
   ],
   [
     'reth',
     'query exceeds max results 20000, retry with the range 1000-1500',
-    { first: 1000n, last: 1500n },
+    501n,
   ],
   [
     'Alchemy',
@@ -75,9 +72,10 @@ test.each([
 ])(
   '%s has too many results, and the suggestion is read',
   (_, words, suggested) => {
-    const failure = classifyLogFailure({ code: -32602, words })
-    expect(failure.kind).toBe('tooManyResults')
-    expect(failure.suggested).toEqual(suggested)
+    expect(classifyLogFailure({ code: -32602, words })).toEqual({
+      kind: 'tooManyResults',
+      blocks: suggested,
+    })
   },
 )
 

@@ -2,20 +2,18 @@ import type { NodeFailure } from './errors.js'
 
 /** Why a node did not answer a log request. */
 type LogFailureKind =
+  | 'headBehind'
+  | 'timeout'
+  | 'rateLimit'
   | 'rangeTooWide'
   | 'tooManyResults'
-  | 'timeout'
-  | 'headBehind'
-  | 'rateLimit'
   | 'unsupported'
   | 'fault'
 
 export type LogFailure = {
   kind: LogFailureKind
-  /** Blocks the node allows in one request, inclusive, where it says so. */
-  limit?: bigint
-  /** A range the node suggests. */
-  suggested?: { first: bigint; last: bigint }
+  /** Blocks the node says it takes in one request; 0 where it names none. */
+  blocks?: bigint | undefined
 }
 
 /**
@@ -43,22 +41,16 @@ const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
   ['unsupported', /not (supported|available|found)|unsupported|not exist/i],
 ]
 
-/** Where a text names the number of blocks it allows, best first. */
-const limitWordings: readonly RegExp[] = [
-  /limit of ([\d,]+)(k?)/i,
-  /(?:limited to|up to|at most|max is|distance:|range:|over|range) (?:a |an )?([\d,]+)(k?)/i,
-]
+/** Where a text names the number of blocks it allows; the last fit is best. */
+const limitWording =
+  /.*(?:limit of|limited to|up to|at most|max is|distance:|range:|over|range) (?:an? )?(\d+)(k?)/i
 
 /** Sorts a node's refusal of `eth_getLogs` by what can be done about it. */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
   const kind = kindOf(failure)
-  const suggested = statedRange(failure.words)
-  const limit = kind === 'rangeTooWide' ? statedLimit(failure.words) : undefined
-  return {
-    kind,
-    ...(limit === undefined ? {} : { limit }),
-    ...(suggested === undefined ? {} : { suggested }),
-  }
+  const { words } = failure
+  const limit = kind === 'rangeTooWide' ? statedLimit(words) : undefined
+  return { kind, blocks: statedRange(words) ?? limit }
 }
 
 function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
@@ -69,23 +61,18 @@ function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
   return missing ? 'unsupported' : 'fault'
 }
 
-function statedLimit(words: string): bigint | undefined {
-  for (const pattern of limitWordings) {
-    const [, digits, thousand] = pattern.exec(words) ?? []
-    const limit = BigInt(digits?.replaceAll(',', '') || 0)
-    if (limit > 0n) return thousand ? limit * 1000n : limit
-  }
-  return undefined
+/** The number of blocks a refusal says it allows. */
+function statedLimit(words: string): bigint {
+  const [, digits = '', thousand = ''] =
+    limitWording.exec(words.replaceAll(',', '')) ?? []
+  return BigInt(digits + thousand.replace(/k/i, '000'))
 }
 
-function statedRange(
-  words: string,
-): { first: bigint; last: bigint } | undefined {
+/** The width of a range the node suggests. */
+function statedRange(words: string): bigint | undefined {
   const [, first, last] =
     /\[\s*(0x[\da-f]+)\s*,\s*(0x[\da-f]+)\s*\]/i.exec(words) ??
     /range (\d+)\s*-\s*(\d+)/i.exec(words) ??
     []
-  return first && last
-    ? { first: BigInt(first), last: BigInt(last) }
-    : undefined
+  return first && last ? BigInt(last) - BigInt(first) + 1n : undefined
 }

@@ -9,18 +9,16 @@ import {
   tryRequest,
 } from './requestNode.js'
 
+import { type Pace, seenPaces } from './seenPace.js'
+
 /** How a network lets a transaction be seen before its block is final. */
-export type Preconfirmations = {
+export type Preconfirmations = Pace & {
   /**
    * `flashblocks`: `pending` shows a block in the making about every 200 ms.
    * `fastBlocks`: canonical blocks are sealed that often, `pending` adds
    * nothing. `none`: neither was seen.
    */
   kind: 'flashblocks' | 'fastBlocks' | 'none'
-  /** The tag that shows a transaction first, now. */
-  tag: 'pending' | 'latest'
-  /** Milliseconds between two looks that make sense. */
-  pollingInterval: number
   evidence: {
     latestBlock: bigint
     /** Absent where the node has no pending block. */
@@ -43,7 +41,8 @@ const method = 'eth_getBlockByNumber'
 const span = 20n
 
 /**
- * Tells whether and how a network pre-confirms, with the evidence.
+ * Tells whether and how a network pre-confirms, with the evidence. Waits for a
+ * pre-confirmation through the same client follow the tag and the interval.
  *
  * A look, not a promise: a Flashblocks node that has lost its view for a moment
  * looks like `none`, and a development chain that has mined for each of 40
@@ -61,6 +60,14 @@ const span = 20n
  * ```
  */
 export async function detectPreconfirmations(
+  client: Client,
+): Promise<Preconfirmations> {
+  const found = await lookForPreconfirmations(client)
+  seenPaces.set(client.transport, found)
+  return found
+}
+
+async function lookForPreconfirmations(
   client: Client,
 ): Promise<Preconfirmations> {
   const [latest, pending] = await Promise.all([

@@ -1,5 +1,5 @@
 import { CountersignError } from '../base/CountersignError.js'
-import { redact } from '../base/revertReason.js'
+import { redact } from '../base/redact.js'
 
 /** What is worth keeping of an error a node, a transport or a wallet gave. */
 export type NodeFailure = {
@@ -55,8 +55,8 @@ export class NodeAnswerError extends CountersignError {
 export class UnsupportedTokenError extends CountersignError {
   override readonly name = 'UnsupportedTokenError'
 
-  constructor({ token, problem }: { token: string; problem: string }) {
-    super(`Token ${token} ${problem}.`, { token, problem })
+  constructor(facts: { token: string; problem: string }) {
+    super(`Token ${facts.token} ${facts.problem}.`, facts)
   }
 }
 
@@ -110,10 +110,10 @@ export class BlockReceiptsForbiddenError extends CountersignError {
 export class FinalityUnsupportedError extends CountersignError {
   override readonly name = 'FinalityUnsupportedError'
 
-  constructor({ finality }: { finality: string }) {
+  constructor(facts: { finality: string }) {
     super(
-      `The node knows no ${finality} block; use a number, as in { blocks: 12 }.`,
-      { finality },
+      `The node knows no ${facts.finality} block; use a number, as in { blocks: 12 }.`,
+      facts,
     )
   }
 }

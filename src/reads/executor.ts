@@ -24,15 +24,19 @@ export function encodeTransaction({
   gas: number
   fees?: CallFees | undefined
 }): Record<string, string> {
-  const transaction: Record<string, string> = {
-    from,
-    ...(to && { to }),
-    data: `0x${data}`,
-    gas: `0x${gas.toString(16)}`,
-  }
-  for (const [name, fee] of Object.entries(fees))
-    if (fee !== undefined) transaction[name] = `0x${fee.toString(16)}`
-  return transaction
+  return encodeMembers({ from, to, data: `0x${data}`, gas, ...fees })
+}
+
+/** As the wire wants them: numbers as quantities, what is absent left out. */
+export function encodeMembers(
+  members: Record<string, string | number | bigint | undefined>,
+): Record<string, string> {
+  const encoded: Record<string, string> = {}
+  for (const [name, value] of Object.entries(members))
+    if (value !== undefined)
+      encoded[name] =
+        typeof value === 'string' ? value : `0x${value.toString(16)}`
+  return encoded
 }
 
 /** With what the executor itself needs, and the 64th a call keeps back. */

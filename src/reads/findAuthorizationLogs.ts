@@ -1,14 +1,14 @@
 import type { Address, Client, Hash, Hex } from 'viem'
-import { InvalidFieldError } from '../base/errors.js'
 import { topics } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
-import { NodeAnswerError, NodeError } from './errors.js'
-import { readLog } from './getReceipt.js'
+import type { LogFailure } from './classifyLogFailure.js'
+import { isPassing, type NodeFailure } from './errors.js'
+import { rangeLimit, readLogRange } from './readLogRange.js'
 import {
   type BlockHead,
-  encodeBlock,
   getBlockHead,
-  requestNode,
+  readBytes,
+  readList,
 } from './requestNode.js'
 
 export type FindAuthorizationLogsParameters = {
@@ -27,33 +27,45 @@ export type FindAuthorizationLogsParameters = {
 
 /**
  * Walks back from a block, range by range, to the transactions that spent a
- * nonce, at most to the block that is older than `since`. A range the node
- * refuses is halved.
+ * nonce, at most to the block that is older than `since`.
  */
 export async function findAuthorizationLogs(
   client: Client,
   parameters: FindAuthorizationLogsParameters,
 ): Promise<{ hashes: readonly Hash[]; searchedFrom: bigint }> {
-  const { toBlock, since, maxBlockRange } = parameters
-  if (maxBlockRange < 1n)
-    throw new InvalidFieldError('maxBlockRange', maxBlockRange, 'positive')
-  let range = maxBlockRange
+  const { token, payer, nonce, toBlock, pending, since } = parameters
+  const wire = {
+    address: token,
+    topics: [[topics.used, topics.canceled], `0x${word(payer)}`, nonce],
+  }
+  let range = parameters.maxBlockRange
   let searchedFrom = toBlock + 1n
   while (searchedFrom > 0n) {
+    range = rangeLimit(client, range)
     const last = searchedFrom - 1n
     const first = last >= range ? last - range + 1n : 0n
-    const answers = await Promise.all([
-      getAuthorizationLogs(client, parameters, { first, last }),
+    const [answer, head] = await Promise.all([
+      readLogRange(
+        client,
+        wire,
+        { first, last },
+        {
+          toBlock: pending && last === toBlock ? 'pending' : undefined,
+          classify: classifyBriefly,
+          read: readHashes,
+        },
+      ),
       getBlockHead(client, first),
-    ]).catch((error: unknown) => {
-      if (!isTooWide(error) || range === 1n) throw error
-      range /= 2n
-    })
-    if (!answers) continue
+    ])
+    if (!('logs' in answer)) {
+      if (!answer.narrower) throw answer.again
+      range = answer.narrower
+      continue
+    }
 
-    const [hashes, head] = answers
+    const hashes = answer.logs
     searchedFrom = first
-    const sealed = first < toBlock || !parameters.pending
+    const sealed = first < toBlock || !pending
     if (hashes.length > 0 || (sealed && !head) || isBefore(head, since))
       return { hashes, searchedFrom }
   }
@@ -64,34 +76,23 @@ function isBefore(head: BlockHead | undefined, since: bigint): boolean {
   return head !== undefined && head.timestamp < since
 }
 
-/**
- * Providers word and number this refusal each in their own way, some as a limit
- * or a timeout; a replica that lags behind the range is another matter.
- */
-function isTooWide(error: unknown): boolean {
-  if (!(error instanceof NodeError)) return false
-  const { code, words } = error.details
-  if (!error.retryable) return code !== -32601
-  return (
-    /range|results|too large|query time/i.test(String(words)) &&
-    !/beyond|OutOfRange/i.test(String(words))
+function readHashes(result: unknown): readonly Hash[] {
+  const method = 'eth_getLogs'
+  return readList(result, method).map((log) =>
+    readBytes(Object(log).transactionHash, method),
   )
 }
 
-async function getAuthorizationLogs(
-  client: Client,
-  { token, payer, nonce, toBlock, pending }: FindAuthorizationLogsParameters,
-  { first, last }: { first: bigint; last: bigint },
-): Promise<readonly Hash[]> {
-  const method = 'eth_getLogs'
-  const filter = {
-    address: token,
-    topics: [[topics.used, topics.canceled], `0x${word(payer)}`, nonce],
-    fromBlock: encodeBlock(first),
-    toBlock: encodeBlock(pending && last === toBlock ? 'pending' : last),
-  }
-  const answer = await requestNode(client, method, [filter])
-  if (!Array.isArray(answer))
-    throw new NodeAnswerError({ method, problem: 'is not a list' })
-  return answer.map((log) => readLog(log, method).transactionHash)
+/**
+ * As far as this search must know, which finds few logs: a refusal that passes
+ * is handed on, any other one means a narrower range.
+ */
+function classifyBriefly(failure: NodeFailure): LogFailure {
+  const { code, status, words } = failure
+  if (code === -32601 || status === 403) return { kind: 'unsupported' }
+  if (/time[d ]*out/i.test(words)) return { kind: 'timeout' }
+  const sized = /results|too large|at most/i.test(words)
+  if (isPassing(failure) && !sized) return { kind: 'rateLimit' }
+  if (/range|blocks/i.test(words)) return { kind: 'rangeTooWide' }
+  return { kind: sized ? 'tooManyResults' : 'fault' }
 }

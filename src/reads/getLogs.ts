@@ -8,9 +8,10 @@ import {
 } from './encodeLogFilter.js'
 import { NodeAnswerError } from './errors.js'
 import type { LogFilter, ReadLog } from './logTypes.js'
-import { rangeLimit, readLogPlace } from './readLogRange.js'
+import { readLogPlace } from './readLogPlace.js'
+import { rangeLimit } from './readLogRange.js'
 import { readRanges } from './readRanges.js'
-import { getBlockHead, readQuantity, requestNode } from './requestNode.js'
+import { getBlockHead, requestQuantity } from './requestNode.js'
 import { sortLogs } from './sortLogs.js'
 
 export type LogProgress = {
@@ -110,12 +111,10 @@ export async function readPending(
   wire: WireFilter,
 ): Promise<ReadLog[]> {
   const place = { fromBlock: 'pending', toBlock: 'pending' }
-  const method = 'eth_blockNumber'
-  const [logs, answer] = await Promise.all([
+  const [logs, head] = await Promise.all([
     readLogPlace(client, wire, place),
-    requestNode(client, method, []),
+    requestQuantity(client, 'eth_blockNumber'),
   ])
-  const head = readQuantity(answer, method)
   return sortLogs(
     logs.filter((log) => !log.preconfirmed || log.blockNumber > head),
   )
@@ -133,10 +132,7 @@ export async function pinRange(
   to: bigint | BlockTag,
 ): Promise<{ first: bigint; last: bigint }> {
   const heads = [from, to].some((end) => end === 'latest' || end === 'pending')
-  const method = 'eth_blockNumber'
-  const head = heads
-    ? readQuantity(await requestNode(client, method, []), method)
-    : 0n
+  const head = heads ? await requestQuantity(client, 'eth_blockNumber') : 0n
   const pin = async (end: bigint | BlockTag) => {
     if (typeof end === 'bigint') return end
     if (end === 'earliest') return 0n

@@ -53,6 +53,7 @@ export type GetPaymentOutcomeParameters = {
  * @throws {@link InvalidFieldError} when the payment is malformed, or of
  * another chain than the client's.
  * @throws {@link UnsupportedTokenError} when no such token is there.
+ * @throws {@link LogRangeError} when the node refuses the logs of one block.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when its answers contradict each other.
  *

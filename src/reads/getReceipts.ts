@@ -1,7 +1,10 @@
 import type { Client, Hash } from 'viem'
 import type { ProofReceipt } from '../base/receiptProof.js'
 import { askInChunks } from './askInChunks.js'
-import { getReceipt } from './getReceipt.js'
+import { readReceipt } from './getReceipt.js'
+import { requestNode } from './requestNode.js'
+
+const method = 'eth_getTransactionReceipt'
 
 /**
  * Receipts in the order of the hashes, `undefined` where there is none yet.
@@ -16,5 +19,17 @@ export function getReceipts(
   client: Pick<Client, 'request'>,
   hashes: readonly Hash[],
 ): Promise<readonly (ProofReceipt | undefined)[]> {
-  return askInChunks(hashes, (hash) => getReceipt(client, hash))
+  return askInChunks(hashes, async (hash) => {
+    const answer = await requestNode(client, method, [hash])
+    if (!answer) return undefined
+    const blockTime = readBlockTime(Object(answer).logs)
+    return { ...readReceipt(answer, method), blockTime }
+  })
+}
+
+/** Most nodes put it on each log; else the block has to be asked for. */
+function readBlockTime(logs: unknown): bigint | undefined {
+  const { blockTimestamp: time } = Object(Array.isArray(logs) ? logs[0] : {})
+  const isTime = typeof time === 'string' && /^0x[\da-f]{1,16}$/i.test(time)
+  return isTime ? BigInt(time) : undefined
 }

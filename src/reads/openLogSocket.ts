@@ -102,7 +102,7 @@ async function follow(
     await subscribe(['newHeads'], onHead)
     await subscribe(['pendingLogs', wire], (data) => {
       try {
-        const log = readRpcLog(data)
+        const log = readRpcLog(data, 'eth_subscribe')
         if (log.preconfirmed) onPending(log)
       } catch (error) {
         onError(error)

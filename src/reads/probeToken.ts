@@ -1,6 +1,6 @@
 import { type Address, type Hex, hexToString } from 'viem'
 import { hashDomain } from '../base/hashPayment.js'
-import { selectors } from '../base/tokenAbi.js'
+import { selectors, tokenSelectors } from '../base/tokenAbi.js'
 import type { TokenDomain } from '../base/types.js'
 import { bytesWords, word } from '../base/words.js'
 import { isWord } from './answers.js'
@@ -35,12 +35,12 @@ export function tokenProbes(
   return {
     code: { target: token, data: '', gas: 0 },
     control: probe('3009dead'),
-    name: probe(selectors.name),
-    version: probe(selectors.version),
+    name: probe(tokenSelectors.name),
+    version: probe(tokenSelectors.version),
     decimals: probe(selectors.decimals),
     domainSeparator: probe(selectors.domainSeparator),
     eip712Domain: probe(selectors.eip712Domain),
-    paused: probe(selectors.paused),
+    paused: probe(tokenSelectors.paused),
     isBlacklisted: probe(selectors.isBlacklisted + word(prober)),
     isFrozen: probe(selectors.isFrozen + word(prober)),
     receive: probe(selectors.receiveVrs + message + vrs),

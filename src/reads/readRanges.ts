@@ -1,7 +1,9 @@
 import type { Client } from 'viem'
+import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import { NodeAnswerError } from './errors.js'
 import type { ReadLog } from './logTypes.js'
+import { readLogs } from './readLogPlace.js'
 import { type BlockRange, rangeLimit, readLogRange } from './readLogRange.js'
 import { sortLogs } from './sortLogs.js'
 import { wait } from './wait.js'
@@ -55,7 +57,7 @@ export async function readRanges(
         signal,
       })
       if ('narrower' in answer) {
-        refused.push(...[...answer.narrower].reverse())
+        refused.push(...splitRange(piece, answer.narrower).reverse())
         continue
       }
       found.push([...answer.logs])
@@ -82,18 +84,53 @@ export async function readPersistently(
     toBlock,
     signal,
   }: { toBlock: string | undefined; signal: AbortSignal | undefined },
-): Promise<{ logs: readonly ReadLog[] } | { narrower: readonly BlockRange[] }> {
+): Promise<{ logs: readonly ReadLog[] } | { narrower: bigint }> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
-    const answer = await readLogRange(client, wire, piece, toBlock)
-    if (!('again' in answer)) return answer
-    const { again, orElse } = answer
+    const answer = await readLogRange(client, wire, piece, {
+      toBlock,
+      classify: classifyLogFailure,
+      read: (result) =>
+        readLogsOf(result, toBlock ? { first: piece.first } : piece),
+    })
+    if ('logs' in answer || !answer.again) return answer
+    const { again, narrower } = answer
     signal?.throwIfAborted()
     // Some providers call a range that is too wide a fault of their own.
-    if (orElse.length > 0 && attempt >= attemptsWhole)
-      return { narrower: orElse }
+    if (narrower && attempt >= attemptsWhole) return { narrower }
     if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts))
       throw again
     await wait(50 * 2 ** attempt, signal)
   }
+}
+
+/**
+ * The logs of a range. A sealed one from elsewhere is the answer to another
+ * question; a pre-confirmed one from below is a snapshot that is stuck.
+ */
+function readLogsOf(
+  result: unknown,
+  { first, last }: { first: bigint; last?: bigint },
+): readonly ReadLog[] {
+  const logs = readLogs(result).filter(
+    ({ preconfirmed, blockNumber }) => !preconfirmed || blockNumber >= first,
+  )
+  const isStray = ({ blockNumber }: ReadLog) =>
+    blockNumber < first || (last !== undefined && blockNumber > last)
+  if (logs.some(isStray))
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: 'holds a log of other blocks',
+    })
+  return logs
+}
+
+/** Cuts a range into pieces of at most `size` blocks. */
+function splitRange(range: BlockRange, size: bigint): BlockRange[] {
+  const pieces: BlockRange[] = []
+  for (let first = range.first; first <= range.last; first += size) {
+    const last = first + size - 1n
+    pieces.push({ first, last: last < range.last ? last : range.last })
+  }
+  return pieces
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { readRpcLog } from './readRpcLog.js'
 
+const read = (answer: unknown) => readRpcLog(answer, 'eth_getLogs')
+
 const log = {
   address: `0x${'aB'.repeat(20)}`,
   topics: [],
@@ -17,27 +19,31 @@ const log = {
 // The first to be read: nothing is remembered yet that it could be taken for.
 test('the very first log without a block number is an error', () => {
   const { blockNumber: _, ...without } = log
-  expect(() => readRpcLog(without)).toThrow('malformed quantity')
+  expect(() => read(without)).toThrow('malformed quantity')
 })
 
 test('a repeated block number is read again after another one', () => {
   const numbers = ['0x5', '0x5', '0x6', '0x5', 7, '0x0'].map(
-    (blockNumber) => readRpcLog({ ...log, blockNumber }).blockNumber,
+    (blockNumber) => read({ ...log, blockNumber }).blockNumber,
   )
   expect(numbers).toEqual([5n, 5n, 6n, 5n, 7n, 0n])
 })
 
 test('block numbers and timestamps that repeat do not mix', () => {
-  const read = readRpcLog({ ...log, blockNumber: '0x9', blockTimestamp: '0x8' })
-  expect([read.blockNumber, read.blockTimestamp]).toEqual([9n, 8n])
+  const { blockNumber, blockTimestamp } = read({
+    ...log,
+    blockNumber: '0x9',
+    blockTimestamp: '0x8',
+  })
+  expect([blockNumber, blockTimestamp]).toEqual([9n, 8n])
 })
 
 test('a malformed quantity is not taken for the one before', () => {
-  readRpcLog(log)
-  expect(() => readRpcLog({ ...log, blockNumber: '0xg' })).toThrow(
+  read(log)
+  expect(() => read({ ...log, blockNumber: '0xg' })).toThrow(
     'malformed quantity',
   )
-  expect(readRpcLog(log).blockNumber).toBe(5n)
+  expect(read(log).blockNumber).toBe(5n)
 })
 
 test.each([
@@ -47,5 +53,5 @@ test.each([
   ['an address without 0x', { address: 'a'.repeat(42) }],
   ['no transaction hash', { transactionHash: null }],
 ])('%s is a malformed log', (_, change) => {
-  expect(() => readRpcLog({ ...log, ...change })).toThrow('malformed log')
+  expect(() => read({ ...log, ...change })).toThrow('malformed log')
 })

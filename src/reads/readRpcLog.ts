@@ -3,15 +3,13 @@ import { zeroHash } from '../base/receiptProof.js'
 import { NodeAnswerError } from './errors.js'
 import type { ReadLog } from './logTypes.js'
 
-const method = 'eth_getLogs'
-
 /**
  * A log of an answer in our words. Checks what later code relies on, cheaply:
  * ten thousand logs are one answer.
  *
  * @throws {@link NodeAnswerError} when the log is malformed.
  */
-export function readRpcLog(answer: unknown): ReadLog {
+export function readRpcLog(answer: unknown, method: string): ReadLog {
   const log = Object(answer) as Record<string, unknown>
   const { address, topics, data, blockHash, transactionHash } = log
   if (
@@ -26,15 +24,15 @@ export function readRpcLog(answer: unknown): ReadLog {
     address: address.toLowerCase() as Address,
     topics,
     data: data as Hex,
-    blockNumber: readBlockNumber(log.blockNumber),
+    blockNumber: readBlockNumber(log.blockNumber, method),
     blockHash: preconfirmed ? undefined : (blockHash as Hash),
     blockTimestamp:
       log.blockTimestamp == null
         ? undefined
-        : readTimestamp(log.blockTimestamp),
+        : readTimestamp(log.blockTimestamp, method),
     transactionHash: transactionHash as Hash,
-    transactionIndex: integer(log.transactionIndex),
-    logIndex: integer(log.logIndex),
+    transactionIndex: integer(log.transactionIndex, method),
+    logIndex: integer(log.logIndex, method),
     removed: log.removed === true,
     preconfirmed,
   }
@@ -56,12 +54,12 @@ function isHex(value: unknown, length: number): value is string {
 }
 
 /** The logs of a block stand side by side: what repeats is read once. */
-function remembering(): (value: unknown) => bigint {
+function remembering(): (value: unknown, method: string) => bigint {
   let text: unknown = '0x0'
   let number = 0n
-  return (value) => {
+  return (value, method) => {
     if (value !== text) {
-      number = BigInt(integer(value))
+      number = BigInt(integer(value, method))
       text = value
     }
     return number
@@ -72,7 +70,7 @@ const readBlockNumber = /* @__PURE__ */ remembering()
 const readTimestamp = /* @__PURE__ */ remembering()
 
 /** A small quantity; some nodes write a timestamp as a JSON number. */
-function integer(value: unknown): number {
+function integer(value: unknown, method: string): number {
   const hex = typeof value === 'string' && value.startsWith('0x')
   const number = hex || typeof value === 'number' ? Number(value) : -1
   if (!Number.isSafeInteger(number) || number < 0)

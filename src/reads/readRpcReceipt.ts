@@ -181,10 +181,5 @@ function readStatus(status: unknown, method: string): ReadReceipt['status'] {
 
 function readLogs(logs: unknown, method: string): readonly ReadLog[] {
   if (!Array.isArray(logs)) return fail(method, 'holds no logs')
-  try {
-    return logs.map(readRpcLog)
-  } catch (error) {
-    if (!(error instanceof NodeAnswerError)) throw error
-    return fail(method, String(error.details?.problem))
-  }
+  return logs.map((log) => readRpcLog(log, method))
 }

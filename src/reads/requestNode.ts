@@ -55,11 +55,33 @@ export function readQuantity(value: unknown, method: string): bigint {
   return BigInt(value)
 }
 
+/** Sends one JSON-RPC request that is answered with a quantity. */
+export async function requestQuantity(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<bigint> {
+  return readQuantity(await requestNode(client, method, params), method)
+}
+
+export async function getChainId(
+  client: Pick<Client, 'request'>,
+): Promise<number> {
+  return Number(await requestQuantity(client, 'eth_chainId'))
+}
+
 /** Bytes of an answer, or a typed error that names the method. */
 export function readBytes(value: unknown, method: string): Hex {
   if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
   return value as Hex
+}
+
+/** A list of an answer, or a typed error that names the method. */
+export function readList(value: unknown, method: string): readonly unknown[] {
+  if (!Array.isArray(value))
+    throw new NodeAnswerError({ method, problem: 'is not a list' })
+  return value
 }
 
 /** A block of an answer as far as it is used here; `undefined` for none. */

@@ -5,8 +5,8 @@ import {
   type BlockHead,
   encodeBlock,
   getBlockHead,
+  getChainId,
   readBytes,
-  readQuantity,
   requestNode,
   tryRequest,
 } from './requestNode.js'
@@ -27,7 +27,7 @@ export async function runPlainCalls(
   const calls = Object.values(parameters.calls)
   const [head, chainId] = await Promise.all([
     getBlockHead(client, block),
-    requestNode(client, 'eth_chainId', []),
+    getChainId(client),
   ])
   if (!head)
     throw new NodeAnswerError({
@@ -49,7 +49,7 @@ export async function runPlainCalls(
     head: {
       number: head.number,
       timestamp: head.timestamp,
-      chainId: Number(readQuantity(chainId, 'eth_chainId')),
+      chainId,
       via: 'calls',
     },
     scene: answers.slice(0, play.length),

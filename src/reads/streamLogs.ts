@@ -69,8 +69,7 @@ export async function* streamLogs(
     const options = { toBlock: undefined, signal }
     const answer = await readPersistently(client, wire, piece, options)
     if ('narrower' in answer) {
-      const [narrow] = answer.narrower
-      size = narrow ? narrow.last - narrow.first + 1n : 1n
+      size = answer.narrower
       continue
     }
     const cursor = piece.last + 1n

@@ -1,14 +1,8 @@
-import {
-  type Address,
-  concat,
-  type Hex,
-  keccak256,
-  recoverAddress,
-  stringToHex,
-} from 'viem'
+import { type Address, type Hex, keccak256, recoverAddress } from 'viem'
 import { devChainIds } from '../base/clock.js'
 import { readPayment } from '../base/fields.js'
 import { hashDomain, hashStruct } from '../base/hashPayment.js'
+import { hashText } from '../base/hashText.js'
 import { knownTokens } from '../base/knownTokens.js'
 import { tokenSignature } from '../base/signature.js'
 import type {
@@ -113,10 +107,7 @@ function* hypotheses(payment: Payment): Generator<Hypothesis> {
     }
     yield {
       digest: keccak256(
-        concat([
-          stringToHex('\x19Ethereum Signed Message:\n32'),
-          digestOf(hashDomain(payment.domain), struct),
-        ]),
+        `${personalPrefix}${digestOf(hashDomain(payment.domain), struct).slice(2)}`,
       ),
       differences: [...type, ...difference('prefix', 'personal_sign', 'none')],
     }
@@ -169,11 +160,15 @@ function difference(
 
 /** What signers hash that get no `EIP712Domain` type. */
 function emptySeparator(): Hex {
-  return keccak256(keccak256(stringToHex('EIP712Domain()')))
+  return keccak256(hashText('EIP712Domain()'))
 }
 
+/** `\x19Ethereum Signed Message:\n32`, in front of what `personal_sign` signs. */
+const personalPrefix =
+  '0x19457468657265756d205369676e6564204d6573736167653a0a3332'
+
 function digestOf(separator: Hex, struct: Hex): Hex {
-  return keccak256(concat(['0x1901', separator, struct]))
+  return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`)
 }
 
 async function recover(

@@ -5,6 +5,7 @@ import {
   type Payment,
 } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
+import { getLogs } from 'countersign/reads'
 import { type Address, type Hash, pad } from 'viem'
 import {
   getBlock,
@@ -223,6 +224,8 @@ test.each([
   [-32614, 'eth_getLogs is limited to a 3 block range'],
   [-32602, 'Log response size exceeded'],
   [-32002, 'query timeout exceeded, reduce your block range'],
+  [-32005, 'please limit the query to at most 3 blocks'],
+  [-32000, 'computer says no'],
 ])('a node that answers %d "%s" gets smaller ranges', async (code, words) => {
   const payment = await draft(chain)
   const hash = await capture(payment)
@@ -246,18 +249,24 @@ test.each([
   expect([...new Set(widths)]).toEqual([24, 12, 6, 3])
 })
 
+const refused = { name: 'LogRangeError', retryable: false }
+const unserved = { name: 'NodeError', retryable: false }
+const passing = { name: 'NodeError', retryable: true }
+
 test.each([
-  ['refuses every range', rpcError(-32602, 'range too wide'), 6],
-  ['has no logs', rpcError(-32601, 'the method does not exist'), 1],
-  ['is overloaded', rpcError(-32005, 'rate limit exceeded'), 1],
+  ['refuses every range', rpcError(-32602, 'range too wide'), refused, 6],
+  ['says nothing known', rpcError(-32000, 'no'), refused, 6],
+  ['has no logs', rpcError(-32601, 'no such method'), unserved, 1],
+  ['is overloaded', rpcError(-32005, 'rate limit exceeded'), passing, 1],
   [
     'lags behind',
     rpcError(-32602, 'block range extends beyond current head block'),
+    passing,
     1,
   ],
 ])(
   'a node that %s is an error and no endless loop',
-  async (_, failure, requests) => {
+  async (_, failure, error, requests) => {
     const payment = await draft(chain)
     await capture(payment)
     const { client, asked } = fakeNode(chain, async ({ method }, forward) => {
@@ -265,13 +274,48 @@ test.each([
       return forward()
     })
     const search = { payment, maxBlockRange: 32n }
-    await expect(getPaymentOutcome(client, search)).rejects.toMatchObject({
-      name: 'NodeError',
-      retryable: requests === 1 && failure.code !== -32601,
-    })
+    await expect(getPaymentOutcome(client, search)).rejects.toMatchObject(error)
     expect(ranges(asked)).toHaveLength(requests)
   },
 )
+
+/** A node that takes few blocks at once, and says so in its own words. */
+const narrowNode = (blocks: number) =>
+  fakeNode(chain, async ({ method, params }, forward) => {
+    const { fromBlock, toBlock } = Object(Object(params)[0])
+    if (method === 'eth_getLogs' && toBlock - fromBlock >= blocks)
+      throw rpcError(-32614, `eth_getLogs is limited to a ${blocks} range`)
+    return forward()
+  })
+
+const widthsOf = (asked: Parameters<typeof ranges>[0]) =>
+  ranges(asked).map(([first = 0, last = 0]) => last - first + 1)
+
+test('the limit getLogs has learned bounds the search of an outcome', async () => {
+  const payment = await draft(chain)
+  await capture(payment)
+  const head = await getBlockNumber(reader, { cacheTime: 0 })
+  await mine(node, { blocks: 12 })
+  const { client, asked } = narrowNode(5)
+  const range = { fromBlock: head - 10n, toBlock: head }
+  await getLogs(client, { address: chain.token, ...range })
+  const before = asked.length
+  const outcome = await getPaymentOutcome(client, { payment })
+  expect(outcome.status).toBe('captured')
+  expect(widthsOf(asked.slice(before))).toEqual([5, 5, 5])
+})
+
+test('the limit the search of an outcome has learned bounds getLogs', async () => {
+  const payment = await draft(chain)
+  await capture(payment)
+  const { client, asked } = narrowNode(6)
+  await getPaymentOutcome(client, { payment, maxBlockRange: 24n })
+  const before = asked.length
+  const head = await getBlockNumber(reader, { cacheTime: 0 })
+  const range = { fromBlock: head - 11n, toBlock: head }
+  await getLogs(client, { address: chain.token, ...range })
+  expect(widthsOf(asked.slice(before))).toEqual([6, 6])
+})
 
 test('a range of no blocks is refused', async () => {
   const payment = await draft(chain)

@@ -11,6 +11,7 @@ import {
   waitForOutcome,
 } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
+import { detectPreconfirmations } from 'countersign/reads'
 import { type Hash, HttpRequestError, TimeoutError, zeroHash } from 'viem'
 import {
   mine,
@@ -500,3 +501,33 @@ test('a pre-confirmation is looked for every 100 ms by default', async () => {
   await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
   expect(asked.length).toBeGreaterThanOrEqual(3)
 })
+
+test('where none was detected, a pre-confirmation is looked for each second', async () => {
+  const { client, asked } = fakeNode(chain)
+  await detectPreconfirmations(client)
+  const slow = { ...client, pollingInterval: 4000 }
+  const payment = await draft(chain)
+  const before = asked.length
+  const hash = randomHash()
+  const waiting = waitForOutcome(slow, {
+    ...{ payment, hash, finality: 'preconfirmed', timeout: 450 },
+  })
+  await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
+  expect(asked.length - before).toBe(1)
+})
+
+test.each([
+  [false, 'pending'],
+  [true, 'latest'],
+])(
+  'a pre-confirmation is judged at the detected tag (%s: %s)',
+  async (detected, tag) => {
+    const { client, asked } = fakeNode(chain)
+    if (detected) await detectPreconfirmations(client)
+    const payment = await draft(chain)
+    await mined(chain, capturePayment(merchant, { payment }))
+    await waitForOutcome(client, { payment, finality: 'preconfirmed' })
+    const call = asked.find(({ method }) => method === 'eth_call')
+    expect(Object(call?.params)[1]).toBe(tag)
+  },
+)
