@@ -22,6 +22,7 @@ export function listenPostgres(
 
   const connect = async () => {
     const { Client } = await loadPostgres()
+    if (isStopped) return
     const client = new Client({ connectionString, keepAlive: true })
     client.on('error', ignoreError)
     client.on('end', connectLater)

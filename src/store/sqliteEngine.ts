@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import { StoreError } from './errors.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
@@ -16,9 +17,11 @@ const patienceMilliseconds = 30_000
 const maxIdle = 4
 
 /** SQLite in a file: one connection writes, others read beside it. */
-export function sqliteEngine({ file }: { file: string }): SqlEngine {
-  if (file === '' || file === ':memory:' || file.startsWith('file:'))
-    throw new StoreError(`needs the path of a file, not '${file}'`)
+export function sqliteEngine(parameters: { file: string }): SqlEngine {
+  if (/^(|:memory:|file:.*)$/s.test(parameters.file))
+    throw new StoreError(`needs the path of a file, not '${parameters.file}'`)
+  // It stays where it is when the process goes elsewhere.
+  const file = resolve(parameters.file)
   const idle: SqlSession[] = []
   let openLibsql: OpenLibsql | undefined
   let writer: SqlSession | undefined
