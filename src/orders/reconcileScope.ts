@@ -1,7 +1,3 @@
-import type { Hash } from 'viem'
-import { NodeAnswerError } from '../reads/errors.js'
-import { getBlockTimes } from '../reads/getBlockTimes.js'
-import { getReceipts } from '../reads/getReceipts.js'
 import type { ReadLog } from '../reads/logTypes.js'
 import type { Scope } from '../store/types.js'
 import { type Changes, joinChanges, noChanges } from './changes.js'
@@ -9,6 +5,7 @@ import type { Watch } from './checkReorg.js'
 import { findStart } from './findStart.js'
 import { matchReceipts, type TimedReceipt } from './matchReceipts.js'
 import { readPaymentLogs } from './readPaymentLogs.js'
+import { hashesOf, readTimedReceipts } from './readTimedReceipts.js'
 import type { OrdersContext } from './types.js'
 import {
   addSeen,
@@ -73,7 +70,7 @@ export async function reconcileScope(
     range,
   )
   const fresh = await dropKnown(context, scope, transfers)
-  const receipts = await readReceipts(watch, [...fresh, ...spent])
+  const receipts = await readTimedReceipts(watch, [...fresh, ...spent])
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
   const moved: ScopeCursor | undefined =
@@ -115,40 +112,6 @@ async function dropKnown(
     (log) =>
       !places.has(`${log.blockHash}/${log.transactionHash}/${log.logIndex}`),
   )
-}
-
-const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
-  ...new Set(logs.map(({ transactionHash }) => transactionHash)),
-]
-
-/**
- * The receipts of logs with the times of their blocks, all of the chain whose
- * head was read first: else something is missing, or of another chain.
- */
-async function readReceipts(
-  { client, heads: { latest } }: Watch,
-  logs: readonly ReadLog[],
-): Promise<TimedReceipt[]> {
-  const hashes = hashesOf(logs)
-  const [receipts, times] = await Promise.all([
-    getReceipts(client, hashes),
-    getBlockTimes(client, [
-      latest.number,
-      ...logs.map(({ blockNumber }) => blockNumber),
-    ]),
-  ])
-  const isSame = times.get(latest.number)?.hash === latest.hash
-  const timed = receipts.flatMap((receipt): TimedReceipt[] => {
-    const block = receipt && times.get(receipt.blockNumber)
-    return block && block.hash === receipt.blockHash
-      ? [{ receipt, blockTime: block.timestamp }]
-      : []
-  })
-  if (isSame && timed.length === hashes.length) return timed
-  throw new NodeAnswerError({
-    method: 'eth_getLogs',
-    problem: 'is of a chain that was reorganized since, or not whole',
-  })
 }
 
 type Found = {

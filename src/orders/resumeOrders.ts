@@ -16,11 +16,3 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
       await tables.setValue(storeKey, { ...value, suspended: false })
   })
 }
-
-/** Whether nothing may be captured, because the database was replaced. */
-export async function isSuspended({
-  store,
-}: Pick<OrdersContext, 'store'>): Promise<boolean> {
-  const value = await store.read((tables) => tables.getValue(storeKey))
-  return value?.suspended === true
-}

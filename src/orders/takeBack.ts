@@ -153,7 +153,10 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
     )
     const reopened = attempts
       .filter(({ number }) => number === kept.attempt)
-      .map((row) => ({ ...row, open: blockTime < lastSecondOf(row) }))
+      .map((row) => ({
+        ...row,
+        open: row.signature !== undefined && blockTime < lastSecondOf(row),
+      }))
     const told = tellOrder(
       order,
       {

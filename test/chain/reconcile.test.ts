@@ -7,7 +7,8 @@ import { auditOrders } from '../../src/orders/auditOrders.js'
 import { OrdersSetupError } from '../../src/orders/errors.js'
 import { openStore } from '../../src/orders/openStore.js'
 import { reconcile } from '../../src/orders/reconcile.js'
-import { isSuspended, resumeOrders } from '../../src/orders/resumeOrders.js'
+import { resumeOrders } from '../../src/orders/resumeOrders.js'
+import type { OrdersContext } from '../../src/orders/types.js'
 import { readCursor } from '../../src/orders/watchState.js'
 import { draft, fakeNode, mined, randomHash, revoke, rpcError } from './desk.js'
 import {
@@ -284,6 +285,9 @@ test('two processes that reconcile at the same time write everything once', asyn
   expect(await typesOf(context, id)).toEqual(['captured'])
   expect(await typesOf(context)).toEqual(['unmatched'])
 })
+
+const isSuspended = async ({ store }: OrdersContext) =>
+  Object(await store.read((tables) => tables.getValue('store'))).suspended
 
 test('a database put in the place of another is reconciled while nothing is captured', async () => {
   const context = contextOf(chain)

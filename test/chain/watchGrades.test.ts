@@ -82,6 +82,28 @@ test('where included is enough, a capture is fulfilled when it is seen', async (
   expect(await typesOf(context, id)).toEqual(['captured', 'fulfil'])
 })
 
+test('what was paid after it was given up is never fulfilled', async () => {
+  const context = contextOf(chain)
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment, { order: { state: 'voided' } })
+  const look = watcherOf(context)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await look()
+  await mineBlocks(chain, 16)
+  await look()
+  expect(await typesOf(context, id)).toEqual([
+    'captured',
+    'refundDue',
+    'graded',
+  ])
+  expect(await orderOf(context, id)).toMatchObject({
+    unexpected: true,
+    grade: 'finalized',
+    fulfilled: undefined,
+  })
+})
+
 test.each([1, 2, 3, 4, 5, 6])(
   'a capture lost %i blocks deep is taken back, and nothing is fulfilled twice when it comes again',
   async (depth) => {
