@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import type { OrderRecord, OrderState } from '../store/types.js'
 import { joinChanges, noChanges, tellOrder } from './changes.js'
 import type { Watch } from './checkReorg.js'
@@ -91,53 +90,54 @@ const eraseFinal: Step = (file) =>
 
 type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 
-/** Both looks are at blocks named by number, the final one first. */
+/** Both looks are at blocks named by number, the final one besides. */
 async function judgeDue(
   { client, scope, heads: { latest, finalized } }: Watch,
   due: readonly OrderAttempt[],
 ): Promise<Judged[]> {
-  const over = due.filter(
-    ({ attempt }) => lastSecondOf(attempt) <= latest.timestamp,
-  )
-  const finallyOver = over.filter(
-    ({ attempt }) => finalized && lastSecondOf(attempt) <= finalized.timestamp,
-  )
+  const isOver = (file: OrderAttempt, time: bigint) =>
+    lastSecondOf(file.attempt) <= time
+  const over = due.filter((file) => isOver(file, latest.timestamp))
   const [now, before] = await Promise.all([
     findOpen(client, scope, over, latest.number),
-    finalized && findOpen(client, scope, finallyOver, finalized.number),
+    finalized &&
+      findOpen(
+        client,
+        scope,
+        over.filter((file) => isOver(file, finalized.timestamp)),
+        finalized.number,
+      ),
   ])
+  const judge = async (file: OrderAttempt): Promise<Evidence | undefined> => {
+    const { order, attempt } = file
+    const { nonce } = attempt
+    const { number: block, timestamp } = latest
+    const payer = attempt.payer ?? order.payer
+    if (now.spent.has(nonce)) return findEvidence(client, { ...file, block })
+    // Without a payer there is nobody whose nonce could have been spent.
+    if (payer === undefined) return expiredAt(block, timestamp, true)
+    const finalTime = before?.unused.get(nonce)
+    if (finalized && finalTime !== undefined && isOver(file, finalTime))
+      return expiredAt(finalized.number, finalTime, true)
+    const time = now.unused.get(nonce)
+    return time !== undefined && isOver(file, time)
+      ? expiredAt(block, time, false)
+      : undefined
+  }
   return Promise.all(
-    due.map(async (file) => {
-      const { order, attempt } = file
-      if (!over.includes(file)) return { order, evidence: undefined }
-      if (now.spent.has(attempt.nonce)) {
-        const block = latest.number
-        return {
-          order,
-          evidence: await findEvidence(client, { ...file, block }),
-        }
-      }
-      const isFinal = isFinallyUnused(file, finallyOver, before?.spent)
-      const isDeep = isFinal && finallyOver.includes(file)
-      const judge = isDeep && finalized ? finalized : latest
-      const { number: blockNumber, timestamp: blockTime } = judge
-      return {
-        order,
-        evidence: { kind: 'expired', blockNumber, blockTime, final: isFinal },
-      }
-    }),
+    due.map(async (file) => ({
+      order: file.order,
+      evidence: over.includes(file) ? await judge(file) : undefined,
+    })),
   )
 }
 
-/** Without a payer there is nobody whose nonce could have been spent. */
-function isFinallyUnused(
-  file: OrderAttempt,
-  finallyOver: readonly OrderAttempt[],
-  spent: ReadonlySet<Hex> | undefined,
-): boolean {
-  const { order, attempt } = file
-  if ((attempt.payer ?? order.payer) === undefined) return true
-  return finallyOver.includes(file) && !spent?.has(attempt.nonce)
+function expiredAt(
+  blockNumber: bigint,
+  blockTime: bigint,
+  final: boolean,
+): Evidence {
+  return { kind: 'expired', blockNumber, blockTime, final }
 }
 
 /** Sets the next look of what is not over, and tells of a deadline that nears. */

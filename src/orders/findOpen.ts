@@ -5,7 +5,6 @@ import { authorizationStateCall } from '../reads/getAuthorizationState.js'
 import { prober } from '../reads/getToken.js'
 import { runCalls } from '../reads/runCalls.js'
 import { runPlainCalls } from '../reads/runPlainCalls.js'
-import type { RunHead } from '../reads/types.js'
 import type { Scope } from '../store/types.js'
 import type { OrderAttempt } from './findEvidence.js'
 
@@ -13,8 +12,8 @@ import type { OrderAttempt } from './findEvidence.js'
 const chunkSize = 150
 
 /**
- * Which of many nonces are spent at one block, with its time, in one request
- * for each 150. Attempts without a payer are left out.
+ * Which of many nonces are spent at one block, and the time each of them was
+ * not, in one request for each 150. Attempts without a payer are left out.
  *
  * Does not tell what spent them: `findEvidence` does.
  *
@@ -26,7 +25,11 @@ export async function findOpen(
   { token }: Pick<Scope, 'token'>,
   files: readonly OrderAttempt[],
   block: bigint,
-): Promise<{ spent: ReadonlySet<Hex>; head: RunHead | undefined }> {
+): Promise<{
+  spent: ReadonlySet<Hex>
+  /** By nonce: the time of a block in which it is unused, Unix seconds. */
+  unused: ReadonlyMap<Hex, bigint>
+}> {
   const asked = files.flatMap(({ order, attempt }) => {
     const payer = attempt.payer ?? order.payer
     return payer ? [{ payer, nonce: attempt.nonce }] : []
@@ -38,8 +41,11 @@ export async function findOpen(
   const answers = await Promise.all(
     chunks.map((chunk) => askChunk(client, token, chunk, block)),
   )
-  const spent = answers.flatMap((answer) => answer.spent)
-  return { spent: new Set(spent), head: answers[0]?.head }
+  const unused = answers.flatMap((answer) => answer.unused)
+  return {
+    spent: new Set(answers.flatMap((answer) => answer.spent)),
+    unused: new Map(unused),
+  }
 }
 
 async function askChunk(
@@ -47,7 +53,7 @@ async function askChunk(
   token: Address,
   asked: readonly { payer: Address; nonce: Hex }[],
   block: bigint,
-): Promise<{ spent: Hex[]; head: RunHead }> {
+): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {
   const { head, calls } = await runCalls(client, {
     from: prober,
     fallback: runPlainCalls,
@@ -64,9 +70,14 @@ async function askChunk(
       token,
       problem: 'has no authorizationState',
     })
-  const spent = asked.flatMap(({ nonce }) => {
-    const answer = calls[nonce]
-    return answer && isTrue(answer) ? [nonce] : []
-  })
-  return { spent, head }
+  const nonces = asked.map(({ nonce }) => nonce)
+  const isSpent = (nonce: Hex) => isTrue(calls[nonce] ?? noAnswer)
+  return {
+    spent: nonces.filter(isSpent),
+    unused: nonces
+      .filter((nonce) => !isSpent(nonce))
+      .map((nonce) => [nonce, head.timestamp]),
+  }
 }
+
+const noAnswer = { ok: false, data: '0x', hasCode: false } as const

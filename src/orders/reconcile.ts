@@ -3,6 +3,7 @@ import { checkReorg } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
 import { OrdersSetupError } from './errors.js'
 import { isInScopes } from './findOrder.js'
+import { holdLease } from './holdLease.js'
 import { readHeads } from './readHeads.js'
 import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
 import type { OrdersContext } from './types.js'
@@ -55,8 +56,10 @@ async function reconcileOne(
     milliseconds: policy.lease,
   })
   const memory: WatchMemory = {}
-  const heads = await readHeads(client, policy)
-  const watch = { client, scope, memory, heads, lease }
-  await checkReorg(context, watch)
-  return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
+  return holdLease(context, lease, async () => {
+    const heads = await readHeads(client, policy)
+    const watch = { client, scope, memory, heads, lease }
+    await checkReorg(context, watch)
+    return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
+  })
 }

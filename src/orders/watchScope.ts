@@ -4,6 +4,7 @@ import { checkReorg, type Watch } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
 import { expireDue } from './expireDue.js'
 import { gradeSettled } from './gradeSettled.js'
+import { holdLease } from './holdLease.js'
 import { readHeads } from './readHeads.js'
 import { reconcileScope } from './reconcileScope.js'
 import type { OrdersContext } from './types.js'
@@ -42,9 +43,12 @@ export async function watchScope(
   if (lease?.fence !== memory.lease?.fence) forget(memory)
   memory.lease = lease
   if (!lease) return { nextLook: policy.lease / 2 }
-  const heads = await readHeads(client, policy, memory.seen?.at(-1)?.number)
   try {
-    await look(context, { client, scope, memory, heads, lease })
+    await holdLease(context, lease, async () => {
+      const seen = memory.seen?.at(-1)?.number
+      const heads = await readHeads(client, policy, seen)
+      await look(context, { client, scope, memory, heads, lease })
+    })
   } catch (error) {
     if (!(error instanceof LeaseLostError)) throw error
     forget(memory)

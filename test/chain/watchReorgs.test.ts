@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
@@ -234,4 +235,33 @@ test('a scope that someone else watches is left alone', async () => {
   await mined(chain, capturePayment(chain.clients.merchant, { payment }))
   expect(await watcherOf(twin)()).toEqual({ nextLook: 7500 })
   expect((await orderOf(context, id)).state).toBe('stored')
+})
+
+test('a look that takes longer than its lease keeps it', async () => {
+  let isSlow = false
+  const { client } = fakeNode(chain, async ({ method }, forward) => {
+    if (isSlow && method === 'eth_getLogs') await setTimeout(1000)
+    return forward()
+  })
+  const context = contextOf(chain, {
+    tokens: [{ client, token: chain.token }],
+    policy: { lease: 300 },
+  })
+  const twin = contextOf(chain, {
+    store: context.store,
+    policy: { lease: 300 },
+  })
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  const look = watcherOf(context)
+  await look()
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  isSlow = true
+  const looking = look()
+  for (let at = 0; at < 8; at++) {
+    await setTimeout(100)
+    expect(await watcherOf(twin)()).toEqual({ nextLook: 150 })
+  }
+  await looking
+  expect((await orderOf(context, id)).state).toBe('captured')
 })
