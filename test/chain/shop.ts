@@ -13,6 +13,7 @@ import {
 import { createReadClient } from 'countersign/reads'
 import {
   type Address,
+  type Client,
   createClient,
   type Hex,
   http,
@@ -34,6 +35,8 @@ type Changes = Omit<
   sellers?: readonly PrivateKeyAccount[] | undefined
   /** Where the chain is read. Default: at its node. */
   url?: string | undefined
+  /** How the chain is read. Default: in batches, at `url`. */
+  client?: Client | undefined
 }
 
 /** A shop with a memory of its own that sells to anyone on the chain. */
@@ -43,8 +46,11 @@ export async function openShop(
 ): Promise<Shop> {
   const { tokens = [], store = memoryStore(), ...rest } = changes
   const { url = chain.urls.http, ...given } = rest
-  const { sellers = [await fundedAccount(chain)], ...parameters } = given
-  const client = createReadClient({ chain: chain.chain, url })
+  const {
+    sellers = [await fundedAccount(chain)],
+    client = createReadClient({ chain: chain.chain, url }),
+    ...parameters
+  } = given
   const orders = createOrders({
     store,
     volatile: true,

@@ -1,0 +1,193 @@
+import { startDevChain } from 'countersign/devchain'
+import { getBlock } from 'viem/actions'
+import { afterAll, expect, test } from 'vitest'
+import { fundedAccount } from './desk.js'
+import { startLiveChain } from './liveChain.js'
+import {
+  eventsOf,
+  openShop,
+  pay,
+  rowsOf,
+  setOrder,
+  storedOrder,
+} from './shop.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+const live = await startLiveChain()
+afterAll(() => Promise.all([chain.stop(), live.stop()]))
+
+const price = 12_500_000n
+const shop = await openShop(chain)
+const { orders } = shop
+const now = async () => (await getBlock(chain.clients.public)).timestamp
+
+/** What `reauthorize` must have said yes to. */
+async function renew(orderId: string, window?: bigint) {
+  const verdict = await orders.reauthorize({ orderId, window })
+  if (!verdict.ok) throw new Error(verdict.reason)
+  return verdict
+}
+
+test('a drafted order keeps its nonce and gets a new window', async () => {
+  const { order } = await orders.draft({ amount: '12.50' })
+  await chain.warp(100)
+  const renewed = await renew(order.id, 500n)
+  const time = await now()
+  const window = { validAfter: time - 60n, validBefore: time + 500n }
+  expect(renewed.order).toEqual({ ...order, ...window })
+  expect(renewed.payment.message).toEqual({
+    to: order.recipient,
+    value: price,
+    nonce: order.nonce,
+    ...window,
+  })
+  expect((await rowsOf(shop, order.id)).order).toMatchObject({
+    deadline: window.validBefore,
+    lookDue: window.validBefore,
+  })
+  expect(await eventsOf(shop, order.id)).toEqual(['drafted', 'reauthorized'])
+})
+
+test('a stored signature stays until the new one replaces it', async () => {
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  const before = await rowsOf(shop, id)
+  await chain.warp(50)
+  const { payment, order } = await renew(id)
+  expect(order).toMatchObject({
+    state: 'stored',
+    nonce: signed.message.nonce,
+    spendableUntil: signed.message.validBefore,
+  })
+  const asked = await rowsOf(shop, id)
+  expect(asked.attempts[0]).toMatchObject({
+    signature: before.attempts[0]?.signature,
+    signedBefore: signed.message.validBefore,
+    validBefore: signed.message.validBefore + 50n,
+  })
+  expect(asked.order.lookDue).toBe(before.order.lookDue)
+  const accept = (payment: unknown) => orders.accept({ orderId: id, payment })
+  expect(await accept(signed)).toMatchObject({ ok: true, at: undefined })
+  const again = await pay(buyer, payment)
+  const until = signed.message.validBefore + 50n
+  expect(await accept(again)).toMatchObject({
+    ok: true,
+    order: { state: 'stored', attempt: 1, spendableUntil: until },
+  })
+  const after = await rowsOf(shop, id)
+  expect(after.attempts).toHaveLength(1)
+  expect(after.attempts[0]?.signature).toBe(`plain:${again.signature}`)
+  expect(after.attempts[0]?.signedBefore).toBe(until)
+  expect(await accept(signed)).toMatchObject({ reason: 'otherPayment' })
+  expect(await eventsOf(shop, id)).toEqual([
+    'drafted',
+    'accepted',
+    'reauthorized',
+    'accepted',
+  ])
+})
+
+test('what can be spent longest counts, also after a shorter window', async () => {
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  const { payment } = await renew(id, 100n)
+  const again = await pay(buyer, payment)
+  expect(await orders.accept({ orderId: id, payment: again })).toMatchObject({
+    ok: true,
+    order: { spendableUntil: signed.message.validBefore },
+  })
+})
+
+test('an expired order that may come back keeps its nonce', async () => {
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  await setOrder(shop, id, { state: 'expired', sendDue: 0n, wish: 'capture' })
+  await chain.warp(10)
+  const { order, payment } = await renew(id)
+  expect(order).toMatchObject({
+    state: 'drafted',
+    attempt: 1,
+    nonce: signed.message.nonce,
+    wish: undefined,
+  })
+  expect((await rowsOf(shop, id)).order.sendDue).toBeUndefined()
+  expect(await orders.accept({ orderId: id, payment: signed })).toMatchObject({
+    ok: false,
+    reason: 'wrongWindow',
+  })
+  const again = await pay(buyer, payment)
+  expect(await orders.accept({ orderId: id, payment: again })).toMatchObject({
+    ok: true,
+    order: { state: 'stored', attempt: 1 },
+  })
+})
+
+test.each([
+  ['canceled', { state: 'canceled', grade: 'included' }],
+  ['expired for good', { state: 'expired', grade: 'finalized' }],
+] as const)(
+  'an order that is %s is asked for with a new nonce',
+  async (_, fields) => {
+    const { id, buyer, signed } = await storedOrder(chain, shop)
+    const settledHash = signed.message.nonce
+    await setOrder(shop, id, { ...fields, settledHash, settledBlock: 1n })
+    const { order, payment } = await renew(id)
+    expect(order).toMatchObject({ state: 'drafted', attempt: 2 })
+    expect(order.nonce).toBe(payment.message.nonce)
+    expect(order.nonce).not.toBe(signed.message.nonce)
+    expect((await rowsOf(shop, id)).order).toMatchObject({
+      grade: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+    })
+    expect(await orders.accept({ orderId: id, payment: signed })).toMatchObject(
+      { ok: false, reason: 'wrongNonce' },
+    )
+    await chain.mint({ to: buyer.address, value: price })
+    const again = await pay(buyer, payment)
+    expect(await orders.accept({ orderId: id, payment: again })).toMatchObject({
+      ok: true,
+      order: { state: 'stored', attempt: 2 },
+    })
+    expect((await rowsOf(shop, id)).attempts).toHaveLength(2)
+  },
+)
+
+test.each([
+  { state: 'capturing' },
+  { state: 'canceling' },
+  { state: 'captured' },
+  { state: 'consumed' },
+  { state: 'voided' },
+  { state: 'stored', wish: 'cancel' },
+] as const)('nothing is asked for when it is %o', async (fields) => {
+  const { id } = await storedOrder(chain, shop)
+  await setOrder(shop, id, fields)
+  const before = await rowsOf(shop, id)
+  expect(await orders.reauthorize({ orderId: id })).toEqual({
+    ok: false,
+    reason: 'notOpen',
+    order: await orders.get({ orderId: id }),
+  })
+  expect(await rowsOf(shop, id)).toEqual(before)
+})
+
+test('a window longer than allowed is refused', async () => {
+  const { id } = await storedOrder(chain, shop)
+  await expect(
+    orders.reauthorize({ orderId: id, window: 86_401n }),
+  ).rejects.toMatchObject({ details: { field: 'window' } })
+})
+
+test('on a chain whose clock is wrong nothing is offered or taken', async () => {
+  const shop = await openShop(live as unknown as typeof chain)
+  const buyer = await fundedAccount(live as unknown as typeof chain, price)
+  const { order, payment } = await shop.orders.draft({ amount: '12.50' })
+  const orderId = order.id
+  const signed = await pay(buyer, payment)
+  await live.clients.test.increaseTime({ seconds: 200 })
+  await live.clients.test.mine({ blocks: 1 })
+  for (const asked of [
+    () => shop.orders.draft({ amount: '1' }),
+    () => shop.orders.accept({ orderId, payment: signed }),
+    () => shop.orders.reauthorize({ orderId }),
+  ])
+    await expect(asked()).rejects.toMatchObject({ name: 'ClockSkewError' })
+})
