@@ -76,7 +76,18 @@ export function takeSteps(file: WholeFile, steps: readonly Step[]): Changes {
     current = advanceFile(current, next)
     changes = keepLast(joinChanges([changes, next]))
   }
-  return changes
+  // An order that is over is looked at many times before that is final.
+  const attempts = changes.attempts.filter(
+    (attempt) => !file.attempts.some((before) => isAlike(before, attempt)),
+  )
+  return { ...changes, attempts }
+}
+
+function isAlike(before: AttemptRecord, after: AttemptRecord): boolean {
+  const values = new Map<string, unknown>(Object.entries(before))
+  return Object.entries(after).every(
+    ([name, value]) => values.get(name) === value,
+  )
 }
 
 const attemptKey = ({ orderId, number }: AttemptRecord) =>
