@@ -12,8 +12,7 @@ const deepest = 16
  * 8 kB of it.
  */
 export function readMetadata(value: unknown = {}): JsonObject {
-  const isObject = typeof value === 'object' && !Array.isArray(value)
-  if (!isObject || !isJson(value, deepest))
+  if (!isPlainObject(value) || !isJson(value, deepest))
     throw new InvalidFieldError('metadata', value, 'an object of plain JSON')
   const text = JSON.stringify(value)
   const { length } = stringToBytes(text)

@@ -44,7 +44,7 @@ const bigints: readonly string[] = [
 export function settlePolicy(given: OrdersPolicy = {}): SettledPolicy {
   const policy: SettledPolicy = { ...defaults }
   for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaults))
+    if (!Object.hasOwn(defaults, name))
       throw new InvalidFieldError('policy', name, 'of known fields')
     if (value === undefined) continue
     checkField(name, value)

@@ -1,0 +1,143 @@
+import { type Address, createClient, custom, defineChain } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { expect, test } from 'vitest'
+import { memoryStore } from '../store/memoryStore.js'
+import { createContext } from './createContext.js'
+import type { CreateOrdersParameters } from './types.js'
+
+const silent = custom({ request: async () => null })
+const chainOf = (id: number) =>
+  defineChain({
+    id,
+    name: `Chain ${id}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [] } },
+  })
+const reader = (id = 1) =>
+  createClient({ chain: chainOf(id), transport: silent })
+const walletOf = (account: Address, id = 1) =>
+  createClient({ chain: chainOf(id), transport: silent, account })
+
+const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const [one, two, three] = ['1', '2', '3'].map(
+  (digit) => `0x${digit.repeat(40)}` as Address,
+) as [Address, Address, Address]
+
+const valid: CreateOrdersParameters = {
+  store: memoryStore(),
+  volatile: true,
+  seal: 'none',
+  tokens: [{ client: reader(), token }],
+  wallets: [walletOf(one)],
+}
+
+test('everything is answered for: each token with each recipient of its chain', () => {
+  const { scopes, recipients, wallets, policy, tokens } = createContext({
+    ...valid,
+    tokens: [
+      { client: reader(1), token },
+      { client: reader(2), token: three },
+    ],
+    wallets: [walletOf(one, 1), walletOf(two, 1), walletOf(two, 2)],
+    recipients: [three, two],
+  })
+  const usdc = token.toLowerCase()
+  expect(scopes).toEqual([
+    { chainId: 1, token: usdc, recipient: one },
+    { chainId: 1, token: usdc, recipient: two },
+    { chainId: 1, token: usdc, recipient: three },
+    { chainId: 2, token: three, recipient: two },
+    { chainId: 2, token: three, recipient: three },
+  ])
+  expect(recipients).toEqual([one, two, three])
+  expect(wallets.map(({ lane }) => lane)).toEqual([
+    { chainId: 1, account: one },
+    { chainId: 1, account: two },
+    { chainId: 2, account: two },
+  ])
+  expect(tokens.map(({ chainId }) => chainId)).toEqual([1, 2])
+  expect(policy.capture).toBe('manual')
+})
+
+test('addresses are kept in lower case', () => {
+  const { address } = privateKeyToAccount(`0x${'7'.repeat(64)}`)
+  const { wallets, scopes } = createContext({
+    ...valid,
+    wallets: [walletOf(address)],
+  })
+  expect(wallets[0]?.lane.account).toBe(address.toLowerCase())
+  expect(scopes[0]?.recipient).toBe(address.toLowerCase())
+})
+
+test('each instance has a name of its own', () => {
+  const [one, two] = [createContext(valid), createContext(valid)]
+  expect(one.owner).toMatch(/^[\da-f]{32}$/)
+  expect(one.owner).not.toBe(two.owner)
+})
+
+test('secrets are sealed, or said to be left open', async () => {
+  const sealer = { seal: async () => 'sealed', open: async () => 'opened' }
+  expect(createContext({ ...valid, seal: sealer }).sealer).toBe(sealer)
+  const { sealer: open } = createContext(valid)
+  expect(await open.seal('secret', {} as never)).toBe('plain:secret')
+  const unsealed = { ...valid, seal: undefined as never }
+  expect(() => createContext(unsealed)).toThrow(
+    expect.objectContaining({
+      name: 'OrdersSetupError',
+      message: expect.stringContaining("give seal a sealer, or 'none'"),
+    }),
+  )
+})
+
+test('a store that forgets is refused, also in a test', () => {
+  for (const volatile of [undefined, false])
+    expect(() => createContext({ ...valid, volatile })).toThrow(
+      expect.objectContaining({
+        name: 'OrdersSetupError',
+        message: expect.stringContaining('or volatile: true'),
+      }),
+    )
+  const store = { ...memoryStore(), volatile: false }
+  const durable = createContext({ ...valid, store, volatile: undefined })
+  expect(durable.store).toBe(store)
+})
+
+const chainless = createClient({ transport: silent, account: one })
+
+test.each<[string, object]>([
+  ['tokens', { tokens: [] }],
+  ['tokens[0].token', { tokens: [{ client: reader(), token: '0x12' }] }],
+  [
+    'tokens[0].token',
+    { tokens: [{ client: reader(), token: token.replace('f', 'F') }] },
+  ],
+  ['tokens[0].client', { tokens: [{ client: chainless, token }] }],
+  ['tokens[0].client', { tokens: [{ client: reader(9), token }] }],
+  [
+    'tokens[1].token',
+    {
+      tokens: [
+        { client: reader(), token },
+        { client: reader(), token: token.toLowerCase() },
+      ],
+    },
+  ],
+  ['tokens[0].client', { wallets: [] }],
+  ['wallets[0]', { wallets: [chainless] }],
+  ['wallets[1]', { wallets: [walletOf(one), walletOf(one)] }],
+  ['recipients[1]', { recipients: [two, 'three'] }],
+  ['policy.window', { policy: { window: 0 } }],
+])('%s is refused where it is wrong', (field, changes) => {
+  expect(() => createContext({ ...valid, ...changes })).toThrow(
+    expect.objectContaining({
+      name: 'InvalidFieldError',
+      details: expect.objectContaining({ field }),
+    }),
+  )
+})
+
+test('a wallet without an account is refused', () => {
+  expect(() => createContext({ ...valid, wallets: [reader()] })).toThrow(
+    expect.objectContaining({ name: 'AccountError' }),
+  )
+})

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { canonicalJson, readMetadata } from './readMetadata.js'
+
+test('plain JSON is copied as it is', () => {
+  const given = { goods: ['tea', 2, { organic: true }], note: null, n: -1.5e9 }
+  const kept = readMetadata(given)
+  expect(kept).toEqual(given)
+  expect(kept).not.toBe(given)
+  expect(readMetadata(undefined)).toEqual({})
+})
+
+const deep = (levels: number): object =>
+  levels ? { in: deep(levels - 1) } : {}
+const circle: Record<string, unknown> = {}
+circle.self = circle
+
+test.each<[string, unknown]>([
+  ['null', null],
+  ['text', 'text'],
+  ['a list', [1]],
+  ['a bigint', { n: 1n }],
+  ['no number', { n: Number.NaN }],
+  ['an endless number', { n: Number.POSITIVE_INFINITY }],
+  ['undefined', { n: undefined }],
+  ['a function', { n: () => 1 }],
+  ['a date', { n: new Date(0) }],
+  ['a map', new Map()],
+  ['a NUL', { n: 'a\0b' }],
+  ['a NUL in a name', { 'a\0b': 1 }],
+  ['half a pair', { n: '\udc00' }],
+  ['a circle', circle],
+  ['too many levels', deep(17)],
+])('%s is refused', (_, value) => {
+  expect(() => readMetadata(value)).toThrow('metadata must be an object')
+})
+
+test('16 levels are kept', () => {
+  expect(readMetadata(deep(16))).toEqual(deep(16))
+})
+
+test('8192 bytes are kept, and not one more', () => {
+  // Two bytes in UTF-8, one in a string.
+  const text = 'é'.repeat((8_192 - '{"t":""}'.length) / 2)
+  expect(readMetadata({ t: text })).toEqual({ t: text })
+  expect(() => readMetadata({ t: `${text}x` })).toThrow(
+    'metadata must be at most 8192 bytes of JSON, not "8193 bytes".',
+  )
+})
+
+test('the order of members is no difference, that of a list is', () => {
+  const one = canonicalJson({ a: [1, { x: 1, y: 2 }], b: null })
+  expect(canonicalJson({ b: null, a: [1, { y: 2, x: 1 }] })).toBe(one)
+  expect(canonicalJson({ b: null, a: [{ y: 2, x: 1 }, 1] })).not.toBe(one)
+})
