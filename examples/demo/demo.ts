@@ -1,6 +1,6 @@
 /**
- * Five payments on a real EVM node of their own: one captured, one canceled,
- * one without funds, one expired, and one signed for the wrong function.
+ * Five orders on a real EVM node of their own: one captured, one canceled, one
+ * expired, one without funds, and one signed for the wrong function.
  *
  *     npm run demo
  *     npm run demo -- --help
@@ -9,10 +9,14 @@ import process from 'node:process'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { explainProblem } from './explainProblem.js'
 import { createNarrator } from './narrator.js'
+import { openShop, type Shop, startWorker } from './openShop.js'
 import { type DemoOptions, help, readOptions } from './options.js'
 import { playStory } from './playStory.js'
 import { stories } from './stories.js'
 import type { Narrator, Played, Run } from './types.js'
+
+// An interrupted demo deletes its orders, and its node ends too.
+process.once('SIGINT', () => process.exit(130))
 
 try {
   const options = readOptions(process.argv.slice(2))
@@ -27,9 +31,14 @@ async function demo(options: DemoOptions): Promise<Run> {
   // Five blocks a second, as Base has them.
   const chain = await startDevChain({ blockTime: 0.2, forkUrl: options.fork })
   try {
-    const run = await playAll(chain, options)
-    if (options.json) console.log(toJson(run))
-    return run
+    const shop = openShop(chain, { relayCancellations: 'always' })
+    const worker = startWorker(shop)
+    try {
+      return await playAll(chain, shop, options)
+    } finally {
+      await worker.stop()
+      await shop.close()
+    }
   } finally {
     await chain.stop()
   }
@@ -37,6 +46,7 @@ async function demo(options: DemoOptions): Promise<Run> {
 
 async function playAll(
   chain: DevChain,
+  shop: Shop,
   { amount, json }: DemoOptions,
 ): Promise<Run> {
   const narrator = json ? undefined : narrateInTerminal()
@@ -54,7 +64,7 @@ async function playAll(
   for (const story of stories) {
     narrator?.begin(story)
     const onStep = (step: Played['steps'][number]) => narrator?.tell(step)
-    const ended = await playStory(chain, { story, amount, start, onStep })
+    const ended = await playStory(chain, { story, shop, amount, start, onStep })
     narrator?.end(ended)
     played.push(ended)
   }
@@ -63,6 +73,7 @@ async function playAll(
   const asTold = played.every((story) => story.asTold)
   const run: Run = { ...about, asTold, seconds, stories: played }
   narrator?.close(run)
+  if (json) console.log(toJson(run))
   return run
 }
 

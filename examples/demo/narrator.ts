@@ -18,7 +18,7 @@ export function createNarrator({
 
   return {
     open({ amount, url, token, chainId }) {
-      print(bold(`Payments of ${amount} USDC, from signature to settlement`))
+      print(bold(`Orders of ${amount} USDC, from draft to settlement`))
       print(dim(`chain ${chainId} at ${url}, token ${token}`))
     },
     begin({ title }) {
@@ -35,7 +35,7 @@ export function createNarrator({
       const line = stepLine(step)
       print(step.transaction?.reverted ? red(line) : line)
     },
-    end({ asTold, problem, outcome, balances }) {
+    end({ asTold, problem, outcome, order, balances }) {
       print(
         dim(
           `\n${' '.repeat(12)}${'before'.padStart(14)}${'after'.padStart(14)}`,
@@ -45,7 +45,9 @@ export function createNarrator({
         print(balanceLine(holder, balances))
       print(
         asTold
-          ? green(`   ✓ ends as told: ${outcome?.status}`)
+          ? green(
+              `   ✓ ends as told: ${outcome?.status} on chain, ${order?.state} on record`,
+            )
           : red(`   ✗ ends otherwise: ${problem}`),
       )
     },

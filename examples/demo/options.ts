@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { parseAmount } from 'countersign'
 
-export const help = `Plays five payments on a local chain and shows what becomes of them.
+export const help = `Plays five orders on a local chain and shows what becomes of them.
 
   npm run demo -- [options]
 
-  --amount 12.50  what each payment is about, in USDC (the payer has 10,000)
+  --amount 12.50  what each order is about, in USDC (the payer has 10,000)
   --fork URL      fork a live Base node and use its real USDC
   --json          print one JSON document and nothing else
   --help          print this

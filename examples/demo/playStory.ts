@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseAmount } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { explainProblem } from './explainProblem.js'
+import type { Shop } from './openShop.js'
 import type { Balances, Hash, Played, Scene, Step, Story } from './types.js'
 import { fillPurse, readBalances } from './wallets.js'
 
 type PlayStoryParameters = {
   story: Story
+  shop: Shop
   /** A decimal, in whole tokens. */
   amount: string
   /** Chain time that counts as zero. */
@@ -18,7 +20,7 @@ type PlayStoryParameters = {
 /** Plays one story and checks that it ends as told, to the last token unit. */
 export async function playStory(
   chain: DevChain,
-  { story, amount, start, onStep }: PlayStoryParameters,
+  { story, shop, amount, start, onStep }: PlayStoryParameters,
 ): Promise<Played> {
   await fillPurse(chain)
   const before = await readBalances(chain)
@@ -28,9 +30,9 @@ export async function playStory(
     steps.push(told)
     onStep(told)
   }
-  const scene = setScene(chain, { amount, tell })
+  const scene = setScene(chain, { shop, amount, tell })
 
-  const { outcome, problem } = await perform(story, scene)
+  const { problem, ...ending } = await perform(story, scene)
   const after = await readBalances(chain)
   const due = balancesDue(story, { before, amount })
   const settled = isDeepStrictEqual(after, due)
@@ -39,7 +41,7 @@ export async function playStory(
     title: story.title,
     asTold: problem === undefined && settled,
     problem: problem ?? (settled ? undefined : 'the balances are not as told'),
-    outcome,
+    ...ending,
     steps,
     balances: { before, after },
   }
@@ -48,27 +50,31 @@ export async function playStory(
 async function perform(
   story: Story,
   scene: Scene,
-): Promise<Pick<Played, 'outcome' | 'problem'>> {
+): Promise<Pick<Played, 'outcome' | 'order' | 'problem'>> {
   try {
-    const outcome = await story.play(scene)
-    if (outcome.status === story.ends) return { outcome }
-    return { outcome, problem: `${outcome.status} instead of ${story.ends}` }
+    const ending = await story.play(scene)
+    const { outcome, order } = ending
+    const ends = { chain: outcome.status, order: order.state }
+    if (isDeepStrictEqual(ends, story.ends)) return ending
+    return { ...ending, problem: `${say(ends)} instead of ${say(story.ends)}` }
   } catch (error) {
     return { problem: explainProblem(error) }
   }
 }
 
+function say({ chain, order }: Story['ends']): string {
+  return `${chain} on chain, ${order} on record`
+}
+
 function setScene(
   chain: DevChain,
-  { amount, tell }: { amount: string; tell: Scene['tell'] },
+  { shop, amount, tell }: Pick<Scene, 'shop' | 'tell'> & { amount: string },
 ): Scene {
-  const { token, clients } = chain
-  const from = clients.payer.account.address
-  const to = clients.merchant.account.address
+  const to = chain.clients.merchant.account.address
   return {
     chain,
-    order: { token, from, to, amount },
-    expect: { chainId: chain.chain.id, token, to, amount },
+    shop,
+    expect: { chainId: chain.chain.id, token: chain.token, to, amount },
     tell,
   }
 }

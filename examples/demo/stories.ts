@@ -1,114 +1,95 @@
 import { equal } from 'node:assert/strict'
 import {
-  buildCancellation,
-  CaptureRejectedError,
   CaptureRevertedError,
-  cancelPayment,
   captureCall,
-  capturePayment,
   explainSignature,
-  getPaymentOutcome,
-  preparePayment,
   type SignedPayment,
   signCancellation,
   signPayment,
-  verifyPayment,
   waitForOutcome,
 } from 'countersign'
-import type { Scene, Story } from './types.js'
+import {
+  draftOrder,
+  readEnding,
+  refusal,
+  signedAndAccepted,
+  waitForEvent,
+} from './steps.js'
+import type { Story } from './types.js'
 import { moveToSavings } from './wallets.js'
 
 const captured: Story = {
   id: 'captured',
-  title: 'A payment is captured, and the capture proven',
-  ends: 'captured',
+  title: 'An order is captured, and the capture proven',
+  ends: { chain: 'captured', order: 'captured' },
   moves: ({ amount }) => ({ payer: -amount, merchant: amount }),
 
   async play(scene) {
-    const { merchant, public: reader } = scene.chain.clients
-    const payment = await signedAndVerified(scene)
+    const { orders } = scene.shop
+    const { orderId, payment } = await signedAndAccepted(scene)
 
-    const hash = await capturePayment(merchant, { payment })
-    await scene.tell('merchant', 'captures the payment', hash)
+    const result = await orders.capture({ orderId })
+    if (result.status !== 'captured') throw new Error(result.status)
+    const { transactionHash, logIndex } = result.proof
+    await scene.tell('merchant', 'captures the order', transactionHash)
 
-    const outcome = await waitForOutcome(reader, {
-      payment,
-      hash,
-      finality: 'safe',
-    })
-    equal(outcome.status, 'captured')
-    equal(outcome.proof.transactionHash, hash)
+    await waitForEvent(scene, { orderId, type: 'fulfil' })
     await scene.tell(
-      'merchant',
-      `has the proof: log ${outcome.proof.logIndex} of that block, now safe`,
+      'worker',
+      `says fulfil: log ${logIndex} of that block is safe now`,
     )
-    return outcome
+    const ending = await readEnding(scene, { orderId, payment })
+    const { outcome } = ending
+    equal(outcome.status, 'captured')
+    equal(outcome.proof.transactionHash, transactionHash)
+    return ending
   },
 }
 
 const canceled: Story = {
   id: 'canceled',
-  title: 'The payer cancels, and somebody else pays the gas for it',
-  ends: 'canceled',
+  title: 'The payer cancels, and the merchant pays the gas for it',
+  ends: { chain: 'canceled', order: 'canceled' },
 
   async play(scene) {
-    const { payer, merchant, relayer, public: reader } = scene.chain.clients
-    const payment = await signedAndVerified(scene)
+    const { orders } = scene.shop
+    const { orderId, payment } = await signedAndAccepted(scene)
 
-    const cancellation = await signCancellation(payer, {
-      cancellation: buildCancellation({ payment }),
+    const request = await orders.requestCancellation({ orderId })
+    if (!request.ok) throw new Error(request.reason)
+    const cancellation = await signCancellation(scene.chain.clients.payer, {
+      cancellation: request.cancellation,
     })
     await scene.tell('payer', 'signs a cancellation, which costs no gas')
-    const hash = await cancelPayment(relayer, { cancellation })
-    await scene.tell('relayer', 'submits the cancellation', hash)
-    const outcome = await waitForOutcome(reader, { payment, hash })
+    const verdict = await orders.cancel({ orderId, cancellation })
+    equal(verdict.ok || verdict.reason, true)
+    await scene.tell('merchant', 'accepts it, and will not capture any more')
+
+    await waitForEvent(scene, { orderId, type: 'canceled' })
+    const ending = await readEnding(scene, { orderId, payment })
+    const { outcome, order } = ending
     equal(outcome.status, 'canceled')
-    equal(outcome.transactionHash, hash)
-
-    const reason = await refusal(capturePayment(merchant, { payment }))
-    equal(reason, 'consumed')
-    await scene.tell('merchant', `cannot capture any more: ${reason}`)
-    return outcome
-  },
-}
-
-const moved: Story = {
-  id: 'moved',
-  title: 'The payer signs, then moves the funds elsewhere',
-  ends: 'unused',
-  moves: ({ purse }) => ({ payer: -purse, savings: purse }),
-
-  async play(scene) {
-    const { merchant, public: reader } = scene.chain.clients
-    const payment = await signedAndVerified(scene)
-
-    const hash = await moveToSavings(scene.chain)
-    await scene.tell('payer', 'moves every token to a savings account', hash)
-
-    const { expect } = scene
-    const verdict = await verifyPayment(reader, { payment, expect })
-    equal(verdict.ok || verdict.reason, 'insufficientFunds')
-    await scene.tell('merchant', 'verifies it again: insufficientFunds')
-
-    const reason = await refusal(capturePayment(merchant, { payment }))
-    equal(reason, 'insufficientFunds')
+    equal(outcome.transactionHash, order.cancellation?.transactionHash)
     await scene.tell(
-      'merchant',
-      'is kept from sending the capture: no gas lost',
+      'worker',
+      'has submitted the cancellation',
+      outcome.transactionHash,
     )
-    return getPaymentOutcome(reader, { payment })
+    equal(await refusal(scene, orderId), 'canceled')
+    await scene.tell('merchant', 'cannot capture any more: canceled')
+    return ending
   },
 }
 
 const expired: Story = {
   id: 'expired',
-  title: 'Nobody captures it in time',
-  ends: 'expired',
+  title: 'Nobody captures it in time, and the payer is asked again',
+  ends: { chain: 'expired', order: 'drafted' },
 
   async play(scene) {
-    const { chain, expect } = scene
-    const { merchant, public: reader } = chain.clients
-    const payment = await signedAndVerified(scene)
+    const { chain, shop } = scene
+    const reader = chain.clients.public
+    const { orderId, payment } = await signedAndAccepted(scene)
 
     const { timestamp } = await reader.getBlock()
     await chain.warp(payment.message.validBefore - timestamp)
@@ -117,28 +98,68 @@ const expired: Story = {
       'reaches validBefore, and that bound is exclusive',
     )
 
-    const verdict = await verifyPayment(reader, { payment, expect })
-    equal(verdict.ok || verdict.reason, 'expired')
-    const reason = await refusal(capturePayment(merchant, { payment }))
-    equal(reason, 'expired')
-    await scene.tell('merchant', `cannot capture any more: ${reason}`)
-    return waitForOutcome(reader, { payment })
+    await waitForEvent(scene, { orderId, type: 'expired' })
+    await scene.tell('worker', 'puts the order on record as expired')
+    equal(await refusal(scene, orderId), 'expired')
+    await scene.tell('merchant', 'cannot capture any more: expired')
+
+    const outcome = await waitForOutcome(reader, { payment })
+    const again = await shop.orders.reauthorize({ orderId })
+    if (!again.ok) throw new Error(again.reason)
+    await scene.tell(
+      'merchant',
+      'offers the order again, for another 15 minutes',
+    )
+    return { outcome, order: again.order }
+  },
+}
+
+const moved: Story = {
+  id: 'moved',
+  title: 'The payer signs, then moves the funds elsewhere',
+  ends: { chain: 'unused', order: 'voided' },
+  moves: ({ purse }) => ({ payer: -purse, savings: purse }),
+
+  async play(scene) {
+    const { orders } = scene.shop
+    const { orderId, payment } = await signedAndAccepted(scene)
+
+    const hash = await moveToSavings(scene.chain)
+    await scene.tell('payer', 'moves every token to a savings account', hash)
+
+    equal(await refusal(scene, orderId), 'insufficientFunds')
+    await scene.tell('merchant', 'captures: insufficientFunds, before any gas')
+    equal((await orders.get({ orderId })).state, 'stored')
+    await scene.tell('worker', 'keeps the order open, should funds return')
+
+    const verdict = await orders.void({ orderId })
+    equal(verdict.ok || verdict.reason, true)
+    await scene.tell('merchant', 'gives it up: voided, never to be submitted')
+    return readEnding(scene, { orderId, payment })
   },
 }
 
 const mismatched: Story = {
   id: 'mismatched',
   title: 'The one everybody gets wrong: sign Transfer, call receive',
-  ends: 'unused',
+  ends: { chain: 'unused', order: 'drafted' },
 
   async play(scene) {
-    const { chain, order, expect } = scene
+    const { chain, expect, shop } = scene
     const { payer, merchant, public: reader } = chain.clients
+    const drafted = await draftOrder(scene)
+    const orderId = drafted.order.id
+    await scene.tell('merchant', 'drafts a ReceiveWithAuthorization')
+
     const primaryType = 'TransferWithAuthorization'
-    const draft = await preparePayment(reader, { ...order, primaryType })
-    await scene.tell('merchant', `drafts a ${primaryType}`)
-    const signed = await signPayment(payer, { payment: draft, expect })
-    await scene.tell('payer', 'signs it')
+    const from = payer.account.address
+    const message = { ...drafted.payment.message, from }
+    const other = { ...drafted.payment, message, primaryType } as const
+    const signed = await signPayment(payer, { payment: other, expect })
+    await scene.tell('payer', `signs a ${primaryType} instead`)
+    const verdict = await shop.orders.accept({ orderId, payment: signed })
+    equal(verdict.ok || verdict.reason, 'wrongPrimaryType')
+    await scene.tell('merchant', 'does not accept it: wrongPrimaryType')
 
     // What so much code out there does: the same signature, the other function.
     const payment: SignedPayment = {
@@ -147,62 +168,32 @@ const mismatched: Story = {
     }
     const { to, data } = captureCall({ payment })
     const hash = await merchant.sendTransaction({ to, data, gas: 200_000n })
-    const error = await rejection(waitForOutcome(reader, { payment, hash }))
+    const error = await waitForOutcome(reader, { payment, hash }).catch(
+      (error: unknown) => error,
+    )
     if (!(error instanceof CaptureRevertedError)) throw error
     equal(error.reason, 'wrongSigner')
-    await scene.tell('merchant', 'sends it to receiveWithAuthorization', hash)
-    await scene.tell('token', `reverts: "${error.details.words}"`)
-
-    const verdict = await verifyPayment(reader, { payment: signed, expect })
-    equal(verdict.ok || verdict.reason, 'wrongPrimaryType')
-    await scene.tell('merchant', 'verifies it instead: wrongPrimaryType')
-    const reason = await refusal(capturePayment(merchant, { payment }))
-    equal(reason, 'wrongSigner')
     await scene.tell(
       'merchant',
-      'captures it relabelled: refused unsent, no gas',
+      'sends it to receiveWithAuthorization all the same',
+      hash,
     )
+    await scene.tell('token', `reverts: "${error.details.words}"`)
+
+    const relabelled = await shop.orders.accept({ orderId, payment })
+    equal(relabelled.ok || relabelled.reason, 'wrongSigner')
+    await scene.tell('merchant', 'does not accept it relabelled: wrongSigner')
     const explanation = await explainSignature({ payment })
     equal(explanation.found && explanation.differences[0]?.signed, primaryType)
     await scene.tell('merchant', 'asks why: the payer signed the other type')
-    return getPaymentOutcome(reader, { payment: signed })
+    return readEnding(scene, { orderId, payment: signed })
   },
 }
 
 export const stories: readonly Story[] = [
   captured,
   canceled,
-  moved,
   expired,
+  moved,
   mismatched,
 ]
-
-/** How every good payment begins. */
-async function signedAndVerified(scene: Scene): Promise<SignedPayment> {
-  const { chain, order, expect } = scene
-  const { payer, public: reader } = chain.clients
-
-  const draft = await preparePayment(reader, order)
-  await scene.tell('merchant', `drafts a payment of ${order.amount} USDC`)
-  const payment = await signPayment(payer, { payment: draft, expect })
-  await scene.tell('payer', 'signs it; nothing moves, nothing is reserved')
-
-  const verdict = await verifyPayment(reader, { payment, expect })
-  equal(verdict.ok || verdict.reason, true)
-  await scene.tell('merchant', 'verifies it: the token would pay')
-  return payment
-}
-
-/** Why the library kept a transaction from being sent. */
-async function refusal(sending: Promise<unknown>): Promise<string> {
-  const error = await rejection(sending)
-  if (error instanceof CaptureRejectedError) return error.reason
-  throw error
-}
-
-async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => new Error('This had to fail, and did not.'),
-    (error: unknown) => error,
-  )
-}

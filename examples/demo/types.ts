@@ -1,35 +1,38 @@
 import type {
   CaptureProof,
   PaymentOutcome,
-  PreparePaymentParameters,
   SignPaymentExpectation,
 } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
+import type { Order } from 'countersign/orders'
+import type { Shop } from './openShop.js'
 
 export type Hash = CaptureProof['transactionHash']
 
-type Actor = 'payer' | 'merchant' | 'relayer' | 'token' | 'chain'
+type Actor = 'payer' | 'merchant' | 'worker' | 'token' | 'chain'
 
 /** Token units by who holds them. */
 export type Balances = { payer: bigint; merchant: bigint; savings: bigint }
 
-/** One payment, and what has to become of it. */
+/** One order, and what has to become of it. */
 export type Story = {
   id: string
   title: string
-  play(scene: Scene): Promise<PaymentOutcome>
-  /** How the chain has to see the payment in the end. */
-  ends: PaymentOutcome['status']
+  play(scene: Scene): Promise<Ending>
+  /** How chain and record have to see it in the end. */
+  ends: { chain: PaymentOutcome['status']; order: Order['state'] }
   /** Who has how much more, or less, in the end; nobody where left out. */
   moves?(units: { amount: bigint; purse: bigint }): Partial<Balances>
 }
 
+/** What the chain made of the payment, and what the merchant has on record. */
+export type Ending = { outcome: PaymentOutcome; order: Order }
+
 /** What a story has to play with. */
 export type Scene = {
   chain: DevChain
-  /** What the merchant asks for. */
-  order: PreparePaymentParameters
-  /** What the page and the merchant know of it without being told. */
+  shop: Shop
+  /** What the payer's page knows of the payment without being told. */
   expect: SignPaymentExpectation
   /** Adds a line to the timeline, with what a transaction cost. */
   tell(actor: Actor, step: string, hash?: Hash): Promise<void>
@@ -52,6 +55,7 @@ export type Played = {
   /** What was otherwise than told. */
   problem?: string | undefined
   outcome?: PaymentOutcome | undefined
+  order?: Order | undefined
   steps: readonly Step[]
   balances: { before: Balances; after: Balances }
 }

@@ -1,11 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test, vi } from 'vitest'
 import { createNarrator } from '../../examples/demo/narrator.js'
+import { openShop } from '../../examples/demo/openShop.js'
 import { readOptions } from '../../examples/demo/options.js'
 import { playStory } from '../../examples/demo/playStory.js'
 import type { Played, Run, Story } from '../../examples/demo/types.js'
@@ -26,7 +29,7 @@ type Ended = { code: number | null; stdout: string; stderr: string }
 async function run(file: string, ...args: readonly string[]): Promise<Ended> {
   const ended = await new Promise<Ended>((resolve) => {
     const all = ['--import', 'tsx', `examples/${file}`, ...args]
-    const options = { cwd: root, timeout: 40_000 }
+    const options = { cwd: root, timeout: 55_000 }
     const child = execFile(process.execPath, all, options, (_, ...output) => {
       const [stdout, stderr] = output
       resolve({ code: child.exitCode, stdout, stderr })
@@ -176,7 +179,9 @@ test('examples and demo use the published entries and nothing inside', () => {
   expect(foreign.sort()).toEqual([
     'countersign',
     'countersign/devchain',
+    'countersign/orders',
     'countersign/reads',
+    'countersign/sql',
     'viem',
   ])
 })
@@ -194,7 +199,7 @@ test('npm run demo prints a timeline, ends within 20 seconds and leaves no node'
   expect(stdout).not.toContain('\x1b')
   expect(stdout).not.toMatch(/[\da-f]{130}/i)
   expect(stdout).toMatch(
-    /\+\d\d:\d\d +merchant +captures the payment +0x[\da-f]{4}…[\da-f]{4} +\d\d,\d{3}\n/,
+    /\+\d\d:\d\d +merchant +captures the order +0x[\da-f]{4}…[\da-f]{4} +\d\d,\d{3}\n/,
   )
   expect(stdout).toMatch(/payer +10,000.00 +9,987.50 +-12.50\n/)
   expect(stdout).toMatch(/merchant +0.00 +12.50 +\+12.50\n/)
@@ -207,11 +212,11 @@ test.concurrent('--json prints one document of stories, steps, outcomes and bala
   const { code, stderr, document } = await runJson()
   expect([code, stderr, document.asTold]).toEqual([0, '', true])
   expect(document.stories.map(ending)).toEqual([
-    ['captured', 'captured'],
-    ['canceled', 'canceled'],
-    ['moved', 'unused'],
-    ['expired', 'expired'],
-    ['mismatched', 'unused'],
+    ['captured', 'captured', 'captured'],
+    ['canceled', 'canceled', 'canceled'],
+    ['expired', 'expired', 'drafted'],
+    ['moved', 'unused', 'voided'],
+    ['mismatched', 'unused', 'drafted'],
   ])
   const steps = document.stories.flatMap((story) => story.steps)
   const times = steps.map(({ time }) => time)
@@ -229,7 +234,7 @@ test.concurrent('--json prints one document of stories, steps, outcomes and bala
 
 test.concurrent('--amount moves exactly that, to the last unit', async () => {
   const { code, document } = await runJson('--amount', '0.000001')
-  const [captured, , moved] = document.stories.map((story) => story.balances)
+  const [captured, , , moved] = document.stories.map((story) => story.balances)
   expect(code).toBe(0)
   expect(captured).toEqual({
     before: { payer: '10000000000', merchant: '0', savings: '0' },
@@ -259,8 +264,8 @@ test.concurrent('stories that do not end as told are named, and the demo fails',
   expect(told).toEqual([
     ['captured', problem],
     ['canceled', problem],
-    ['moved', problem],
     ['expired', problem],
+    ['moved', problem],
     ['mismatched', undefined],
   ])
 })
@@ -291,9 +296,14 @@ test.concurrent('--help names every option', async () => {
     expect(stdout).toContain(option)
 })
 
-test.concurrent('an interrupted demo leaves no node', async () => {
+test.concurrent('an interrupted demo leaves no node and no orders', async ({
+  onTestFinished,
+}) => {
   const args = ['--import', 'tsx', 'examples/demo/demo.ts']
-  const child = spawn(process.execPath, args, { cwd: root })
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  onTestFinished(() => rmSync(TMPDIR, { recursive: true }))
+  const env = { ...process.env, TMPDIR }
+  const child = spawn(process.execPath, args, { cwd: root, env })
   let stdout = ''
   for await (const text of child.stdout) {
     stdout += text
@@ -304,17 +314,33 @@ test.concurrent('an interrupted demo leaves no node', async () => {
     expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed'),
   )
   expect(stdout).not.toContain('stories ended as told')
+  expect(foldersIn(TMPDIR)).toEqual([])
 })
+
+const shop = openShop(chain)
+afterAll(() => shop.close())
 
 const still: Story = {
   id: 'still',
   title: 'Nothing happens',
-  ends: 'unused',
-  play: async () => ({ status: 'unused' }),
+  ends: { chain: 'unused', order: 'drafted' },
+  play: async () => {
+    const { order } = await shop.orders.draft({ amount: '1' })
+    return { outcome: { status: 'unused' }, order }
+  },
 }
 test.each<[string, Partial<Story>, string | undefined]>([
   ['as told', {}, undefined],
-  ['with another outcome', { ends: 'expired' }, 'unused instead of expired'],
+  [
+    'with another outcome',
+    { ends: { chain: 'expired', order: 'drafted' } },
+    'unused on chain, drafted on record instead of expired on chain, drafted on record',
+  ],
+  [
+    'with another record',
+    { ends: { chain: 'unused', order: 'voided' } },
+    'unused on chain, drafted on record instead of unused on chain, voided on record',
+  ],
   [
     'with one unit too few',
     { moves: () => ({ merchant: 1n }) },
@@ -322,8 +348,8 @@ test.each<[string, Partial<Story>, string | undefined]>([
   ],
 ])('a story that ends %s is judged so', async (_, part, problem) => {
   const story = { ...still, ...part }
-  const parameters = { story, amount: '1', start: 0n, onStep: () => undefined }
-  const played = await playStory(chain, parameters)
+  const told = { amount: '1', start: 0n, onStep: () => undefined }
+  const played = await playStory(chain, { story, shop, ...told })
   expect(played.problem).toBe(problem)
   expect(played.asTold).toBe(problem === undefined)
 })
@@ -338,8 +364,13 @@ test('the timeline is coloured only when asked', () => {
   expect(write(false)).not.toContain('\x1b')
 })
 
-function ending({ id, outcome }: Played): [string, string | undefined] {
-  return [id, outcome?.status]
+function ending({ id, outcome, order }: Played): (string | undefined)[] {
+  return [id, outcome?.status, order?.state]
+}
+
+/** What programs of ours have left there. */
+function foldersIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.startsWith('countersign-'))
 }
 
 function urlIn(text: string): string {
