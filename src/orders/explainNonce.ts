@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Address, Client } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
 import { explainRevert } from '../capture/explainRevert.js'
 import { getConsumption } from '../reads/getAuthorizationState.js'
@@ -105,9 +105,21 @@ async function explainPassed(
   if (!file || !isInFlight(file.order))
     return { judged, file, isForeign, isOver: isSafe }
   const evidence = await findEvidence(lane.reader, file)
-  if (evidence) return { judged, file, evidence, isForeign, isOver: isSafe }
+  if (evidence) {
+    // Without bytes of ours there is nothing that could be sent again.
+    const isHashless = judged.rows.every(({ hash }) => hash === undefined)
+    const isOurs = isHashless && isSentBy(evidence, judged.rows[0].account)
+    const told = isForeign && !isOurs
+    return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
+  }
   const isFree = isSafe && !(await isConsumed(lane.reader, file, safe.number))
   return { judged, file, isForeign, isFree, isOver: isFree }
+}
+
+/** Whether what settled an order came from this account. */
+export function isSentBy(evidence: Evidence, account: Address): boolean {
+  const isProof = evidence.kind === 'capture' || evidence.kind === 'cancel'
+  return isProof && evidence.proof.submitter === account
 }
 
 /** Never sent again while the authorization is unused and its window open. */

@@ -41,6 +41,14 @@ export function raiseFees(
   return dynamicFees(larger(maxFeePerGas, tip), tip)
 }
 
+/** Times what is asked now, beyond which no transaction is raised. */
+const most = 10n
+
+/** Whether raised fees have left what the chain asks far behind. Pure. */
+export function isExcessive(raised: LaneFees, now: LaneFees): boolean {
+  return raised.maxFeePerGas > most * now.maxFeePerGas
+}
+
 /** The fields a rehearsal takes. */
 export function callFeesOf({ fields }: LaneFees): CallFees {
   const { type: _, ...fees } = fields

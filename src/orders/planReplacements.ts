@@ -52,9 +52,9 @@ export function planReplacements(
       // What the wallet sent is not known: two could be on their way.
       if (hash === undefined) return []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
-      const isBehind =
-        (isStuck && (nonce === lowest || isCheap)) ||
-        lane.underpriced.has(nonce)
+      // Raised once at once; a node that is never content waits like others.
+      const isRefused = lane.underpriced.has(nonce) && last.bump === 0
+      const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
       return isBehind ? [{ last, why: 'stuck' }] : []
     })
     .slice(0, most)

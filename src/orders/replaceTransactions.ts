@@ -1,6 +1,6 @@
 import type { TransactionRecord } from '../store/types.js'
 import { type Changes, noChanges, writeChanges } from './changes.js'
-import { feesOf, type LaneFees, raiseFees } from './feesOf.js'
+import { feesOf, isExcessive, type LaneFees, raiseFees } from './feesOf.js'
 import { fillGaps } from './fillGaps.js'
 import type { LaneState } from './laneState.js'
 import { openLedger, readRows } from './openLedger.js'
@@ -40,16 +40,21 @@ export async function replaceTransactions(
     await context.store.read((tables) => readRows(tables, ids)),
   )
   const fees = feesOf(view)
+  let isActive = filled
   for (const plan of planned) {
     const { orderId, attempt } = plan.last
     const file = ledger.fileOf(orderId, attempt)
     const draft = await draftReplacement(context, lane, view, {
       ...{ plan, file, fees },
     })
-    if (draft) await replaceOne(context, lane, view, { plan, file, draft })
+    lane.underpriced.delete(plan.last.nonce)
+    if (!draft) continue
+    await replaceOne(context, lane, view, { plan, file, draft })
+    isActive = true
   }
+  // Whatever came of it, there is time until the next try.
   lane.head = undefined
-  return true
+  return isActive
 }
 
 /** A replacement with the reason why the order's own has no future. */
@@ -67,6 +72,7 @@ async function draftReplacement(
 ): Promise<Drafted | undefined> {
   const { nonce, orderId, attempt } = last
   const fees = raiseFees(last, now)
+  if (isExcessive(fees, now)) return undefined
   const shared = {
     ...{ nonce, bump: last.bump + 1, orderId, attempt, fees },
     seal: sealOf(last, file),
@@ -139,7 +145,6 @@ async function replaceOne(
   const kept = { ...row, version: 1 }
   const place = lane.open.lastIndexOf(last) + 1
   lane.open.splice(place, 0, kept)
-  lane.underpriced.delete(row.nonce)
   context.observe({
     name: 'lane.replaced',
     attributes: { ...wallet.lane, nonce: row.nonce, kind: row.kind },

@@ -69,6 +69,8 @@ function startWatcher(
       await wait(pause, signal)
     }
     tellCaughtUp()
+    const { lease } = memory
+    if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
   return { caughtUp, ended: watch() }
 }

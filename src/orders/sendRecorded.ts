@@ -25,8 +25,9 @@ export async function sendRecorded(
     if (status === 'underpriced' || status === 'replacementUnderpriced')
       lane.underpriced.add(nonce)
     // The node's limit: no more than it takes until it has taken these.
-    if (status === 'poolFull')
-      lane.window = Math.max(1, Math.min(lane.window, nonce - count))
+    if (status !== 'poolFull') continue
+    lane.window = Math.max(1, Math.min(lane.window, nonce - count))
+    lane.sentAt.set(nonce, Number.NEGATIVE_INFINITY)
   }
   context.observe({
     name: 'lane.sent',

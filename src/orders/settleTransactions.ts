@@ -1,5 +1,11 @@
+import type { TransactionRecord } from '../store/types.js'
 import { tellOrder, writeChanges } from './changes.js'
-import { explainNonce, ignorePassing, type NonceFate } from './explainNonce.js'
+import {
+  explainNonce,
+  ignorePassing,
+  isSentBy,
+  type NonceFate,
+} from './explainNonce.js'
 import { type JudgedNonce, judgeNonces } from './judgeNonces.js'
 import { type LaneState, laneKey, windowKey } from './laneState.js'
 import {
@@ -108,10 +114,7 @@ function isPayersFailure({ failure, evidence }: NonceFate): boolean {
 function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
-  if (isOver)
-    ledger.add({
-      transactions: judged.rows.map((row) => ({ ...row, open: false })),
-    })
+  if (isOver) ledger.add({ transactions: closeRows(fate) })
   const file = () => ledger.fileOf(orderId, attempt)
   const first = file()
   if (first && isForeign) {
@@ -126,6 +129,16 @@ function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
   else if (isFree && now.order.wish === 'void')
     ledger.add(rejectOrder(now, { reason: 'voided', at }))
   else if (isFree) ledger.add({ orders: [reopenOrder(now.order)] })
+}
+
+/** What only the wallet knew is on record once the chain has shown it. */
+function closeRows({ judged, evidence }: NonceFate): TransactionRecord[] {
+  return judged.rows.map((row) => {
+    const isOurs = evidence && isSentBy(evidence, row.account)
+    const shown =
+      isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
+    return { ...row, hash: row.hash ?? shown, open: false }
+  })
 }
 
 /** Waits for the merchant, who has to ask for it again. */

@@ -1,6 +1,7 @@
 import type { StoreReader } from '../store/types.js'
 import { type Changes, noChanges, writeChanges } from './changes.js'
 import { feesOf, type LaneFees } from './feesOf.js'
+import { findEvidence } from './findEvidence.js'
 import type { LaneState } from './laneState.js'
 import { openLedger, readRows } from './openLedger.js'
 import { againAt, canPay, judgeDue, roomOf } from './planSending.js'
@@ -10,7 +11,7 @@ import { type DueDraft, rehearseDue } from './rehearseDue.js'
 import { rejectOrder } from './rejectOrder.js'
 import { sendByWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
-import type { OrderFile } from './settleOrder.js'
+import { type Evidence, type OrderFile, settleOrder } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
 import { writeAgain } from './writeAgain.js'
 
@@ -60,13 +61,21 @@ export async function takeDue(
       refusals.push({ file, reason: 'feeTooHigh' })
     else drafts.push(draft)
   }
-  await refuse(context, lane, refusals, view.head.timestamp)
+  const explained = await Promise.all(
+    refusals.map((refusal) => explainRefusal(lane, refusal)),
+  )
+  await refuse(context, lane, explained, view.head.timestamp)
   const sent = await sendDrafts(context, lane, view, drafts, fees)
   const isMore = files.length === limit && sent + refusals.length > 0
   return { sent, refused: refusals.length, isMore }
 }
 
-type Refusal = { file: OrderFile; reason: string | undefined }
+type Refusal = {
+  file: OrderFile
+  reason: string | undefined
+  /** Where someone else's transaction decided it before. */
+  evidence?: Evidence | undefined
+}
 
 const reasonOf = (judged: NonNullable<ReturnType<typeof judgeDue>>) =>
   judged.kind === 'refused' ? judged.reason : undefined
@@ -100,6 +109,15 @@ async function findDue(
   })
 }
 
+/** What spent a nonce before us may well have paid the order. */
+async function explainRefusal(
+  { reader }: LaneState,
+  refusal: Refusal,
+): Promise<Refusal> {
+  if (refusal.reason !== 'consumed') return refusal
+  return { ...refusal, evidence: await findEvidence(reader, refusal.file) }
+}
+
 /** Writes down why orders are not sent; a due without a reason just ends. */
 async function refuse(
   context: OrdersContext,
@@ -110,37 +128,26 @@ async function refuse(
   if (refusals.length === 0) return
   const { policy } = context
   const at = context.now()
-  const reasons = new Map(
-    refusals.map(({ file, reason }) => [file.order.id, reason]),
-  )
+  const refused = new Map(refusals.map((one) => [one.file.order.id, one]))
   await writeAgain(
     context,
     async (tables) => {
-      const ledger = openLedger(await readRows(tables, [...reasons.keys()]))
-      for (const [id, reason] of reasons) {
+      const ledger = openLedger(await readRows(tables, [...refused.keys()]))
+      for (const [id, { file: judged, reason, evidence }] of refused) {
         const file = ledger.fileOf(id)
-        if (!file || !isStillDue(file, refusals)) continue
+        // What was written since is judged again, if it is due again.
+        if (file?.order.version !== judged.order.version) continue
         const again = reason && againAt(file, reason, now, policy)
-        ledger.add(
-          reason
-            ? rejectOrder(file, { reason, again: again || undefined, at })
-            : endDue(file),
-        )
+        if (evidence) ledger.add(settleOrder(file, evidence, at))
+        else if (!reason) ledger.add(endDue(file))
+        else
+          ledger.add(
+            rejectOrder(file, { reason, again: again || undefined, at }),
+          )
       }
       await writeChanges(tables, ledger.close())
     },
     { lease: lane.lease },
-  )
-}
-
-/** An order that was written since is judged again, if it is due again. */
-function isStillDue(
-  { order }: OrderFile,
-  refusals: readonly Refusal[],
-): boolean {
-  return refusals.some(
-    ({ file }) =>
-      file.order.id === order.id && file.order.version === order.version,
   )
 }
 

@@ -1,18 +1,15 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
-import {
-  type Account,
-  type Client,
-  createWalletClient,
-  http,
-  type Transport,
-} from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { type Account, parseAbiItem } from 'viem'
+import { getLogs, getTransactionCount } from 'viem/actions'
+import { onTestFinished } from 'vitest'
+import { captureOrder } from '../../src/orders/captureOrder.js'
 import { createContext } from '../../src/orders/createContext.js'
 import { driveLanes, type LaneEngine } from '../../src/orders/driveLanes.js'
 import { sealContextOf } from '../../src/orders/paymentOf.js'
 import type {
+  CaptureResult,
   Observation,
   OrdersContext,
   OrdersPolicy,
@@ -24,51 +21,100 @@ import type {
   PaymentStore,
   Sealer,
 } from '../../src/store/types.js'
-import { draft, fundedAccount, randomHash } from './desk.js'
+import { draft, fakeNode, randomHash } from './desk.js'
 
 export type Shop = {
   chain: DevChain
   context: OrdersContext
   engine: LaneEngine
   seen: Observation[]
+  account: Account
 }
 
-/** One instance over a store, with its engine; ended by the test. */
-export function openShop(
-  chain: DevChain,
-  parameters: {
-    account: Account
-    store?: PaymentStore | undefined
-    policy?: OrdersPolicy | undefined
-    /** Of the wallet. @default the chain's */
-    transport?: Transport | undefined
-    reader?: Client | undefined
-    seal?: Sealer | 'none' | undefined
-  },
-): Shop {
-  const { account, store = memoryStore(), policy, transport } = parameters
-  const { reader, seal = 'none' } = parameters
+export type ShopParameters = {
+  account: Account
+  store?: PaymentStore | undefined
+  policy?: OrdersPolicy | undefined
+  /** Stands between wallet and node. */
+  answer?: Parameters<typeof fakeNode>[1]
+  seal?: Sealer | 'none' | undefined
+}
+
+/** One instance over a store, with its engine; ended with the test. */
+export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
+  const { account, store = memoryStore(), policy, answer } = parameters
   const seen: Observation[] = []
+  const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
   const context = createContext({
-    ...{ store, seal, volatile: true, observe: (one) => seen.push(one) },
-    tokens: [
-      {
-        client:
-          reader ??
-          createReadClient({ url: chain.urls.http, chain: chain.chain }),
-        token: chain.token,
-      },
-    ],
-    wallets: [
-      createWalletClient({
-        ...{ account, chain: chain.chain },
-        transport:
-          transport ?? http(chain.urls.http, { batch: { batchSize: 100 } }),
-      }),
-    ],
-    policy: { pollingInterval: 100, ...policy },
+    ...{ store, seal: parameters.seal ?? 'none', volatile: true },
+    tokens: [{ client, token: chain.token }],
+    wallets: [fakeNode(chain, answer, account).client],
+    policy: { pollingInterval: 40, ...policy },
+    observe: (one) => {
+      seen.push(one)
+    },
   })
-  return { chain, context, engine: driveLanes(context), seen }
+  const engine = driveLanes(context)
+  onTestFinished(() => engine.stop())
+  return { chain, context, engine, seen, account }
+}
+
+export function capture(
+  { context, engine }: Shop,
+  orderId: string | undefined,
+  timeout = 15_000,
+): Promise<CaptureResult> {
+  return captureOrder(context, engine, { orderId: orderId ?? '', timeout })
+}
+
+export async function captureAll(
+  shop: Shop,
+  ids: readonly string[],
+  timeout?: number,
+): Promise<string[]> {
+  const results = await Promise.all(ids.map((id) => capture(shop, id, timeout)))
+  return results.map(({ status }) => status)
+}
+
+/** What is on record about orders. */
+export function rowsOf({ context }: Shop, orderIds: readonly string[]) {
+  return context.store.read(async (tables) => ({
+    orders: await tables.orders.find({ ids: orderIds }),
+    attempts: await tables.attempts.find({ orderIds }),
+    transactions: await tables.transactions.find({ orderIds }),
+    proofs: await tables.proofs.find({ orderIds }),
+    events: await tables.events.find({ orderIds }),
+  }))
+}
+
+/** How often each of these orders was paid on chain. */
+export async function timesPaid(
+  shop: Shop,
+  orderIds: readonly string[],
+): Promise<number[]> {
+  const { attempts } = await rowsOf(shop, orderIds)
+  const logs = await getLogs(shop.chain.clients.public, {
+    address: shop.chain.token,
+    event: authorizationUsed,
+    fromBlock: 0n,
+  })
+  return attempts.map(
+    ({ nonce }) => logs.filter(({ args }) => args.nonce === nonce).length,
+  )
+}
+
+const authorizationUsed = parseAbiItem(
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+)
+
+/** Account nonces used beyond `latest` or lost below what is used. */
+export async function openNonces({ chain, account }: Shop): Promise<number> {
+  const { address } = account
+  const [latest, pending] = await Promise.all([
+    getTransactionCount(chain.clients.public, { address, blockTag: 'latest' }),
+    getTransactionCount(chain.clients.public, { address, blockTag: 'pending' }),
+  ])
+  return pending - latest
 }
 
 /** Puts a signed payment on record as an order that waits to be captured. */
@@ -118,12 +164,6 @@ export async function storeOrder(
   })
   return id
 }
-
-export const lower = (address: string) => address.toLowerCase() as `0x${string}`
-
-/** A merchant's account of its own, with ether. */
-export const newMerchant = (chain: DevChain): Promise<PrivateKeyAccount> =>
-  fundedAccount(chain)
 
 /** Orders of as many payments to the account, paid by the chain's payer. */
 export async function storeOrders(
