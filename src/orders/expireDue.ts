@@ -9,9 +9,10 @@ import {
 } from './findEvidence.js'
 import { findOpen } from './findOpen.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
+import { settleFindings } from './settleFindings.js'
 import type { Evidence } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
-import { settleFindings, writeUnit } from './writeFindings.js'
+import { writeUnit } from './writeUnit.js'
 
 const pageSize = 200
 

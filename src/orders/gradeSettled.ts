@@ -8,9 +8,10 @@ import { gradeOrder } from './gradeOrder.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
 import { readSettled } from './readSettled.js'
 import { type Recheck, recheckProofs } from './recheckProofs.js'
+import { fulfilAtOnce } from './settleFindings.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import type { OrdersContext } from './types.js'
-import { fulfilAtOnce, writeUnit } from './writeFindings.js'
+import { writeUnit } from './writeUnit.js'
 
 /** Orders in one unit of work. */
 const unitSize = 100

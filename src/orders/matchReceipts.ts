@@ -10,9 +10,9 @@ import type {
 import type { OrderAttempt } from './findEvidence.js'
 import { isInScopes } from './findOrder.js'
 import { proofRecordOf } from './proofRecordOf.js'
+import type { Finding } from './settleFindings.js'
 import type { Evidence } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
-import type { Finding } from './writeFindings.js'
 
 /** A receipt with the time of its block, Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }

@@ -14,7 +14,7 @@ export type ChainHeads = {
   asked: BlockHead | undefined
 }
 
-export type SealedHead = BlockHead & { hash: NonNullable<BlockHead['hash']> }
+type SealedHead = BlockHead & { hash: NonNullable<BlockHead['hash']> }
 
 /**
  * Reads the heads of a chain in one tick; in two where the policy's numbers of

@@ -10,7 +10,7 @@ import { recheckProofs } from './recheckProofs.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
 import { unsettleOrder } from './unsettleOrder.js'
-import { writeUnit } from './writeFindings.js'
+import { writeUnit } from './writeUnit.js'
 
 /**
  * Looks again at the orders whose nonce was spent without paying them: they
@@ -43,7 +43,7 @@ export async function recheckConsumed(
 }
 
 /** Where the nonce of an order was spent, as far as that was kept. */
-export function seenOf(order: OrderRecord) {
+function seenOf(order: OrderRecord) {
   const { settledHash: transactionHash, settledBlock: blockNumber } = order
   return transactionHash && blockNumber !== undefined
     ? [{ transactionHash, blockNumber, order }]

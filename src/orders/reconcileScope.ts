@@ -6,6 +6,7 @@ import { findStart } from './findStart.js'
 import { matchReceipts, type TimedReceipt } from './matchReceipts.js'
 import { readPaymentLogs } from './readPaymentLogs.js'
 import { hashesOf, readTimedReceipts } from './readTimedReceipts.js'
+import { type Finding, settleFindings } from './settleFindings.js'
 import type { OrdersContext } from './types.js'
 import {
   addSeen,
@@ -13,7 +14,7 @@ import {
   type ScopeCursor,
   scopeKey,
 } from './watchState.js'
-import { type Finding, settleFindings, writeUnit } from './writeFindings.js'
+import { writeUnit } from './writeUnit.js'
 import {
   settleUnmatched,
   type Unmatched,

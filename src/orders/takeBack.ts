@@ -12,7 +12,7 @@ import type { Recheck } from './recheckProofs.js'
 import { settleOrder } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
 import { unsettleOrder } from './unsettleOrder.js'
-import { writeUnit } from './writeFindings.js'
+import { writeUnit } from './writeUnit.js'
 
 /** A proof that is no longer where it was. */
 export type Displaced = Extract<

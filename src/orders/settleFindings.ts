@@ -1,22 +1,10 @@
-import { DuplicateRecordError } from '../store/errors.js'
-import type {
-  Lease,
-  OrderState,
-  ProofRecord,
-  StoreWriter,
-} from '../store/types.js'
-import {
-  type Changes,
-  joinChanges,
-  noChanges,
-  writeChanges,
-} from './changes.js'
+import type { OrderState, ProofRecord, StoreWriter } from '../store/types.js'
+import { type Changes, joinChanges, noChanges } from './changes.js'
 import { lastSecondOf } from './findEvidence.js'
 import { gradeOrder } from './gradeOrder.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 /** What was found about one attempt of an order. */
 export type Finding = { orderId: string; attempt: number; evidence: Evidence }
@@ -32,50 +20,9 @@ const undecided: readonly OrderState[] = [
 ]
 
 /**
- * Writes what was found, on the rows as they are by then, and tells what was
- * written. Found again, it changes nothing.
+ * What findings change, by the rows of this unit of work. Found again, they
+ * change nothing.
  */
-export function writeFindings(
-  context: OrdersContext,
-  findings: readonly Finding[],
-  options: { lease?: Lease | undefined; steps?: readonly Step[] } = {},
-): Promise<Changes> {
-  if (!findings.length) return Promise.resolve(noChanges())
-  return writeUnit(
-    context,
-    (tables) => settleFindings(context, tables, findings, options.steps),
-    options,
-  )
-}
-
-/**
- * Writes a unit of work; again when someone else wrote the same rows, or
- * added the same proof, in between.
- */
-export async function writeUnit(
-  context: OrdersContext,
-  work: (tables: StoreWriter) => Promise<Changes>,
-  { lease }: { lease?: Lease | undefined },
-): Promise<Changes> {
-  const write = () =>
-    writeAgain(
-      context,
-      async (tables) => {
-        const changes = await work(tables)
-        await writeChanges(tables, changes)
-        return changes
-      },
-      { lease },
-    )
-  try {
-    return await write()
-  } catch (error) {
-    if (error instanceof DuplicateRecordError) return write()
-    throw error
-  }
-}
-
-/** What findings change, by the rows of this unit of work. */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
   tables: StoreWriter,
