@@ -134,7 +134,8 @@ function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
 /** What only the wallet knew is on record once the chain has shown it. */
 function closeRows({ judged, evidence }: NonceFate): TransactionRecord[] {
   return judged.rows.map((row) => {
-    const isOurs = evidence && isSentBy(evidence, row.account)
+    const isOurs =
+      evidence?.kind === row.kind && isSentBy(evidence, row.account)
     const shown =
       isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
     return { ...row, hash: row.hash ?? shown, open: false }
