@@ -8,7 +8,7 @@ export type SealKey = Uint8Array | CryptoKey
 export type SealKeySource = SealKey | (() => Promise<SealKey>)
 
 /** Names stand in the open beside what is sealed. */
-export const keyName = /^[\w.:/@-]{1,128}$/
+export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 
 /**
  * The keys by name, checked now where they are there; others are asked for
