@@ -1,0 +1,40 @@
+import { afterAll, expect, test } from 'vitest'
+import { killCases, scenes } from '../kills/killCases.js'
+import {
+  isRecording,
+  type Points,
+  readPoints,
+  writePoints,
+} from '../kills/points.js'
+import { startKills } from '../kills/startKills.js'
+
+const kills = await startKills()
+afterAll(() => kills.stop())
+
+test('every boundary a process passes is on the list of those it dies at', async () => {
+  const found = await kills.record(scenes)
+  const points: Record<string, Record<string, readonly string[]>> = {}
+  for (const [index, { flow, account }] of scenes.entries())
+    points[flow] = { ...points[flow], [account]: found[index] ?? [] }
+  // Every flow and kind of account is among the scenes.
+  if (isRecording) writePoints(points as Points)
+  expect(sortAll(points)).toEqual(sortAll(readPoints()))
+})
+
+test('dying anywhere in a capture, a process leaves an order that is captured once', async () => {
+  const cases = killCases('sqlite', ({ flow }) => flow === 'capture')
+  expect(await kills.killAll(cases)).toEqual([])
+}, 240_000)
+
+/** What is done side by side is passed in any order. */
+function sortAll(
+  points: Record<string, Record<string, readonly string[]>>,
+): readonly string[] {
+  return Object.entries(points)
+    .flatMap(([flow, kinds]) =>
+      Object.entries(kinds).flatMap(([account, names]) =>
+        names.map((name) => `${flow} ${account}: ${name}`),
+      ),
+    )
+    .sort()
+}

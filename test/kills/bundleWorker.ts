@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const entries = ['index', 'reads', 'orders', 'sql', 'testing']
+
+/**
+ * Builds a program of this folder into one file that plain `node` starts at
+ * once. Native packages stay outside, and are found beside it.
+ */
+export async function bundleWorker(
+  name: string,
+): Promise<{ file: string; remove: () => void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-kills-'))
+  const file = join(folder, `${name}.mjs`)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await build({
+    absWorkingDir: root,
+    entryPoints: [`test/kills/${name}.ts`],
+    alias: Object.fromEntries(
+      entries.map((entry) => [
+        entry === 'index' ? 'countersign' : `countersign/${entry}`,
+        join(root, `src/entries/${entry}.ts`),
+      ]),
+    ),
+    external: ['libsql', 'pg'],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'silent',
+  })
+  return {
+    file,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

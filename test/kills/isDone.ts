@@ -1,0 +1,13 @@
+import type { Order } from 'countersign/orders'
+
+/** Whether a worker has nothing left to find out about an order soon. */
+export function isDone({ state, capture, cancellation }: Order): boolean {
+  if (state === 'captured') return capture?.finality === 'finalized'
+  if (state === 'canceled') return cancellation?.finality === 'finalized'
+  return state === 'expired' || state === 'consumed'
+}
+
+/** How sure the chain is of what settled an order, if anything did. */
+export function gradeOf({ capture, cancellation }: Order): string | undefined {
+  return (capture ?? cancellation)?.finality
+}

@@ -1,0 +1,78 @@
+import type { PaymentStore } from 'countersign/orders'
+import { createOrders, sealer } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { postgresStore, sqliteStore } from 'countersign/sql'
+import {
+  type Account,
+  type Chain,
+  type Client,
+  createClient,
+  custom,
+  defineChain,
+  type LocalAccount,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Engine, ShopPlan } from './plan.js'
+
+/** What a merchant runs: orders on a database, with the stores in between. */
+export type Shop = {
+  orders: ReturnType<typeof createOrders>
+  store: PaymentStore
+  client: Client
+}
+
+type Wrapping = {
+  store?: (store: PaymentStore) => PaymentStore
+  wallet?: (account: LocalAccount) => LocalAccount
+}
+
+/** The same shop in every process; a child wraps what it passes. */
+export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
+  const { engine, account, url, token, keys, policy } = plan
+  const opened = openStore(engine)
+  const store = wrap.store?.(opened) ?? opened
+  const chain = chainAt(url)
+  const client = createReadClient({ url, chain })
+  const request = (asked: never) => client.request(asked)
+  const wallets = keys.map((key) => {
+    const local = privateKeyToAccount(key)
+    const signer: Account =
+      account === 'local'
+        ? (wrap.wallet?.(local) ?? local)
+        : { address: local.address, type: 'json-rpc' }
+    return createClient({
+      account: signer,
+      chain,
+      transport: custom({ request }, { retryCount: 0 }),
+    })
+  })
+  const orders = createOrders({
+    store,
+    tokens: [{ client, token }],
+    wallets,
+    seal: sealer({ keys: { test: sealKey }, current: 'test' }),
+    policy: { pollingInterval: 50, relayCancellations: 'always', ...policy },
+  })
+  return { orders, store, client }
+}
+
+export function openStore(engine: Engine): PaymentStore {
+  return 'sqlite' in engine
+    ? sqliteStore({ file: engine.sqlite })
+    : postgresStore({
+        connectionString: engine.postgres,
+        schema: engine.schema,
+      })
+}
+
+/** Every process has the same one. */
+const sealKey = Uint8Array.from({ length: 32 }, (_, index) => index * 7)
+
+function chainAt(url: string): Chain {
+  return defineChain({
+    id: 31337,
+    name: 'Development chain',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  })
+}

@@ -1,0 +1,14 @@
+import type { LocalAccount } from 'viem'
+import type { Boundaries } from './boundaries.js'
+
+/** A local account whose every signature under a transaction is a boundary. */
+export function passWallet(
+  account: LocalAccount,
+  { pass }: Boundaries,
+): LocalAccount {
+  return {
+    ...account,
+    signTransaction: (...parameters) =>
+      pass('sign', () => account.signTransaction(...parameters)),
+  }
+}

@@ -1,0 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import process from 'node:process'
+import type { AccountKind, KilledFlow } from './plan.js'
+
+/** The points each flow passes, in their order. */
+export type Points = Record<KilledFlow, Record<AccountKind, readonly string[]>>
+
+const file = new URL('points.json', import.meta.url)
+
+/** Whether the list is to be written anew instead of being checked. */
+export const isRecording = process.env.COUNTERSIGN_RECORD === '1'
+
+export function readPoints(): Points {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+export function writePoints(points: Points): void {
+  writeFileSync(file, `${JSON.stringify(points, null, 2)}\n`)
+}

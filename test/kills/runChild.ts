@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import process from 'node:process'
+import type { Plan } from './plan.js'
+
+/** How a child process ended. */
+export type Ended = {
+  code: number | null
+  signal: string | null
+  /** What it printed, line by line. */
+  lines: readonly string[]
+  problem: string
+}
+
+export type Child = {
+  pid: number
+  kill: (signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => void
+  ended: Promise<Ended>
+}
+
+/** Starts a program with its plan as the only argument. */
+export function startChild(file: string, plan: Plan): Child {
+  const child = spawn(process.execPath, [file, JSON.stringify(plan)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out: Buffer[] = []
+  const problems: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => problems.push(chunk))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) =>
+      resolve({
+        code,
+        signal,
+        lines: Buffer.concat(out).toString().split('\n').filter(Boolean),
+        problem: Buffer.concat(problems).toString(),
+      }),
+    )
+  })
+  if (child.pid === undefined) throw new Error('the child did not start')
+  return { pid: child.pid, kill: (signal) => child.kill(signal), ended }
+}
