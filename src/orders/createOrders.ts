@@ -19,26 +19,41 @@ import type { CreateOrdersParameters, OrdersContext } from './types.js'
 import { voidOrder } from './voidOrder.js'
 import { watchVerb } from './watchVerb.js'
 
-/** What can be done with orders, each described where it is written. */
+/** What can be done with orders, each described in full where it is written. */
 type Verbs = {
+  /** Fixes what an order costs, and gives the payment to sign. */
   draft: typeof draftOrder
+  /** Judges a signed payment by what was drafted, and keeps it. */
   accept: typeof acceptPayment
+  /** Gives the payment to be signed once more, with a new window. */
   reauthorize: typeof reauthorizeOrder
+  /** Gives up on an order; its signature stays spendable for a while. */
   void: typeof voidOrder
+  /** Gives the cancellation for the buyer to sign. */
   requestCancellation: typeof requestCancellation
+  /** Takes a buyer’s cancellation, or has a kept one sent. */
   cancel: typeof cancelOrder
+  /** Compares the record with the chain and writes what is missing. */
   reconcile: typeof reconcile
+  /** Reads an order as it is on record. */
   get: typeof getOrder
+  /** Lists orders, the newest first. */
   list: typeof listOrders
+  /** Reads what happened, from a cursor on. */
   events: typeof readEvents
+  /** Reads how orders, lanes and chains stand. */
   health: typeof readHealth
+  /** Compares what reached the recipients with what is on record. */
   audit: typeof auditOrders
+  /** Allows captures again after a database was replaced. */
   resume: typeof resumeOrders
 }
 
 /** Verbs that send, or have something sent. */
 type SendingVerbs = {
+  /** Captures an order exactly once, and tells what the chain took. */
   capture: typeof captureOrder
+  /** Does all that is due until told to stop. */
   run: typeof runWorker
 }
 
