@@ -107,8 +107,11 @@ async function readHeld(
 }
 
 /** Gas was spent on a capture whose rehearsal had passed. */
-function isPayersFailure({ failure, evidence }: NonceFate): boolean {
-  return failure?.isRevert === true || evidence?.kind === 'consumed'
+function isPayersFailure({ judged, failure, evidence }: NonceFate): boolean {
+  if (failure) return failure.isRevert
+  const isReverted =
+    judged.kind === 'mined' && judged.receipt.status === 'reverted'
+  return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
 }
 
 function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {

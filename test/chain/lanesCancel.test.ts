@@ -1,0 +1,128 @@
+import { cancelPayment } from 'countersign'
+import { startDevChain } from 'countersign/devchain'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { sealContextOf } from '../../src/orders/paymentOf.js'
+import type { OrderRecord } from '../../src/store/types.js'
+import { draft, fundedAccount, mined, revoke } from './desk.js'
+import {
+  capture,
+  openNonces,
+  openShop,
+  rowsOf,
+  type Shop,
+  storeOrder,
+  timesPaid,
+} from './orderRows.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+const { test: control, relayer } = chain.clients
+afterAll(() => chain.stop())
+afterEach(() => control.setAutomine(true))
+
+/** An order with a payment, and its cancellation, in some state. */
+async function storeCanceled(
+  shop: Shop,
+  changes: Partial<OrderRecord> = { wish: 'cancel', sendDue: 0n },
+) {
+  const payment = await draft(chain, { to: shop.account.address })
+  const cancellation = await revoke(chain, payment)
+  const orderId = await storeOrder(shop, payment, changes)
+  const { store, sealer } = shop.context
+  await store.write(async (tables) => {
+    const [order] = await tables.orders.find({ ids: [orderId] })
+    const [attempt] = await tables.attempts.find({ orderIds: [orderId] })
+    if (!order || !attempt) throw new Error('no order')
+    const context = sealContextOf('cancellation', order, attempt)
+    const sealed = await sealer.seal(cancellation.signature, context)
+    await tables.attempts.update([{ ...attempt, cancellation: sealed }])
+  })
+  return { orderId, payment, cancellation }
+}
+
+const newShop = async (policy = {}) =>
+  openShop(chain, { account: await fundedAccount(chain), policy })
+
+const types = async (shop: Shop, orderId: string) =>
+  (await rowsOf(shop, [orderId])).events.map(({ type }) => type)
+
+test('a cancellation that is to be sent is, and only its event proves it', async () => {
+  const shop = await newShop()
+  const { orderId } = await storeCanceled(shop)
+  expect(await capture(shop, orderId)).toMatchObject({
+    status: 'rejected',
+    reason: 'canceled',
+    order: { state: 'canceled', cancellation: { finality: 'included' } },
+  })
+  expect(await types(shop, orderId)).toEqual(['canceling', 'canceled'])
+  const { transactions, proofs } = await rowsOf(shop, [orderId])
+  expect(transactions).toMatchObject([{ kind: 'cancel', open: false }])
+  expect(proofs).toMatchObject([{ kind: 'cancel', value: 0n }])
+  expect(await timesPaid(shop, [orderId])).toEqual([0])
+})
+
+test('the cancellation of a voided order is sent, and the order canceled', async () => {
+  const shop = await newShop()
+  const { orderId } = await storeCanceled(shop, {
+    ...{ state: 'voided', wish: 'cancel', sendDue: 0n },
+  })
+  const other = await storeOrder(
+    shop,
+    await draft(chain, { to: shop.account.address }),
+  )
+  expect(await capture(shop, other)).toMatchObject({ status: 'captured' })
+  await expect.poll(() => types(shop, orderId)).toContain('canceled')
+  const { orders } = await rowsOf(shop, [orderId])
+  expect(orders).toMatchObject([{ state: 'canceled', wish: undefined }])
+})
+
+test('a cancellation of a spent nonce costs no gas', async () => {
+  const shop = await newShop()
+  const { orderId, cancellation } = await storeCanceled(shop)
+  const hash = await mined(chain, cancelPayment(relayer, { cancellation }))
+  expect(await capture(shop, orderId)).toMatchObject({ reason: 'canceled' })
+  const { transactions, proofs } = await rowsOf(shop, [orderId])
+  expect(transactions).toEqual([])
+  expect(proofs).toMatchObject([{ transactionHash: hash }])
+})
+
+test('a capture that loses to the buyer on chain is canceled, and the payer waits', async () => {
+  const shop = await newShop()
+  const signer = await fundedAccount(chain, 100_000_000n)
+  const { address: to } = shop.account
+  const payment = await draft(chain, { to, signer })
+  const cancellation = await revoke(chain, payment, signer)
+  const orderId = await storeOrder(shop, payment)
+  const open = await storeOrder(shop, await draft(chain, { to, signer }))
+  await control.setAutomine(false)
+  const result = capture(shop, orderId)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await cancelPayment(relayer, {
+    cancellation,
+    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n },
+  })
+  await control.mine({ blocks: 1 })
+  await control.setAutomine(true)
+  expect(await result).toMatchObject({ status: 'rejected', reason: 'canceled' })
+  const { orders } = await rowsOf(shop, [open])
+  expect(orders).toMatchObject([{ state: 'stored', held: true }])
+})
+
+test('a void during a capture that dies is applied', async () => {
+  const shop = await newShop({ bumpAfter: 3 })
+  const payment = await draft(chain, { to: shop.account.address })
+  const orderId = await storeOrder(shop, payment)
+  await control.setAutomine(false)
+  const result = capture(shop, orderId)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await shop.context.store.write(async (tables) => {
+    const [order] = await tables.orders.find({ ids: [orderId] })
+    if (order) await tables.orders.update([{ ...order, wish: 'void' }])
+  })
+  await control.request({ method: 'anvil_dropAllTransactions' } as never)
+  await chain.warp(1000)
+  await control.setAutomine(true)
+  expect(await result).toMatchObject({ status: 'rejected' })
+  const { orders, transactions } = await rowsOf(shop, [orderId])
+  expect(['voided', 'expired']).toContain(orders[0]?.state)
+  expect(transactions.map(({ kind }) => kind)).toEqual(['capture', 'release'])
+})
