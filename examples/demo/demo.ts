@@ -3,17 +3,19 @@
  * expired, one without funds, and one signed for the wrong function.
  *
  *     npm run demo
+ *     npm run demo -- --crash
  *     npm run demo -- --help
  */
 import process from 'node:process'
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import { crash } from './crash.js'
 import { explainProblem } from './explainProblem.js'
 import { createNarrator } from './narrator.js'
 import { openShop, type Shop, startWorker } from './openShop.js'
 import { type DemoOptions, help, readOptions } from './options.js'
 import { playStory } from './playStory.js'
 import { stories } from './stories.js'
-import type { Narrator, Played, Run } from './types.js'
+import type { Narrator, Played, Run, Story } from './types.js'
 
 // An interrupted demo deletes its orders, and its node ends too.
 process.once('SIGINT', () => process.exit(130))
@@ -31,23 +33,46 @@ async function demo(options: DemoOptions): Promise<Run> {
   // Five blocks a second, as Base has them.
   const chain = await startDevChain({ blockTime: 0.2, forkUrl: options.fork })
   try {
-    const shop = openShop(chain, { relayCancellations: 'always' })
-    const worker = startWorker(shop)
-    try {
-      return await playAll(chain, shop, options)
-    } finally {
-      await worker.stop()
-      await shop.close()
-    }
+    return options.crash
+      ? await playCrash(chain, options)
+      : await playStories(chain, options)
   } finally {
     await chain.stop()
   }
 }
 
+async function playStories(
+  chain: DevChain,
+  options: DemoOptions,
+): Promise<Run> {
+  const shop = await openShop(chain, { relayCancellations: 'always' })
+  const worker = startWorker(shop)
+  try {
+    return await playAll(chain, { ...options, shop, stories })
+  } finally {
+    await worker.stop()
+    await shop.close()
+  }
+}
+
+/** Who works here are processes of their own. */
+async function playCrash(chain: DevChain, options: DemoOptions): Promise<Run> {
+  const shop = await openShop(chain, { lease: 2_000 })
+  try {
+    return await playAll(chain, { ...options, shop, stories: [crash] })
+  } finally {
+    await shop.close()
+  }
+}
+
 async function playAll(
   chain: DevChain,
-  shop: Shop,
-  { amount, json }: DemoOptions,
+  {
+    shop,
+    stories,
+    amount,
+    json,
+  }: DemoOptions & { shop: Shop; stories: readonly Story[] },
 ): Promise<Run> {
   const narrator = json ? undefined : narrateInTerminal()
   const about = {

@@ -53,7 +53,8 @@ export function createNarrator({
     },
     close({ asTold, stories: played, seconds }) {
       const good = played.filter((story) => story.asTold).length
-      const line = `${good} of ${played.length} stories ended as told, in ${seconds.toFixed(1)} s`
+      const what = played.length === 1 ? 'story' : 'stories'
+      const line = `${good} of ${played.length} ${what} ended as told, in ${seconds.toFixed(1)} s`
       print('')
       print(asTold ? green(line) : red(line))
     },

@@ -6,6 +6,7 @@ export const help = `Plays five orders on a local chain and shows what becomes o
   npm run demo -- [options]
 
   --amount 12.50  what each order is about, in USDC (the payer has 10,000)
+  --crash         kill the worker between broadcast and record, and restart it
   --fork URL      fork a live Base node and use its real USDC
   --json          print one JSON document and nothing else
   --help          print this
@@ -14,6 +15,7 @@ Exits with 0 only if every story ended as told.`
 
 export type DemoOptions = {
   amount: string
+  crash: boolean
   fork: string | undefined
   json: boolean
   help: boolean
@@ -25,14 +27,16 @@ export function readOptions(args: readonly string[]): DemoOptions {
     args: [...args],
     options: {
       amount: { type: 'string', default: '12.50' },
+      crash: { type: 'boolean', default: false },
       fork: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const { amount = '', fork, json = false, help = false } = values
+  const { amount = '', crash = false, fork } = values
+  const { json = false, help = false } = values
   parseAmount(amount)
   if (fork !== undefined && !URL.canParse(fork))
     throw new TypeError('--fork takes the URL of a node')
-  return { amount, fork, json, help }
+  return { amount, crash, fork, json, help }
 }

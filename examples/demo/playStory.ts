@@ -23,7 +23,7 @@ export async function playStory(
   { story, shop, amount, start, onStep }: PlayStoryParameters,
 ): Promise<Played> {
   await fillPurse(chain)
-  const before = await readBalances(chain)
+  const before = await readBalances(chain, shop)
   const steps: Step[] = []
   const tell: Scene['tell'] = async (actor, step, hash) => {
     const told = { actor, step, ...(await look(chain, { start, hash })) }
@@ -33,7 +33,7 @@ export async function playStory(
   const scene = setScene(chain, { shop, amount, tell })
 
   const { problem, ...ending } = await perform(story, scene)
-  const after = await readBalances(chain)
+  const after = await readBalances(chain, shop)
   const due = balancesDue(story, { before, amount })
   const settled = isDeepStrictEqual(after, due)
   return {
@@ -70,7 +70,7 @@ function setScene(
   chain: DevChain,
   { shop, amount, tell }: Pick<Scene, 'shop' | 'tell'> & { amount: string },
 ): Scene {
-  const to = chain.clients.merchant.account.address
+  const to = shop.merchant.account.address
   return {
     chain,
     shop,

@@ -36,7 +36,7 @@ export function draftOrder(
 }
 
 /** What the payer's page does with what the merchant drafted. */
-export function signOrder(
+function signOrder(
   { chain, expect }: Scene,
   { payment }: Pick<DraftedOrder, 'payment'>,
 ): Promise<SignedPayment> {

@@ -146,7 +146,7 @@ const mismatched: Story = {
 
   async play(scene) {
     const { chain, expect, shop } = scene
-    const { payer, merchant, public: reader } = chain.clients
+    const { payer, public: reader } = chain.clients
     const drafted = await draftOrder(scene)
     const orderId = drafted.order.id
     await scene.tell('merchant', 'drafts a ReceiveWithAuthorization')
@@ -167,7 +167,11 @@ const mismatched: Story = {
       primaryType: 'ReceiveWithAuthorization',
     }
     const { to, data } = captureCall({ payment })
-    const hash = await merchant.sendTransaction({ to, data, gas: 200_000n })
+    const hash = await shop.merchant.sendTransaction({
+      to,
+      data,
+      gas: 200_000n,
+    })
     const error = await waitForOutcome(reader, { payment, hash }).catch(
       (error: unknown) => error,
     )

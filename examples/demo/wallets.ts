@@ -1,4 +1,5 @@
 import { type DevChain, devContracts } from 'countersign/devchain'
+import type { Shop } from './openShop.js'
 import type { Balances, Hash } from './types.js'
 
 const { abi } = devContracts.fiatTokenV2_2
@@ -7,15 +8,17 @@ const { abi } = devContracts.fiatTokenV2_2
 const purse = 10_000n * 10n ** 6n
 
 export async function fillPurse(chain: DevChain): Promise<void> {
-  const { payer } = await readBalances(chain)
   const to = chain.clients.payer.account.address
-  if (payer < purse) await chain.mint({ to, value: purse - payer })
+  const balance = await balanceOf(chain, to)
+  if (balance < purse) await chain.mint({ to, value: purse - balance })
 }
 
-export async function readBalances(chain: DevChain): Promise<Balances> {
-  const { payer, merchant } = chain.clients
+export async function readBalances(
+  chain: DevChain,
+  { merchant }: Pick<Shop, 'merchant'>,
+): Promise<Balances> {
   return {
-    payer: await balanceOf(chain, payer.account.address),
+    payer: await balanceOf(chain, chain.clients.payer.account.address),
     merchant: await balanceOf(chain, merchant.account.address),
     savings: await balanceOf(chain, savingsOf(chain)),
   }

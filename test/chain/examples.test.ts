@@ -21,7 +21,11 @@ const examples = readdirSync(`${root}/examples`).filter((name) =>
 )
 
 const chain = await startDevChain({ blockTime: 0 })
-afterAll(() => chain.stop())
+const shop = await openShop(chain)
+afterAll(async () => {
+  await shop.close()
+  await chain.stop()
+})
 
 type Ended = { code: number | null; stdout: string; stderr: string }
 
@@ -183,6 +187,7 @@ test('examples and demo use the published entries and nothing inside', () => {
     'countersign/reads',
     'countersign/sql',
     'viem',
+    'viem/accounts',
   ])
 })
 
@@ -206,6 +211,22 @@ test('npm run demo prints a timeline, ends within 20 seconds and leaves no node'
   expect(stdout).toContain('reverts: "FiatTokenV2: invalid signature"')
   expect(stdout).toMatch(/5 of 5 stories ended as told, in [\d.]+ s\n$/)
   await expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed')
+})
+
+test.concurrent('--crash kills a worker after it sent, and there is one transfer and the right record', async () => {
+  const { code, stderr, document } = await runJson('--crash')
+  const [story] = document.stories
+  expect([code, stderr, document.asTold]).toEqual([0, '', true])
+  expect(document.stories.map(ending)).toEqual([
+    ['crash', 'captured', 'captured'],
+  ])
+  const sent = story?.steps.flatMap(({ transaction }) => transaction ?? [])
+  expect(sent?.map(({ hash }) => hash)).toEqual([
+    story?.order?.capture?.transactionHash,
+  ])
+  expect(story?.steps.at(-1)?.step).toBe(
+    'counts: 1 transaction, 1 transfer, 1 record',
+  )
 })
 
 test.concurrent('--json prints one document of stories, steps, outcomes and balances', async () => {
@@ -248,12 +269,12 @@ test.concurrent('--amount moves exactly that, to the last unit', async () => {
 })
 
 test.concurrent('--fork plays on a copy and leaves the forked chain alone', async () => {
-  const before = await readBalances(chain)
+  const before = await readBalances(chain, shop)
   const { code, document } = await runJson('--fork', chain.urls.http)
   expect([code, document.asTold, document.chainId]).toEqual([0, true, 31337])
   expect(document.token).toBe(chain.token)
   expect(document.stories[0]?.balances.before.payer).toBe('20000000000')
-  expect(await readBalances(chain)).toEqual(before)
+  expect(await readBalances(chain, shop)).toEqual(before)
 })
 
 test.concurrent('stories that do not end as told are named, and the demo fails', async () => {
@@ -292,7 +313,7 @@ test.each([
 test.concurrent('--help names every option', async () => {
   const { code, stdout } = await runDemo('--help')
   expect(code).toBe(0)
-  for (const option of ['--amount', '--fork', '--json', '--help'])
+  for (const option of ['--amount', '--crash', '--fork', '--json', '--help'])
     expect(stdout).toContain(option)
 })
 
@@ -316,9 +337,6 @@ test.concurrent('an interrupted demo leaves no node and no orders', async ({
   expect(stdout).not.toContain('stories ended as told')
   expect(foldersIn(TMPDIR)).toEqual([])
 })
-
-const shop = openShop(chain)
-afterAll(() => shop.close())
 
 const still: Story = {
   id: 'still',
