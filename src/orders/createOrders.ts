@@ -19,7 +19,7 @@ import type { CreateOrdersParameters, OrdersContext } from './types.js'
 import { voidOrder } from './voidOrder.js'
 import { watchVerb } from './watchVerb.js'
 
-/** What can be done with orders, each described in full where it is written. */
+/** What can be done with orders, each described where it is written. */
 type Verbs = {
   /** Fixes what an order costs, and gives the payment to sign. */
   draft: typeof draftOrder
