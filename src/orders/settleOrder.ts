@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import type { AttemptRecord, OrderRecord, ProofRecord } from '../store/types.js'
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { tellLoss } from './tellLoss.js'
 
 /** An order with what is on record about it. */
 export type OrderFile = {
@@ -129,7 +130,7 @@ function settleCancel(
   proof: Omit<ProofRecord, 'version'>,
   at: bigint,
 ): Changes {
-  const { order, attempt } = file
+  const { order, attempt, proofs } = file
   const filed = fileProof(file, proof)
   if (!filed) return noChanges()
   const changes = {
@@ -151,11 +152,16 @@ function settleCancel(
     },
     settledBy(proof),
   )
-  return { ...changes, orders: [moved.order], events: [moved.event] }
+  const lost = tellLoss(moved.order, { proofs, at })
+  return {
+    ...changes,
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
+  }
 }
 
 function settleConsumed(
-  { order, attempt }: OrderFile,
+  { order, attempt, proofs }: OrderFile,
   evidence: Extract<Evidence, { kind: 'consumed' }>,
   at: bigint,
 ): Changes {
@@ -183,16 +189,17 @@ function settleConsumed(
       wish: undefined,
     },
   )
+  const lost = tellLoss(moved.order, { proofs, at })
   return {
     ...noChanges(),
     attempts,
-    orders: [moved.order],
-    events: [moved.event],
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
   }
 }
 
 function settleExpired(
-  { order, attempt }: OrderFile,
+  { order, attempt, proofs }: OrderFile,
   evidence: Extract<Evidence, { kind: 'expired' }>,
   at: bigint,
 ): Changes {
@@ -206,11 +213,13 @@ function settleExpired(
     ...(final ? { grade: 'finalized' as const } : {}),
   }
   const stays = order.state === 'voided' || order.state === 'expired'
-  if (stays)
-    return {
-      ...closeAttempt(attempt, final),
-      orders: [{ ...order, ...fields }],
-    }
+  if (stays) {
+    const row = { ...order, ...fields }
+    // What was given up after its payment was lost ends here.
+    const isEnd = final && order.state === 'voided' && !order.unexpected
+    const told = isEnd ? tellLoss(row, { proofs, at }) : { orders: [row] }
+    return { ...closeAttempt(attempt, final), ...told }
+  }
   const moved = moveOrder(
     order,
     'expired',
@@ -221,10 +230,11 @@ function settleExpired(
     },
     fields,
   )
+  const lost = tellLoss(moved.order, { proofs, at })
   return {
     ...closeAttempt(attempt, final),
-    orders: [moved.order],
-    events: [moved.event],
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OrderRecord, TransactionRecord } from '../store/types.js'
-import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { type Changes, moveOrder, noChanges } from './changes.js'
 import type { OrderFile } from './settleOrder.js'
 
 /**
@@ -48,21 +48,13 @@ export function unsettleOrder(
       wish: to === 'capturing' ? 'capture' : undefined,
     },
   )
-  const lost =
-    order.fulfilled !== undefined && !isOpen
-      ? tellOrder(moved.order, {
-          type: 'lossAfterFulfilment',
-          at,
-          data: { fulfilled: order.fulfilled },
-        })
-      : undefined
   return {
     ...noChanges(),
-    orders: [lost?.order ?? moved.order],
+    orders: [moved.order],
     attempts: [{ ...attempt, open: isOpen }],
     transactions: isOpen ? ours.map((sent) => ({ ...sent, open: true })) : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
-    events: [moved.event, ...(lost ? [lost.event] : [])],
+    events: [moved.event],
   }
 }
 

@@ -188,8 +188,8 @@ test('a capture lost after its window is over raises the loss', async () => {
     'captured',
     'fulfil',
     'reorged',
-    'lossAfterFulfilment',
     'expired',
+    'lossAfterFulfilment',
   ])
   await mineBlocks(chain, 16)
   await chain.warp(20)

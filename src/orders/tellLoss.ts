@@ -1,0 +1,22 @@
+import type { OrderRecord, ProofRecord } from '../store/types.js'
+import { type Changes, tellOrder } from './changes.js'
+
+/**
+ * Raises the loss of an order that was fulfilled for a payment the chain took
+ * back, now that this attempt pays it no more. Pure.
+ */
+export function tellLoss(
+  order: OrderRecord,
+  { proofs, at }: { proofs: readonly ProofRecord[]; at: bigint },
+): Pick<Changes, 'orders' | 'events'> {
+  const { fulfilled } = order
+  const isTakenBack = proofs.some(
+    ({ kind, removed, attempt }) =>
+      kind === 'capture' && removed && attempt === order.attempt,
+  )
+  if (fulfilled === undefined || !isTakenBack)
+    return { orders: [order], events: [] }
+  const data = { fulfilled }
+  const told = tellOrder(order, { type: 'lossAfterFulfilment', at, data })
+  return { orders: [told.order], events: [told.event] }
+}
