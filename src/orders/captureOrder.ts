@@ -1,5 +1,6 @@
+import type { TransactionRecord } from '../store/types.js'
 import type { LaneEngine } from './driveLanes.js'
-import { type FoundOrder, readOrderId } from './findOrder.js'
+import { type FoundOrder, findOrder, readOrderId } from './findOrder.js'
 import { showOrder } from './showOrder.js'
 import type { CaptureResult, OrdersContext } from './types.js'
 import { isDecided } from './waitForOrders.js'
@@ -25,17 +26,44 @@ export async function captureOrder(
   engine: LaneEngine,
   { orderId, timeout = 60_000 }: CaptureOrderParameters,
 ): Promise<CaptureResult> {
-  const asked = await engine.wish(readOrderId(orderId))
-  if (isDecided(asked.order)) return readResult(asked)
-  const found = await engine.waitFor(asked.order, timeout)
-  return found ? readResult(found) : readOpenResult(context, asked)
+  const id = readOrderId(orderId)
+  const asked = await engine.wish(id)
+  const found = isDecided(asked)
+    ? undefined
+    : await engine.waitFor(asked, timeout)
+  return found ? readResult(found, []) : readNow(context, id)
 }
 
-function readResult(found: FoundOrder): CaptureResult {
+/** As the record stands when nobody waits, or the time to wait is over. */
+async function readNow(
+  context: OrdersContext,
+  id: string,
+): Promise<CaptureResult> {
+  const [found, sent] = await context.store.read(async (tables) => [
+    await findOrder(tables, context, id),
+    await tables.transactions.find({ orderIds: [id] }),
+  ])
+  return readResult(found, sent)
+}
+
+/** What an order on record is as the result of its capture. Pure. */
+export function readResult(
+  found: FoundOrder,
+  sent: readonly TransactionRecord[],
+): CaptureResult {
   const order = showOrder(found)
-  const { capture } = order
+  const { capture, state } = order
   if (capture) return { status: 'captured', order, proof: capture }
-  return { status: 'rejected', order, reason: readReason(found) }
+  if (isDecided(found.order) && state !== 'captured')
+    return { status: 'rejected', order, reason: readReason(found) }
+  const { attempt } = found
+  const until = attempt.signedBefore ?? attempt.validBefore
+  return {
+    status: 'unknown',
+    order,
+    resolvedBy: resolverOf(found, sent),
+    until,
+  }
 }
 
 function readReason({ order: { state, reason } }: FoundOrder): string {
@@ -44,28 +72,12 @@ function readReason({ order: { state, reason } }: FoundOrder): string {
   return state === 'stored' ? (reason ?? 'notOpen') : 'notOpen'
 }
 
-/** What is known when the time to wait is over. */
-async function readOpenResult(
-  { store }: OrdersContext,
-  asked: FoundOrder,
-): Promise<CaptureResult> {
-  const { id } = asked.order
-  const orderIds = [id]
-  const { order = asked.order, sent } = await store.read(async (tables) => {
-    const [order] = await tables.orders.find({ ids: orderIds })
-    return { order, sent: await tables.transactions.find({ orderIds }) }
-  })
+function resolverOf(
+  { order: { state } }: FoundOrder,
+  sent: readonly TransactionRecord[],
+): 'worker' | 'chain' | 'window' {
+  if (state === 'stored') return 'worker'
   const open = sent.filter((row) => row.open)
-  const { attempt } = asked
-  return {
-    status: 'unknown',
-    order: showOrder({ ...asked, order }),
-    resolvedBy:
-      open.length === 0
-        ? 'worker'
-        : open.some(({ hash }) => hash === undefined)
-          ? 'window'
-          : 'chain',
-    until: attempt.signedBefore ?? attempt.validBefore,
-  }
+  // Nothing can be sent again while the wallet may have sent it.
+  return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
 }

@@ -2,6 +2,7 @@ import type { Address, Hash, Hex } from 'viem'
 import { signTransaction } from '../capture/sendTransaction.js'
 import { signRelease } from '../capture/signRelease.js'
 import { wait } from '../reads/wait.js'
+import { StaleRecordError } from '../store/errors.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import {
   type Changes,
@@ -32,33 +33,41 @@ export async function recordTransactions(
   fees: LaneFees,
 ): Promise<RecordedBytes[]> {
   let left = drafts
-  while (left.length > 0) {
+  for (let tries = 1; left.length > 0; tries++) {
     const { nextNonce } = lane.value
     const signed = await signDrafts(context, lane, left, fees)
     const value = { ...lane.value, nextNonce: nextNonce + left.length }
-    const changed = await context.store.write(
-      async (tables) => {
-        const ids = left.map(({ file }) => file.order.id)
-        const orders = await tables.orders.find({ ids })
-        const versions = new Map(orders.map((row) => [row.id, row.version]))
-        const stale = left.filter(
-          ({ file: { order } }) => versions.get(order.id) !== order.version,
-        )
-        if (stale.length > 0) return stale
-        await writeChanges(tables, planRecord(left, signed, context.now()))
-        await tables.setValue(laneKey(lane.wallet.lane), value)
-        return []
-      },
-      { lease: lane.lease },
-    )
-    if (changed.length === 0) {
+    const changes = planRecord(left, signed, context.now())
+    try {
+      await context.store.write(
+        async (tables) => {
+          await writeChanges(tables, changes)
+          await tables.setValue(laneKey(lane.wallet.lane), value)
+        },
+        { lease: lane.lease },
+      )
       keepRecorded(lane, left, signed, value)
       return signed.map(({ bytes }) => bytes)
+    } catch (error) {
+      if (!(error instanceof StaleRecordError) || tries === 5) throw error
+      // Nonces stay without a gap: what is left is signed again.
+      left = await dropStale(context, left)
     }
-    // Nonces stay without a gap: what is left is signed again.
-    left = left.filter((draft) => !changed.includes(draft))
   }
   return []
+}
+
+/** What nobody wrote to since it was read. */
+async function dropStale(
+  { store }: OrdersContext,
+  drafts: readonly DueDraft[],
+): Promise<DueDraft[]> {
+  const ids = drafts.map(({ file }) => file.order.id)
+  const orders = await store.read((tables) => tables.orders.find({ ids }))
+  const versions = new Map(orders.map((row) => [row.id, row.version]))
+  return drafts.filter(
+    ({ file: { order } }) => versions.get(order.id) === order.version,
+  )
 }
 
 type SignedRow = {
@@ -67,7 +76,7 @@ type SignedRow = {
 }
 
 /** Signed in small groups: requests on their way have to get their turn. */
-const groupSize = 20
+const groupSize = 50
 
 async function signDrafts(
   context: OrdersContext,

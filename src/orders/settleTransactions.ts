@@ -152,7 +152,10 @@ function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
   const held = tellOrder(
     order,
     { type: 'payerHeld', at, data: { payer: order.payer } },
-    { held: true, sendDue: undefined },
+    {
+      ...{ held: true, sendDue: undefined, wish: undefined },
+      reason: order.reason ?? 'payerHeld',
+    },
   )
   ledger.add({ orders: [held.order], events: [held.event] })
 }

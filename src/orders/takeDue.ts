@@ -152,7 +152,11 @@ async function refuse(
 }
 
 function endDue({ order }: OrderFile): Changes {
-  return { ...noChanges(), orders: [{ ...order, sendDue: undefined }] }
+  const { state, wish } = order
+  // Whoever waits for a capture that was asked for hears that it is not to be.
+  const left = state === 'stored' ? undefined : wish
+  const ended = { ...order, sendDue: undefined, wish: left }
+  return { ...noChanges(), orders: [ended] }
 }
 
 /** While one chunk is at the node the next one is signed. */

@@ -1,7 +1,7 @@
 import type { Lane, OrderRecord } from '../store/types.js'
 import type { FoundOrder } from './findOrder.js'
 import { laneKey } from './laneState.js'
-import { openLedger, readRows } from './openLedger.js'
+import { type OrderRows, openLedger } from './openLedger.js'
 import type { OrdersContext } from './types.js'
 
 /** Those who wait for orders to be decided, asked about all together. */
@@ -84,16 +84,18 @@ async function findDecided(
 ): Promise<ReadonlyMap<string, FoundOrder>> {
   return store.read(async (tables) => {
     const orders = await tables.orders.find({ ids: [...new Set(ids)] })
-    const decided = orders.filter(isDecided).map(({ id }) => id)
-    const found = collectFound(await readRows(tables, decided))
+    const decided = orders.filter(isDecided)
+    const orderIds = decided.map(({ id }) => id)
+    if (orderIds.length === 0) return new Map()
+    const attempts = await tables.attempts.find({ orderIds })
+    const proofs = await tables.proofs.find({ orderIds })
+    const found = collectFound({ orders: decided, attempts, proofs })
     return new Map(found.map((one) => [one.order.id, one]))
   })
 }
 
 /** Orders with what is on record beside them, from rows of many. Pure. */
-export function collectFound(
-  rows: Parameters<typeof openLedger>[0],
-): FoundOrder[] {
+function collectFound(rows: OrderRows): FoundOrder[] {
   const ledger = openLedger(rows)
   const attempts = new Map<string, FoundOrder['attempts'][number][]>()
   for (const row of rows.attempts)

@@ -1,18 +1,16 @@
 import type { OrderRecord } from '../store/types.js'
-import { tellOrder, writeChanges } from './changes.js'
+import { noChanges, tellOrder, writeChanges } from './changes.js'
 import { OrderNotFoundError } from './errors.js'
-import { type FoundOrder, isInScopes } from './findOrder.js'
-import { openLedger, readRows } from './openLedger.js'
+import { isInScopes } from './findOrder.js'
 import type { OrdersContext } from './types.js'
-import { collectFound } from './waitForOrders.js'
 import { writeAgain } from './writeAgain.js'
 
 /** Writes down that an order is to be captured, with the others of this tick. */
-export type WishCapture = (orderId: string) => Promise<FoundOrder>
+export type WishCapture = (orderId: string) => Promise<OrderRecord>
 
 type Wish = {
   orderId: string
-  settle(found: FoundOrder): void
+  settle(order: OrderRecord): void
   fail(error: unknown): void
 }
 
@@ -47,27 +45,28 @@ async function writeWishes(
 ): Promise<void> {
   const ids = [...new Set(wishes.map(({ orderId }) => orderId))]
   const at = context.now()
-  const rows = await writeAgain(context, async (tables) => {
-    const read = await readRows(tables, ids)
-    const own = read.orders.filter((order) => isInScopes(context, order))
-    const ledger = openLedger(read)
-    for (const order of own) {
+  const found = await writeAgain(context, async (tables) => {
+    const orders = new Map<string, OrderRecord>()
+    const changes = noChanges()
+    for (const order of await tables.orders.find({ ids })) {
+      if (!isInScopes(context, order)) continue
+      orders.set(order.id, order)
       if (!isToBeAsked(order)) continue
       const told = tellOrder(
         order,
         { type: 'captureRequested', at },
         { wish: 'capture', sendDue: 0n, held: false, reason: undefined },
       )
-      ledger.add({ orders: [told.order], events: [told.event] })
+      orders.set(order.id, told.order)
+      changes.orders.push(told.order)
+      changes.events.push(told.event)
     }
-    await writeChanges(tables, ledger.close())
-    const orders = own.flatMap(({ id }) => ledger.fileOf(id)?.order ?? [])
-    return { ...read, orders }
+    await writeChanges(tables, changes)
+    return orders
   })
-  const found = new Map(collectFound(rows).map((one) => [one.order.id, one]))
   for (const { orderId, settle, fail } of wishes) {
-    const one = found.get(orderId)
-    if (one) settle(one)
+    const order = found.get(orderId)
+    if (order) settle(order)
     else fail(new OrderNotFoundError({ orderId }))
   }
 }
