@@ -1,18 +1,18 @@
-import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startDevChain } from 'countersign/devchain'
 import type { OrderRecord, PaymentStore } from 'countersign/orders'
 import { erc20Abi } from 'viem'
 import { getTransactionCount, readContract } from 'viem/actions'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { bundleWorker } from '../kills/bundleWorker.js'
+import { isFull } from '../kills/killCases.js'
 import { openStore } from '../kills/openShop.js'
 import type { Plan } from '../kills/plan.js'
 import { type Child, startChild } from '../kills/runChild.js'
 import { type Stage, setStage } from '../kills/stage.js'
+import { readLeases } from '../kills/toldLeases.js'
 import { startDatabase } from './database.js'
 
-const isFull = process.env.COUNTERSIGN_FULL === '1'
 const perRecipient = isFull ? 100 : 20
 
 const [chain, database, worker] = await Promise.all([
@@ -41,25 +41,31 @@ test.each([2, 4])(
         }),
       )
     const plan = joinPlans(stages)
-    const children = Array.from({ length: count }, () =>
-      startChild(worker.file, plan),
-    )
+    const start = (): Child => {
+      const child = startChild(worker.file, plan)
+      onTestFinished(() => {
+        child.kill('SIGKILL')
+      })
+      return child
+    }
+    const children = Array.from({ length: count }, start)
     const store = openStore(plan.engine)
-    const captured = () => countCaptured(store, plan)
-    const [killed, slept, ...others] = children
-    if (!killed || !slept) throw new Error('two at least')
+    const left = async () =>
+      plan.orderIds.length - (await countCaptured(store, plan))
 
-    await until(async () => (await captured()) >= 6)
+    const killed = await findHolder(`workers${count}`, children)
     killed.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
-    slept.kill('SIGSTOP')
-    const replacement = startChild(worker.file, plan)
-    await sleep(3 * plan.policy.lease)
+    const others = [...children.filter((one) => one !== killed), start()]
+    const asleep = await findHolder(`workers${count}`, others)
+    asleep.kill('SIGSTOP')
+    await sleep(1.5 * plan.policy.lease)
     await database.restart()
-    slept.kill('SIGCONT')
+    expect(await left()).toBeGreaterThan(0)
+    asleep.kill('SIGCONT')
 
-    await until(async () => (await captured()) === plan.orderIds.length)
-    await endAll([slept, ...others, replacement])
+    await until(async () => (await left()) === 0)
+    await endAll(others)
     const orders = await store.read((tables) =>
       tables.orders.find({ ids: plan.orderIds }),
     )
@@ -104,6 +110,26 @@ async function countCaptured(
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(100)
+}
+
+/** A process that works on a lane now. */
+async function findHolder(
+  name: string,
+  children: readonly Child[],
+): Promise<Child> {
+  for (;;) {
+    const held = await database.ask(
+      `select owner from shop.leases where key like 'lane:%'
+        and expires > extract(epoch from clock_timestamp()) * 1000`,
+      name,
+    )
+    const owners = held.map(({ owner }) => String(owner))
+    const holder = children.find((child) =>
+      readLeases(child.lines()).some(({ owner }) => owners.includes(owner)),
+    )
+    if (holder) return holder
+    await sleep(50)
+  }
 }
 
 /** Told to stop, a worker ends by itself and without a word. */

@@ -18,8 +18,10 @@ export type Boundaries = {
 }
 
 /** Repeats beyond that are polls: how many there are depends on the clock. */
-const countedOf = (name: string): number =>
-  name.startsWith('takeLease') ? 1 : 2
+const countedOf = (name: string): number => (poll.test(name) ? 1 : 2)
+
+/** A lease that is prolonged, and a look at an account. */
+const poll = /^takeLease|eth_getTransactionCount/
 
 export function createBoundaries(kill: Kill | undefined): Boundaries {
   const counts = new Map<string, number>()

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getPaymentOutcome, type SignedPayment } from 'countersign'
-import type {
-  Order,
-  OrderRecord,
-  PaymentStore,
-  Scope,
-  TransactionRecord,
-} from 'countersign/orders'
+import type { OrderRecord, PaymentStore, Scope } from 'countersign/orders'
 import { type Address, erc20Abi } from 'viem'
 import { getTransactionCount, readContract } from 'viem/actions'
 import { findSecrets } from './findSecrets.js'
@@ -29,7 +23,7 @@ export async function judge(stage: Stage): Promise<string[]> {
     const problems = [
       ...found.problems,
       ...(await recover(stage, shop, found)),
-      ...(await checkOutcomes(stage, shop)),
+      ...(await checkOutcomes(stage, shop, found)),
       ...(await checkLeases(stage, shop)),
       ...(await checkNonces(stage)),
       ...(await checkQuiet(stage, shop)),
@@ -45,12 +39,13 @@ export async function judge(stage: Stage): Promise<string[]> {
 /** What the dead process left on record. */
 type Left = {
   orders: readonly OrderRecord[]
-  /** Given to a wallet or not: nobody can know. */
-  unknown: readonly TransactionRecord[]
+  /** A wallet was asked, or not: nobody can know. It was not. */
+  isLost: boolean
   problems: readonly string[]
 }
 
-async function inspect({ plan }: Stage): Promise<Left> {
+async function inspect(stage: Stage): Promise<Left> {
+  const { plan } = stage
   const store = openStore(plan.engine)
   const { orders, transactions } = await store.read(async (tables) => ({
     orders: await tables.orders.find({ ids: plan.orderIds }),
@@ -66,10 +61,11 @@ async function inspect({ plan }: Stage): Promise<Left> {
         ),
     )
     .map(({ state }) => `left an order ${state} without a transaction`)
-  const unknown = transactions.filter(
+  const isUnknown = transactions.some(
     ({ hash, open }) => open && hash === undefined,
   )
-  return { orders, unknown, problems }
+  const isLost = isUnknown && (await countSent(stage, 'pending')) === 0
+  return { orders, isLost, problems }
 }
 
 /** Works on, as the merchant's next process does. */
@@ -83,8 +79,7 @@ async function recover(
   const running = shop.orders.run({ signal: stop.signal })
   const problems: string[] = []
   try {
-    const sent = await countSent(stage, 'pending')
-    if (left.unknown.length > 0 && sent === 0) {
+    if (left.isLost) {
       await sleep(2000)
       if ((await countSent(stage, 'pending')) > 0)
         problems.push('sent again what may have been sent')
@@ -145,8 +140,12 @@ async function waitUntilSettled(
 async function checkOutcomes(
   stage: Stage,
   { orders, client }: Shop,
+  { isLost }: Left,
 ): Promise<string[]> {
   const { plan, payments, chain, recipient } = stage
+  const wished = plan.flow === 'cancel' ? 'canceled' : 'captured'
+  // A wallet that may have sent something leaves nothing but to wait.
+  const expected = isLost ? 'expired' : wished
   const problems: string[] = []
   let paid = 0n
   for (const [index, payment] of payments.entries()) {
@@ -155,8 +154,8 @@ async function checkOutcomes(
     if (outcome.status !== order.state)
       problems.push(`record ${order.state}, chain ${outcome.status}`)
     if (outcome.status === 'captured') paid += payment.message.value
-    if (!expectedStates(stage).includes(order.state))
-      problems.push(`ended ${order.state} (${order.reason})`)
+    if (order.state !== expected)
+      problems.push(`ended ${order.state}, not ${expected}: ${order.reason}`)
   }
   const balance = await readContract(chain.clients.public, {
     address: plan.token,
@@ -166,12 +165,6 @@ async function checkOutcomes(
   })
   if (balance !== paid) problems.push(`was paid ${balance}, not ${paid}`)
   return problems
-}
-
-/** A wallet that may have sent something leaves nothing but to wait. */
-function expectedStates({ plan }: Stage): readonly Order['state'][] {
-  const wished = plan.flow === 'cancel' ? 'canceled' : 'captured'
-  return plan.account === 'local' ? [wished] : [wished, 'expired']
 }
 
 /** What a worker that was told to stop held is free at once. */
@@ -226,8 +219,12 @@ async function checkQuiet(
   const before = await takeSnapshot(stage, store)
   await orders.reconcile()
   await orders.reconcile()
+  const { ok } = await orders.audit({ fromBlock: 0n })
   const after = await takeSnapshot(stage, store)
-  return before === after ? [] : [`changed by a look: ${before} to ${after}`]
+  return [
+    ...(ok ? [] : ['chain and record differ']),
+    ...(before === after ? [] : [`changed by a look: ${before} to ${after}`]),
+  ]
 }
 
 async function takeSnapshot(

@@ -14,29 +14,34 @@ export type Ended = {
 export type Child = {
   pid: number
   kill: (signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => void
+  /** What it printed so far. */
+  lines: () => readonly string[]
   ended: Promise<Ended>
 }
 
 /** Starts a program with its plan as the only argument. */
 export function startChild(file: string, plan: Plan): Child {
   const child = spawn(process.execPath, [file, JSON.stringify(plan)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Nothing is written to it: it ends when this process does.
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   const out: Buffer[] = []
   const problems: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => problems.push(chunk))
+  const lines = () => Buffer.concat(out).toString().split('\n').filter(Boolean)
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) =>
       resolve({
         code,
         signal,
-        lines: Buffer.concat(out).toString().split('\n').filter(Boolean),
+        lines: lines(),
         problem: Buffer.concat(problems).toString(),
       }),
     )
   })
   if (child.pid === undefined) throw new Error('the child did not start')
-  return { pid: child.pid, kill: (signal) => child.kill(signal), ended }
+  const kill: Child['kill'] = (signal) => child.kill(signal)
+  return { pid: child.pid, kill, lines, ended }
 }

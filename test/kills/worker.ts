@@ -107,4 +107,7 @@ async function watch(
   await running
 }
 
+// Nobody is left to follow it.
+process.stdin.once('end', () => process.exit(1)).resume()
 await main(JSON.parse(process.argv[2] ?? ''))
+process.stdin.destroy()
