@@ -4,12 +4,16 @@
  *
  *     npm run demo
  *     npm run demo -- --crash
+ *     npm run demo -- --load 500
  *     npm run demo -- --help
  */
 import process from 'node:process'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { crash } from './crash.js'
 import { explainProblem } from './explainProblem.js'
+import { writeJson } from './format.js'
+import { playLoad } from './load.js'
+import { type LoadNarrator, narrateLoad } from './narrateLoad.js'
 import { createNarrator } from './narrator.js'
 import { openShop, type Shop, startWorker } from './openShop.js'
 import { type DemoOptions, help, readOptions } from './options.js'
@@ -20,6 +24,8 @@ import type { Narrator, Played, Run, Story } from './types.js'
 // An interrupted demo deletes its orders, and its node ends too.
 process.once('SIGINT', () => process.exit(130))
 
+const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
+
 try {
   const options = readOptions(process.argv.slice(2))
   if (options.help) console.log(help)
@@ -29,13 +35,19 @@ try {
   process.exitCode = 1
 }
 
-async function demo(options: DemoOptions): Promise<Run> {
+async function demo(options: DemoOptions): Promise<{ asTold: boolean }> {
   // Five blocks a second, as Base has them.
   const chain = await startDevChain({ blockTime: 0.2, forkUrl: options.fork })
   try {
-    return options.crash
-      ? await playCrash(chain, options)
-      : await playStories(chain, options)
+    const run = await (options.load === undefined
+      ? playStories(chain, options)
+      : playLoad(chain, {
+          ...options,
+          count: options.load,
+          narrator: showLoad(options),
+        }))
+    if (options.json) console.log(writeJson(run))
+    return run
   } finally {
     await chain.stop()
   }
@@ -45,22 +57,15 @@ async function playStories(
   chain: DevChain,
   options: DemoOptions,
 ): Promise<Run> {
-  const shop = await openShop(chain, { relayCancellations: 'always' })
-  const worker = startWorker(shop)
+  const policy = { relayCancellations: 'always' } as const
+  const shop = await openShop(chain, { policy })
+  // In the story of the crash, processes of their own do the work.
+  const worker = options.crash ? undefined : startWorker(shop)
   try {
-    return await playAll(chain, { ...options, shop, stories })
+    const played = options.crash ? [crash] : stories
+    return await playAll(chain, { ...options, shop, stories: played })
   } finally {
-    await worker.stop()
-    await shop.close()
-  }
-}
-
-/** Who works here are processes of their own. */
-async function playCrash(chain: DevChain, options: DemoOptions): Promise<Run> {
-  const shop = await openShop(chain, { lease: 2_000 })
-  try {
-    return await playAll(chain, { ...options, shop, stories: [crash] })
-  } finally {
+    await worker?.stop()
     await shop.close()
   }
 }
@@ -98,18 +103,16 @@ async function playAll(
   const asTold = played.every((story) => story.asTold)
   const run: Run = { ...about, asTold, seconds, stories: played }
   narrator?.close(run)
-  if (json) console.log(toJson(run))
   return run
 }
 
-function narrateInTerminal(): Narrator {
-  const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
-  return createNarrator({ print: (line) => console.log(line), colours })
+function showLoad({ json }: DemoOptions): LoadNarrator | undefined {
+  const { stdout } = process
+  const write = (text: string) => stdout.write(text)
+  const isTerminal = stdout.isTTY === true
+  return json ? undefined : narrateLoad({ write, isTerminal, colours })
 }
 
-/** Amounts and gas as decimal strings. */
-function toJson(run: Run): string {
-  const write = (_: string, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value
-  return JSON.stringify(run, write, 2)
+function narrateInTerminal(): Narrator {
+  return createNarrator({ print: (line) => console.log(line), colours })
 }

@@ -1,5 +1,10 @@
-import { formatAmount } from 'countersign'
-import type { Balances, Narrator, Step } from './types.js'
+import {
+  balanceHeader,
+  choosePaints,
+  groupDigits,
+  writeBalance,
+} from './format.js'
+import type { Narrator, Step } from './types.js'
 
 const columns = { time: 6, actor: 8, step: 50, transaction: 11, gas: 7 }
 
@@ -11,9 +16,7 @@ export function createNarrator({
   print(line: string): void
   colours: boolean
 }): Narrator {
-  const paint = (code: number) => (text: string) =>
-    colours ? `\x1b[${code}m${text}\x1b[0m` : text
-  const [bold, dim, red, green] = [paint(1), paint(2), paint(31), paint(32)]
+  const { bold, dim, red, green } = choosePaints(colours)
   let stories = 0
 
   return {
@@ -36,13 +39,14 @@ export function createNarrator({
       print(step.transaction?.reverted ? red(line) : line)
     },
     end({ asTold, problem, outcome, order, balances }) {
-      print(
-        dim(
-          `\n${' '.repeat(12)}${'before'.padStart(14)}${'after'.padStart(14)}`,
-        ),
-      )
+      print(dim(`\n${balanceHeader}`))
       for (const holder of ['payer', 'merchant', 'savings'] as const)
-        print(balanceLine(holder, balances))
+        print(
+          writeBalance(holder, {
+            before: balances.before[holder],
+            after: balances.after[holder],
+          }),
+        )
       print(
         asTold
           ? green(
@@ -70,39 +74,16 @@ function stepLine({ time, actor, step, transaction }: Step): string {
     (hash ? `${hash.slice(0, 6)}…${hash.slice(-4)}` : '').padEnd(
       columns.transaction,
     ),
-    (gasUsed === undefined ? '' : group(String(gasUsed))).padStart(columns.gas),
+    (gasUsed === undefined ? '' : groupDigits(String(gasUsed))).padStart(
+      columns.gas,
+    ),
     reverted ? 'reverted' : '',
   ]
   return `   ${cells.join('  ')}`.trimEnd()
-}
-
-function balanceLine(
-  holder: keyof Balances,
-  { before, after }: { before: Balances; after: Balances },
-): string {
-  const change = after[holder] - before[holder]
-  const cells = [
-    `   ${holder}`.padEnd(12),
-    money(before[holder]).padStart(14),
-    money(after[holder]).padStart(14),
-    change === 0n ? '' : `   ${change > 0n ? '+' : '-'}${money(change)}`,
-  ]
-  return cells.join('').trimEnd()
 }
 
 /** Minutes and seconds. */
 function clock(seconds: number): string {
   const digits = (value: number) => String(value).padStart(2, '0')
   return `+${digits(Math.floor(seconds / 60))}:${digits(seconds % 60)}`
-}
-
-/** USDC without its sign, at least two fraction digits. */
-function money(units: bigint): string {
-  const decimal = formatAmount(units < 0n ? -units : units)
-  const [whole = '', fraction = ''] = decimal.split('.')
-  return `${group(whole)}.${fraction.padEnd(2, '0')}`
-}
-
-function group(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ',')
 }

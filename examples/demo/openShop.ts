@@ -1,17 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import process from 'node:process'
-import type { DevChain, DevWalletClient } from 'countersign/devchain'
+import type { DevChain } from 'countersign/devchain'
 import type { Orders, OrdersPolicy } from 'countersign/orders'
-import { createWalletClient, type Hex, http, toHex } from 'viem'
+import { createReadClient } from 'countersign/reads'
+import {
+  type Chain,
+  type CustomTransport,
+  createWalletClient,
+  custom,
+  type Hex,
+  type PrivateKeyAccount,
+  toHex,
+  type WalletClient,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type Keeping, keepOrders } from './keepOrders.js'
 import { takeOrders } from './takeOrders.js'
 
 /** A merchant's shop with an account of its own. */
 export type Shop = {
   orders: Orders
-  merchant: DevWalletClient
+  merchant: WalletClient<CustomTransport, Chain, PrivateKeyAccount>
   place: Place
   /** Ends what is being done, and deletes the orders. */
   close(): Promise<void>
@@ -19,51 +26,53 @@ export type Shop = {
 
 /** All that a process needs to work for the shop. */
 export type Place = {
-  chain: DevChain['chain']
+  chain: Chain
   url: string
   token: DevChain['token']
-  /** Where the orders are kept. */
-  file: string
-  /** What opens the signatures there. */
+  keeping: Keeping
+  /** What opens the signatures on record. */
   sealKey: Hex
   /** What the merchant's transactions are signed with. */
   merchantKey: Hex
-  policy: OrdersPolicy
 }
 
-/** Opens a shop whose orders are kept sealed, in a file that goes with it. */
+type OpenShopParameters = {
+  policy?: OrdersPolicy | undefined
+  /** A PostgreSQL to keep the orders in. Default: a file. */
+  database?: string | undefined
+}
+
+/** Opens a shop whose orders are kept sealed, and go with it. */
 export async function openShop(
   chain: DevChain,
-  policy: OrdersPolicy = {},
+  { policy = {}, database }: OpenShopParameters = {},
 ): Promise<Shop> {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', remove)
+  const { keeping, remove } = keepOrders(database)
   const place: Place = {
     chain: chain.chain,
     url: chain.urls.http,
     token: chain.token,
-    file: join(folder, 'orders.db'),
+    keeping,
     sealKey: toHex(crypto.getRandomValues(new Uint8Array(32))),
     merchantKey: generatePrivateKey(),
-    policy,
   }
+  const node = createReadClient({ url: place.url, chain: place.chain })
   const merchant = createWalletClient({
     account: privateKeyToAccount(place.merchantKey),
-    chain: chain.chain,
-    transport: http(),
+    chain: place.chain,
+    // What is sent in one tick travels together.
+    transport: custom(node, { retryCount: 0 }),
   })
   const { address } = merchant.account
-  await chain.clients.test.setBalance({ address, value: 10n ** 18n })
-  const orders = takeOrders(place, merchant)
+  await chain.clients.test.setBalance({ address, value: 10n ** 20n })
+  const orders = takeOrders(place, merchant, policy)
   return {
     orders,
     merchant,
     place,
     close: async () => {
       await orders.close()
-      process.off('exit', remove)
-      remove()
+      await remove()
     },
   }
 }

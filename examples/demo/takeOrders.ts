@@ -1,19 +1,25 @@
-import { createOrders, type Orders, sealer } from 'countersign/orders'
+import {
+  createOrders,
+  type Orders,
+  type OrdersPolicy,
+  sealer,
+} from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
-import { sqliteStore } from 'countersign/sql'
 import { type Client, toBytes } from 'viem'
+import { openStore } from './keepOrders.js'
 import type { Place } from './openShop.js'
 
 /** Orders as every process of a shop takes them. */
 export function takeOrders(
-  { url, token, file, sealKey, policy }: Place,
+  { chain, url, token, keeping, sealKey }: Place,
   wallet: Client,
+  policy: OrdersPolicy = {},
 ): Orders {
   return createOrders({
-    store: sqliteStore({ file }),
+    store: openStore(keeping),
     seal: sealer({ keys: { demo: toBytes(sealKey) }, current: 'demo' }),
-    tokens: [{ client: createReadClient({ url, chain: wallet.chain }), token }],
+    tokens: [{ client: createReadClient({ url, chain }), token }],
     wallets: [wallet],
-    policy: { pollingInterval: 100, ...policy },
+    policy: { pollingInterval: 100, lease: 2_000, ...policy },
   })
 }

@@ -41,7 +41,7 @@ function savingsOf({ accounts, token }: DevChain): DevChain['token'] {
   return accounts[3]?.address ?? token
 }
 
-function balanceOf(
+export function balanceOf(
   { clients, token }: DevChain,
   account: DevChain['token'],
 ): Promise<bigint> {

@@ -7,6 +7,8 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test, vi } from 'vitest'
+import { drawProgress as drawCaptures } from '../../examples/demo/format.js'
+import { findProblem, type LoadRun } from '../../examples/demo/load.js'
 import { createNarrator } from '../../examples/demo/narrator.js'
 import { openShop } from '../../examples/demo/openShop.js'
 import { readOptions } from '../../examples/demo/options.js'
@@ -14,6 +16,7 @@ import { playStory } from '../../examples/demo/playStory.js'
 import type { Played, Run, Story } from '../../examples/demo/types.js'
 import { readBalances } from '../../examples/demo/wallets.js'
 import { drawProgress } from '../../examples/reads/show.js'
+import { startDatabase } from './database.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = readdirSync(`${root}/examples`).filter((name) =>
@@ -186,6 +189,7 @@ test('examples and demo use the published entries and nothing inside', () => {
     'countersign/orders',
     'countersign/reads',
     'countersign/sql',
+    'pg',
     'viem',
     'viem/accounts',
   ])
@@ -227,6 +231,117 @@ test.concurrent('--crash kills a worker after it sent, and there is one transfer
   expect(story?.steps.at(-1)?.step).toBe(
     'counts: 1 transaction, 1 transfer, 1 record',
   )
+})
+
+test.concurrent('--load captures many orders on one account and proves it to the unit', async () => {
+  const { code, stdout, stderr } = await runDemo('--load', '120')
+  expect([code, stderr]).toEqual([0, ''])
+  for (const control of ['\r', '\x1b']) expect(stdout).not.toContain(control)
+  expect(stdout).toMatch(/^ +0 % {2}sent: {3}0 {2}captured: {3}0\n/m)
+  expect(stdout).toMatch(/^ +100 % {2}sent: 120 {2}captured: 120\n/m)
+  expect(stdout).toMatch(
+    /120 captures in [\d.]+ s: \d+ a second, \d{1,2} HTTP requests in all, \d+ blocks\n/,
+  )
+  expect(stdout).toMatch(/payers +1,500.00 +0.00 +-1,500.00\n/)
+  expect(stdout).toMatch(/merchant +0.00 +1,500.00 +\+1,500.00\n/)
+  expect(stdout).toMatch(/on chain +120 transfers of 1,500.00\n/)
+  expect(stdout).toMatch(/on record +120 transfers of 1,500.00\n/)
+  expect(stdout).toContain('✓ each order captured once')
+})
+
+test('--database keeps the load in PostgreSQL and leaves nothing there', async () => {
+  const database = await startDatabase()
+  try {
+    const url = await database.create('demo')
+    const args = ['--load', '12', '--amount', '0.000001', '--database', url]
+    const { stdout, stderr } = await runDemo('--json', ...args)
+    const { store, captured, balances } = JSON.parse(stdout)
+    expect([stderr, store, captured]).toEqual(['', 'PostgreSQL', 12])
+    expect(balances.after).toEqual({ payers: '3', merchant: '12' })
+    const schemas = await database.ask(
+      "select nspname from pg_namespace where nspname like 'countersign%'",
+      'demo',
+    )
+    expect(schemas).toEqual([])
+  } finally {
+    await database.stop()
+  }
+})
+
+test('captures are shown on one line that grows, sent being half of the way', () => {
+  const draw = (sent: number, captured: number) =>
+    drawCaptures({ sent, captured, total: 60 }, true)
+
+  expect([draw(0, 0), draw(60, 0), draw(60, 60)]).toEqual([
+    `\r   ${'░'.repeat(30)}   0 %  sent:  0  captured:  0`,
+    `\r   ${'█'.repeat(15)}${'░'.repeat(15)}  50 %  sent: 60  captured:  0`,
+    `\r   ${'█'.repeat(30)} 100 %  sent: 60  captured: 60\n`,
+  ])
+})
+
+const load: Parameters<typeof findProblem>[0] = {
+  ...{ amount: '1', count: 2, captured: 2 },
+  balances: {
+    before: { payers: 5_000_000n, merchant: 7n },
+    after: { payers: 3_000_000n, merchant: 2_000_007n },
+  },
+  audit: {
+    chain: { count: 2, value: 2_000_000n },
+    captured: { count: 2, value: 2_000_000n },
+    differences: [],
+  },
+}
+const [hash, differing] = [`0x${'1'.repeat(64)}`, 2_000_001n] as const
+test.each<[string, Partial<LoadRun>, string | undefined]>([
+  ['as told', {}, undefined],
+  ['with one too few', { captured: 1 }, '1 of 2 were captured'],
+  [
+    'with a unit too much at the payers',
+    {
+      balances: {
+        ...load.balances,
+        before: { payers: 5_000_001n, merchant: 7n },
+      },
+    },
+    '2.000001 moved instead of 2',
+  ],
+  [
+    'with a unit too much at the merchant',
+    {
+      balances: {
+        ...load.balances,
+        before: { payers: 5_000_000n, merchant: 6n },
+      },
+    },
+    '2.000001 moved instead of 2',
+  ],
+  [
+    'with a unit too much on chain',
+    { audit: { ...load.audit, chain: { count: 2, value: differing } } },
+    '2.000001 moved instead of 2',
+  ],
+  [
+    'with a unit too much on record',
+    { audit: { ...load.audit, captured: { count: 2, value: differing } } },
+    '2.000001 moved instead of 2',
+  ],
+  [
+    'with a difference',
+    {
+      audit: {
+        ...load.audit,
+        differences: [
+          {
+            ...{ transactionHash: hash, logIndex: 0, blockNumber: 1n },
+            ...{ orderId: undefined, onChain: 1n, onRecord: undefined },
+          },
+        ],
+      },
+    },
+    'chain and record differ in 1 places',
+  ],
+])('a load that ends %s is judged so', (_, part, problem) => {
+  expect(findProblem({ ...load, ...part })).toBe(problem)
 })
 
 test.concurrent('--json prints one document of stories, steps, outcomes and balances', async () => {
@@ -306,6 +421,11 @@ test.each([
   [['--amount', '12.5000001'], 'not "12.5000001"'],
   [['--amount', '0'], 'not "0"'],
   [['--fork', 'nowhere'], '--fork takes the URL of a node'],
+  [['--load', '0'], '--load takes a number of orders from 1 to 10000'],
+  [['--load', 'many'], '--load takes a number of orders from 1 to 10000'],
+  [['--load', '5', '--crash'], '--crash and --load are two demos'],
+  [['--load', '5', '--database', 'here'], '--database takes the URL'],
+  [['--database', 'postgres://localhost/shop'], 'with --load'],
 ])('%j is an error that says why', (args, problem) => {
   expect(() => readOptions(args)).toThrow(problem)
 })
@@ -313,8 +433,8 @@ test.each([
 test.concurrent('--help names every option', async () => {
   const { code, stdout } = await runDemo('--help')
   expect(code).toBe(0)
-  for (const option of ['--amount', '--crash', '--fork', '--json', '--help'])
-    expect(stdout).toContain(option)
+  const names = ['amount', 'crash', 'load', 'database', 'fork', 'json', 'help']
+  for (const name of names) expect(stdout).toContain(`  --${name}`)
 })
 
 test.concurrent('an interrupted demo leaves no node and no orders', async ({
