@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { Payment, SignedPayment } from '../base/types.js'
 import type { AttemptRecord, OrderRecord, SealContext } from '../store/types.js'
 import { OrdersSetupError } from './errors.js'
+import { openSealed } from './openSealed.js'
 import type { DraftedPayment, OrdersContext } from './types.js'
 
 /** The payment an attempt offers to be signed. */
@@ -50,22 +51,25 @@ export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
   }
 }
 
-/** The same with its signature, opened. */
+/** The same with its signature; nothing where that does not open. */
 export async function signedPaymentOf(
-  { sealer }: Pick<OrdersContext, 'sealer'>,
+  context: Pick<OrdersContext, 'sealer' | 'observe'>,
   order: OrderRecord,
   attempt: AttemptRecord,
-): Promise<SignedPayment> {
+): Promise<SignedPayment | undefined> {
   const payment = paymentOf(order, attempt)
   if (attempt.signature === undefined)
     throw new OrdersSetupError('found an attempt without its signature', {
       orderId: order.id,
     })
-  const signature = await sealer.open(
+  const signature = await openSealed(
+    context,
     attempt.signature,
     sealContextOf('payment', order, attempt),
   )
-  return { ...payment, signature: signature as Hex }
+  return signature === undefined
+    ? undefined
+    : { ...payment, signature: signature as Hex }
 }
 
 /** What a secret of an attempt is bound to. */

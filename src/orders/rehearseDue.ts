@@ -8,6 +8,7 @@ import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
 import { callFeesOf, type LaneFees } from './feesOf.js'
 import type { LaneState } from './laneState.js'
+import { openSealed } from './openSealed.js'
 import { paymentOf, sealContextOf, signedPaymentOf } from './paymentOf.js'
 import type { OrderFile } from './settleOrder.js'
 import type { OrdersContext } from './types.js'
@@ -58,6 +59,8 @@ function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
   return [...groups.values()]
 }
 
+type OpenedFile = { file: OrderFile; payment: SignedPayment }
+
 async function rehearseCaptures(
   context: OrdersContext,
   lane: LaneState,
@@ -67,13 +70,19 @@ async function rehearseCaptures(
   const { maxCaptureGas } = context.policy
   const origin = lane.wallet.lane.account
   const sendable = files.filter(({ order }) => isSender(order, origin))
-  const payments = await Promise.all(
-    sendable.map(({ order, attempt }) =>
-      signedPaymentOf(context, order, attempt),
-    ),
+  const opened = await Promise.all(
+    sendable.map(async (file) => ({
+      file,
+      payment: await signedPaymentOf(context, file.order, file.attempt),
+    })),
   )
-  const others = files.filter((file) => !sendable.includes(file))
-  const refused = others.map((file) => ({ file, reason: 'wrongSender' }))
+  const whole = opened.filter((one): one is OpenedFile => !!one.payment)
+  const payments = whole.map(({ payment }) => payment)
+  const refused = files.flatMap((file) => {
+    if (!sendable.includes(file)) return [{ file, reason: 'wrongSender' }]
+    const isOpened = whole.some((one) => one.file === file)
+    return isOpened ? [] : [{ file, reason: 'sealBroken' }]
+  })
   if (payments.length === 0) return refused
   const { rehearsals } = await rehearsePayments(lane.reader, {
     payments,
@@ -81,10 +90,8 @@ async function rehearseCaptures(
     fees: callFeesOf(fees),
     maxGas: maxCaptureGas,
   })
-  const judged = sendable.map((file, at) =>
-    draftOf(file, rehearsals[at], maxCaptureGas, () =>
-      encodeCapture(payments[at] as SignedPayment),
-    ),
+  const judged = whole.map(({ file, payment }, at) =>
+    draftOf(file, rehearsals[at], maxCaptureGas, () => encodeCapture(payment)),
   )
   return [...judged, ...refused]
 }
@@ -105,10 +112,12 @@ async function rehearseCancellation(
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
   const { order, attempt } = file
-  const signature = await context.sealer.open(
+  const signature = await openSealed(
+    context,
     attempt.cancellation ?? '',
     sealContextOf('cancellation', order, attempt),
   )
+  if (signature === undefined) return { file, reason: 'sealBroken' }
   const cancellation: SignedCancellation = {
     ...buildCancellation({ payment: paymentOf(order, attempt) }),
     signature: signature as Hex,

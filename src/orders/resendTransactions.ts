@@ -3,6 +3,7 @@ import type { SealContext, TransactionRecord } from '../store/types.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
 import type { LaneState } from './laneState.js'
 import { openLedger, readRows } from './openLedger.js'
+import { openSealed } from './openSealed.js'
 import { sealContextOf } from './paymentOf.js'
 import type { LaneView } from './readLane.js'
 import type { RecordedBytes } from './recordTransactions.js'
@@ -29,19 +30,25 @@ export async function resendTransactions(
     await context.store.read((tables) => readRows(tables, ids)),
   )
   const bytes = await Promise.all(
-    rows.map(async (row): Promise<RecordedBytes> => {
+    rows.map(async (row): Promise<RecordedBytes | undefined> => {
+      const { nonce, hash } = row
       const file = ledger.fileOf(row.orderId, row.attempt)
-      const raw = await context.sealer.open(row.raw, sealOf(row, file))
-      return { nonce: row.nonce, hash: row.hash, raw: raw as Hex }
+      const raw = await openSealed(context, row.raw, sealOf(row, file))
+      if (raw !== undefined) return { nonce, hash, raw: raw as Hex }
+      // Others take their place, unless the node has them.
+      lane.sentAt.set(nonce, lane.tick)
+      if (nonce >= view.pendingCount) lane.underpriced.add(nonce)
+      return undefined
     }),
   )
-  await sendRecorded(context, lane, view, bytes)
+  const whole = bytes.filter((one) => one !== undefined)
+  await sendRecorded(context, lane, view, whole)
 }
 
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
 /** Bytes the node does not count, and has not been given just now. Pure. */
-export function planResend(
+function planResend(
   { open, sentAt, tick, window }: LaneState,
   { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
 ): SignedRecord[] {

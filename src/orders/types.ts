@@ -192,7 +192,12 @@ export type AcceptVerdict =
       details: Readonly<Record<string, unknown>>
     }
 
-export type CaptureRefusal = 'feeTooHigh' | 'notOpen' | 'deadlinePassed'
+export type CaptureRefusal =
+  | 'feeTooHigh'
+  | 'notOpen'
+  | 'deadlinePassed'
+  /** What is kept of the signature does not open. */
+  | 'sealBroken'
 
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }

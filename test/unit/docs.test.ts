@@ -92,6 +92,7 @@ const orderReasons: Record<
   captureInFlight: true,
   feeTooHigh: true,
   deadlinePassed: true,
+  sealBroken: true,
 }
 
 const outcomes: Record<PaymentOutcome['status'], true> = {
