@@ -18,8 +18,9 @@ const { public: reader, test: control } = chain.clients
 afterAll(() => chain.stop())
 
 const policy = {
-  ...{ capture: 'onAccept', fulfilAt: 'included', safetyMargin: 1n },
-  ...{ deadlineNear: 1n, pollingInterval: 100, bumpAfter: 3 },
+  capture: 'onAccept',
+  fulfilAt: 'included',
+  ...{ safetyMargin: 1n, deadlineNear: 1n, pollingInterval: 100, bumpAfter: 3 },
 } as const
 
 const buyer = await fundedAccount(chain, 1_000_000_000n)

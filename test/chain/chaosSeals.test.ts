@@ -1,0 +1,185 @@
+import { startDevChain } from 'countersign/devchain'
+import { sealer } from 'countersign/orders'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { cancelOrder } from '../../src/orders/cancelOrder.js'
+import { sealContextOf } from '../../src/orders/paymentOf.js'
+import { seed, sqliteFile, startChance } from './chaos.js'
+import { draft, fundedAccount, revoke } from './desk.js'
+import {
+  capture,
+  captureAll,
+  openNonces,
+  openShop,
+  rowsOf,
+  type Shop,
+  type ShopParameters,
+  storeOrder,
+  storeOrders,
+  timesPaid,
+} from './orderRows.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+const { test: control, public: reader } = chain.clients
+afterAll(() => chain.stop())
+afterEach(() => control.setAutomine(true))
+
+const key = crypto.getRandomValues(new Uint8Array(32))
+const seal = () => sealer({ keys: { test: key }, current: 'test' })
+
+const newShop = async (parameters: Partial<ShopParameters> = {}) =>
+  openShop(chain, {
+    account: await fundedAccount(chain),
+    store: sqliteFile().store,
+    seal: seal(),
+    ...parameters,
+  })
+
+/** Flips one bit of one member of what was sealed. */
+function flipBit(sealed: string, random: () => number): string {
+  const jwe: Record<string, string> = JSON.parse(sealed)
+  const names = Object.keys(jwe)
+  const name = names[Math.floor(random() * names.length)] ?? ''
+  const bytes = Buffer.from(jwe[name] ?? '', 'base64url')
+  const at = Math.floor(random() * bytes.length)
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+  return JSON.stringify({ ...jwe, [name]: bytes.toString('base64url') })
+}
+
+/** Changes what is sealed in the row of an order's attempt. */
+function tamper(
+  { context }: Shop,
+  orderId: string | undefined,
+  change: (sealed: string) => string,
+  field: 'signature' | 'cancellation' = 'signature',
+): Promise<void> {
+  return context.store.write(async ({ attempts }) => {
+    const found = await attempts.find({ orderIds: [orderId ?? ''] })
+    await attempts.update(
+      found.map((row) => ({ ...row, [field]: change(row[field] ?? '') })),
+    )
+  })
+}
+
+const sentBy = ({ account: { address } }: Shop) =>
+  reader.getTransactionCount({ address, blockTag: 'pending' })
+
+test(`a sealed signature of which one bit was changed is not sent, and stops no other order [seed ${seed}]`, async () => {
+  const random = startChance(5)
+  const shop = await newShop()
+  const ids = await storeOrders(shop, 24)
+  const changed = ids.filter((_, at) => at % 2 === 0)
+  for (const id of changed)
+    await tamper(shop, id, (sealed) => flipBit(sealed, random))
+  const states = await captureAll(shop, ids)
+  expect(states).toEqual(
+    ids.map((id) => (changed.includes(id) ? 'rejected' : 'captured')),
+  )
+  const others = ids.filter((id) => !changed.includes(id))
+  expect(await timesPaid(shop, changed)).toEqual(changed.map(() => 0))
+  expect(await timesPaid(shop, others)).toEqual(others.map(() => 1))
+  expect(await sentBy(shop)).toBe(12)
+  const { orders } = await rowsOf(shop, changed)
+  expect(
+    new Set(orders.map(({ state, reason }) => [state, reason].join())),
+  ).toEqual(new Set(['stored,sealBroken']))
+  expect(
+    shop.seen
+      .filter(({ name }) => name === 'seal.broken')
+      .map(({ attributes }) => attributes.error),
+  ).toEqual(changed.map(() => 'SealError'))
+})
+
+test('a sealed signature moved to the row of another order is not sent, and can be put back', async () => {
+  const shop = await newShop()
+  const [one = '', other = '', third = ''] = await storeOrders(shop, 3)
+  const { attempts } = await rowsOf(shop, [one])
+  const moved = attempts[0]?.signature ?? ''
+  let kept = ''
+  await tamper(shop, other, (sealed) => {
+    kept = sealed
+    return moved
+  })
+  expect(await captureAll(shop, [one, other, third])).toEqual([
+    'captured',
+    'rejected',
+    'captured',
+  ])
+  expect(await capture(shop, other)).toMatchObject({ reason: 'sealBroken' })
+  await tamper(shop, other, () => kept)
+  expect(await capture(shop, other)).toMatchObject({ status: 'captured' })
+  expect(await timesPaid(shop, [one, other, third])).toEqual([1, 1, 1])
+})
+
+test('a cancellation that does not open is not sent, and stops no other order', async () => {
+  const shop = await newShop({ policy: { relayCancellations: 'always' } })
+  const account = shop.account.address
+  const payments = await Promise.all(
+    [1, 2].map(() => draft(chain, { to: account, amount: '1' })),
+  )
+  const ids = await Promise.all(payments.map((one) => storeOrder(shop, one)))
+  for (const [at, payment] of payments.entries())
+    await cancelOrder(shop.context, {
+      orderId: ids[at] ?? '',
+      cancellation: await revoke(chain, payment),
+    })
+  // A payment's signature is none of a cancellation, even of the same order.
+  const { attempts } = await rowsOf(shop, ids)
+  const first = attempts.find(({ orderId }) => orderId === ids[0])
+  await tamper(shop, ids[0], () => first?.signature ?? '', 'cancellation')
+  expect(await captureAll(shop, ids)).toEqual(['rejected', 'rejected'])
+  const { orders } = await rowsOf(shop, ids)
+  const byId = new Map(orders.map((order) => [order.id, order]))
+  expect(ids.map((id) => byId.get(id)?.state)).toEqual(['stored', 'canceled'])
+  expect(byId.get(ids[0] ?? '')?.reason).toBe('sealBroken')
+  expect(await sentBy(shop)).toBe(1)
+})
+
+test('bytes on record that do not open are made anew, or given up, at their nonce', async () => {
+  const account = await fundedAccount(chain)
+  const { store } = sqliteFile()
+  const lost: ShopParameters['answer'] = ({ method }, forward) =>
+    method === 'eth_sendRawTransaction'
+      ? Promise.reject(new Error('fetch failed'))
+      : forward()
+  const shop = await newShop({ account, store, answer: lost })
+  const ids = await storeOrders(shop, 3)
+  const waits = captureAll(shop, ids, 1_000)
+  expect(await waits).toEqual(['unknown', 'unknown', 'unknown'])
+  await shop.engine.stop()
+  const { transactions } = await rowsOf(shop, ids)
+  const [first, second, third] = transactions
+  const broken = third?.orderId ?? ''
+  await store.write(async (tables) => {
+    // The bytes of another order, at whose nonce they would pay it.
+    if (first && second && third)
+      await tables.transactions.update([
+        { ...first, raw: second.raw },
+        { ...third, raw: second.raw },
+      ])
+  })
+  await tamper(shop, broken, () => 'nothing sealed')
+  const later = openShop(chain, { account, store, seal: seal() })
+  expect(await captureAll(later, ids)).toEqual(
+    ids.map((id) => (id === broken ? 'rejected' : 'captured')),
+  )
+  expect(await capture(later, broken)).toMatchObject({ reason: 'sealBroken' })
+  const others = ids.filter((id) => id !== broken)
+  expect(await timesPaid(later, others)).toEqual([1, 1])
+  expect(await timesPaid(later, [broken])).toEqual([0])
+  expect(await openNonces(later)).toBe(0)
+  expect(await sentBy(later)).toBe(3)
+})
+
+test('what is sealed opens for its own place alone', async () => {
+  const shop = await newShop()
+  const ids = await storeOrders(shop, 2)
+  const { orders, attempts } = await rowsOf(shop, ids)
+  for (const order of orders)
+    for (const attempt of attempts) {
+      const place = sealContextOf('payment', order, attempt)
+      const opened = shop.context.sealer.open(attempt.signature ?? '', place)
+      await (order.id === attempt.orderId
+        ? expect(opened).resolves.toMatch(/^0x[\da-f]{130}$/)
+        : expect(opened).rejects.toThrow('was sealed for something else'))
+    }
+})
