@@ -109,6 +109,46 @@ test('without a seal the same search finds every signature', async () => {
     expect(searchFiles(sqliteFiles(file), [signature])).not.toEqual([])
     expect(findSecrets(dump, secretForms(signature))).not.toEqual([])
   }
+})
+
+test('a signature is found in whatever place and spelling', () => {
+  const signature: Hex = `0x${'1b2c3d4e5f60718293a4b5c6d7e8f901'.repeat(4)}1b`
+  const bytes = Buffer.from(signature.slice(2), 'hex')
+  const padded = Buffer.concat([Buffer.from('at'), bytes, Buffer.from('end')])
+  const spellings = [
+    padded,
+    ...(['hex', 'base64', 'base64url'] as const).flatMap((encoding) =>
+      [0, 1, 2].map((start) =>
+        Buffer.from(padded.subarray(start).toString(encoding)),
+      ),
+    ),
+    Buffer.from(bytes.toString('hex').toUpperCase()),
+  ]
+  for (const spelling of spellings) {
+    const found = findSecrets(spelling, secretForms(signature))
+    expect(found.some((name) => name.startsWith('r'))).toBe(true)
+    expect(found.some((name) => name.startsWith('s'))).toBe(true)
+  }
+  expect(findSecrets(Buffer.alloc(9_999), secretForms(signature))).toEqual([])
+})
+
+/** Everything under a folder, however deep. */
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+
+async function dumpPostgres({ ask }: TestDatabase, name: string) {
+  const tables = await ask(
+    `select format('%I.%I', table_schema, table_name) as name
+    from information_schema.tables
+    where table_schema not in ('pg_catalog', 'information_schema')`,
+    name,
+  )
+  const rows: unknown[] = []
+  for (const table of tables)
+    rows.push(...(await ask(`select * from ${table.name}`, name)))
+  return Buffer.from(JSON.stringify(rows, showBytes))
 }
 
 test('no file of a PostgreSQL server shows a signature, nor does a dump of it', async () => {
