@@ -3,15 +3,17 @@ import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import { StoreError } from './errors.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
-import { SqlFault } from './sqlFault.js'
+import {
+  patienceMilliseconds,
+  shareCommits,
+  whileBusy,
+} from './sqliteCommits.js'
 import {
   connectSqlite,
   loadLibsql,
   type OpenLibsql,
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
-
-const patienceMilliseconds = 30_000
 
 /** Idle connections that are kept for the next readers. */
 const maxIdle = 4
@@ -24,7 +26,6 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
   const file = resolve(parameters.file)
   const idle: SqlSession[] = []
   let openLibsql: OpenLibsql | undefined
-  let writer: SqlSession | undefined
   let isClosed = false
 
   const connect = async () => {
@@ -32,10 +33,6 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     const session = connectSqlite(openLibsql, file)
     await prepareConnection(session)
     return session
-  }
-  const write: SqlEngine['connect'] = async (_, use) => {
-    writer ??= await connect()
-    return writer.connection().execute(use)
   }
   const read: SqlEngine['connect'] = async (_, use) => {
     const session = idle.pop() ?? (await connect())
@@ -46,35 +43,26 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       else idle.push(session)
     }
   }
-  let last: Promise<unknown> = Promise.resolve()
+  const commits = shareCommits(connect)
   return {
     dialect: sqliteDialect,
     patienceMilliseconds,
     connect: async (mode, use) => {
       if (isClosed) throw new StoreError('is closed')
-      if (mode === 'read') return read(mode, use)
-      const turn = last.then(() => write(mode, use))
-      last = turn.catch(() => undefined)
-      return turn
+      return mode === 'read' ? read(mode, use) : commits.join(use)
     },
     begin: async (session, mode) => {
-      // Waits asleep: SQLite's own busy timeout would stop the event loop.
-      await whileBusy(() =>
-        sql
-          .raw(mode === 'write' ? 'begin immediate' : 'begin')
-          .execute(session),
-      )
-      if (mode === 'write') return
+      if (mode === 'write') return commits.begin(session)
+      await whileBusy(() => sql`begin`.execute(session))
       // The first look, not the beginning, decides what a reader sees.
       await whileBusy(() => sql`select 1 from sqlite_schema`.execute(session))
     },
     commit: async (session) => {
-      await whileBusy(() => sql`commit`.execute(session)).catch((error) => {
-        const isBusy = error instanceof SqlFault && error.kind === 'rolledBack'
-        throw isBusy ? error : new SqlFault('lost', 'commit')
-      })
+      if (commits.has(session)) return commits.keep(session)
+      await sql`commit`.execute(session)
     },
     rollback: async (session) => {
+      if (commits.has(session)) return commits.undo(session)
       await sql`rollback`.execute(session).catch(() => undefined)
     },
     assertDurable,
@@ -86,8 +74,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     lock: async () => undefined,
     close: async () => {
       isClosed = true
-      await last
-      await Promise.all([writer, ...idle.splice(0)].map((it) => it?.destroy()))
+      await commits.end()
+      await Promise.all(idle.splice(0).map((it) => it.destroy()))
     },
   }
 }
@@ -112,20 +100,4 @@ async function assertDurable(session: SqlSession): Promise<void> {
 async function lockSchema(session: SqlSession): Promise<boolean> {
   const asked = sql`select 1 from sqlite_schema where name = 'migrations'`
   return (await asked.execute(session)).rows.length > 0
-}
-
-/** Asks again as long as another process is writing. */
-async function whileBusy<result>(ask: () => Promise<result>): Promise<result> {
-  const until = performance.now() + patienceMilliseconds
-  for (let round = 0; ; round++) {
-    try {
-      return await ask()
-    } catch (error) {
-      const isBusy = error instanceof SqlFault && error.kind === 'rolledBack'
-      if (!isBusy || performance.now() > until) throw error
-      const longest = Math.min(2 ** round, 25)
-      const wait = longest * (0.5 + Math.random() / 2)
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
-  }
 }

@@ -191,3 +191,35 @@ test('a closed store answers no more', async () => {
     'The store is closed.',
   )
 })
+
+test('writes that wait for each other share commits, and each is all or nothing', async () => {
+  const file = newFile()
+  const [store, other] = [sqliteStore({ file }), sqliteStore({ file })]
+  const rows = Array.from({ length: 60 }, () => sampleOrder(scope))
+  const fails = (index: number) => index % 5 === 4
+  const seen = await Promise.all(
+    rows.map((row, index) =>
+      store
+        .write(async (it) => {
+          await it.orders.insert([row])
+          await it.setValue(row.id, { index })
+          if (fails(index)) throw new TypeError('changed its mind')
+        })
+        // Whoever is told that it is kept finds it, and so does everyone else.
+        .then(() => other.read((it) => it.orders.find({ ids: [row.id] })))
+        .then((found) => found.length, String),
+    ),
+  )
+  expect(seen).toEqual(
+    rows.map((_, index) => (fails(index) ? 'TypeError: changed its mind' : 1)),
+  )
+  const kept = await other.read(async (it) => ({
+    orders: await it.orders.count([scope]),
+    values: await Promise.all(rows.map(({ id }) => it.getValue(id))),
+  }))
+  expect(kept.orders).toEqual({ drafted: 48 })
+  expect(kept.values).toEqual(
+    rows.map((_, index) => (fails(index) ? undefined : { index })),
+  )
+  await Promise.all([store.close(), other.close()])
+})
