@@ -47,7 +47,7 @@ async function readNow(
 }
 
 /** What an order on record is as the result of its capture. Pure. */
-export function readResult(
+function readResult(
   found: FoundOrder,
   sent: readonly TransactionRecord[],
 ): CaptureResult {

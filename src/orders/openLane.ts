@@ -1,3 +1,4 @@
+import { LeaseLostError } from '../store/errors.js'
 import type { StoreReader } from '../store/types.js'
 import {
   type LaneState,
@@ -35,6 +36,19 @@ export async function openLane(
     return Object.assign(lane, { lease, leasedAt: now })
   const reader = readerOf(context, wallet.lane.chainId)
   return newLane(wallet, reader, lease, now)
+}
+
+/**
+ * Keeps a lane through long work.
+ *
+ * @throws {@link LeaseLostError} when someone else works on it by now.
+ */
+export async function keepLane(
+  context: OrdersContext,
+  lane: LaneState,
+): Promise<void> {
+  const kept = await openLane(context, lane.wallet, lane)
+  if (kept !== lane) throw new LeaseLostError(lane.lease)
 }
 
 /** What the store has for a lane to do. */

@@ -15,7 +15,7 @@ export type Replacement = {
 const most = 20
 
 /** Whether a lane's nonces are ours to choose, and so to use again. Pure. */
-export function choosesNonce({
+function choosesNonce({
   wallet,
   value,
 }: Pick<LaneState, 'wallet' | 'value'>): boolean {

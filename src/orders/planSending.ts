@@ -4,9 +4,6 @@ import type { LaneView } from './readLane.js'
 import type { OrderFile } from './settleOrder.js'
 import type { SettledPolicy } from './types.js'
 
-/** Gas a payment to oneself takes at most. */
-export const releaseGas = 21_000n
-
 /** How many more transactions the lane may have in flight. Pure. */
 export function roomOf(
   lane: Pick<LaneState, 'open' | 'hasCode' | 'value' | 'window' | 'wallet'>,
@@ -20,10 +17,8 @@ export function roomOf(
   return Math.max(0, Math.min(most, lane.window) - inFlight)
 }
 
-/** Why an order that is due is not sent, as far as the record tells. */
-export type Unsendable =
-  /** Nothing to send: its due is taken away. */
-  { kind: 'idle' } | { kind: 'refused'; reason: string }
+/** Why an order that is due is not sent; none where there is nothing to send. */
+type Unsendable = { reason: string | undefined }
 
 /** Judges an order that is due by its record. Pure. */
 export function judgeDue(
@@ -35,11 +30,11 @@ export function judgeDue(
   const secret = wish === 'cancel' ? attempt.cancellation : attempt.signature
   const isOpen = state === 'stored' || (state === 'voided' && wish === 'cancel')
   if (!isOpen || held || wish === 'void' || secret === undefined)
-    return { kind: 'idle' }
+    return { reason: undefined }
   const validBefore = attempt.signedBefore ?? attempt.validBefore
-  if (timestamp >= validBefore) return { kind: 'refused', reason: 'expired' }
+  if (timestamp >= validBefore) return { reason: 'expired' }
   return timestamp + safetyMargin >= validBefore
-    ? { kind: 'refused', reason: 'deadlinePassed' }
+    ? { reason: 'deadlinePassed' }
     : undefined
 }
 

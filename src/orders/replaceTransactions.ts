@@ -58,7 +58,7 @@ export async function replaceTransactions(
 }
 
 /** A replacement with the reason why the order's own has no future. */
-export type Drafted = RowDraft & { reason?: string | undefined }
+type Drafted = RowDraft & { reason?: string | undefined }
 
 async function draftReplacement(
   context: OrdersContext,

@@ -88,7 +88,7 @@ function observeFailure(
 }
 
 /** Lets so many run at a time; the others wait for their turn. */
-export function limitTo(most: number): Limit {
+function limitTo(most: number): Limit {
   let running = 0
   const waiting: (() => void)[] = []
   return async (work) => {

@@ -12,6 +12,7 @@ import {
   laneKey,
   windowKey,
 } from './laneState.js'
+import { keepLane } from './openLane.js'
 import { openLedger, readRows } from './openLedger.js'
 import { sealContextOf } from './paymentOf.js'
 import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
@@ -33,6 +34,7 @@ export async function sendByWallet(
 ): Promise<number> {
   let sent = 0
   for (const draft of drafts) {
+    await keepLane(context, lane)
     const row = await recordUnsent(context, lane, draft, fees)
     if (!row) continue
     sent++
