@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getPaymentOutcome, type SignedPayment } from 'countersign'
-import type { OrderRecord, PaymentStore, Scope } from 'countersign/orders'
-import { type Address, erc20Abi } from 'viem'
-import { getTransactionCount, readContract } from 'viem/actions'
+import type { SignedPayment } from 'countersign'
+import type { OrderRecord } from 'countersign/orders'
+import { checkRecord } from './checkRecord.js'
+import { countSent } from './countSent.js'
 import { findSecrets } from './findSecrets.js'
 import { isDone } from './isDone.js'
 import { openShop, openStore, type Shop } from './openShop.js'
 import type { Plan } from './plan.js'
-import { acceptPayment, draftFor, type Stage, signDraft } from './stage.js'
+import { acceptPayment, type Stage } from './stage.js'
 
 /** Milliseconds an order has to be settled in after a process died. */
 const patience = 15_000
@@ -20,17 +20,12 @@ export async function judge(stage: Stage): Promise<string[]> {
   const found = await inspect(stage)
   const shop = openShop(stage.plan)
   try {
-    const problems = [
+    return [
       ...found.problems,
       ...(await recover(stage, shop, found)),
-      ...(await checkOutcomes(stage, shop, found)),
-      ...(await checkLeases(stage, shop)),
-      ...(await checkNonces(stage)),
-      ...(await checkQuiet(stage, shop)),
-      ...(await checkNextCapture(stage, shop)),
+      ...(await checkRecord(stage, shop, found.isLost)),
       ...findSecrets(stage),
     ]
-    return problems
   } finally {
     await shop.orders.close()
   }
@@ -134,132 +129,4 @@ async function waitUntilSettled(
     await chain.clients.test.mine({ blocks: 1 })
     await sleep(50)
   }
-}
-
-/** The record equals the chain, and nobody paid twice or in vain. */
-async function checkOutcomes(
-  stage: Stage,
-  { orders, client }: Shop,
-  { isLost }: Left,
-): Promise<string[]> {
-  const { plan, payments, chain, recipient } = stage
-  const wished = plan.flow === 'cancel' ? 'canceled' : 'captured'
-  // A wallet that may have sent something leaves nothing but to wait.
-  const expected = isLost ? 'expired' : wished
-  const problems: string[] = []
-  let paid = 0n
-  for (const [index, payment] of payments.entries()) {
-    const order = await orders.get({ orderId: plan.orderIds[index] ?? '' })
-    const outcome = await getPaymentOutcome(client, { payment })
-    if (outcome.status !== order.state)
-      problems.push(`record ${order.state}, chain ${outcome.status}`)
-    if (outcome.status === 'captured') paid += payment.message.value
-    if (order.state !== expected)
-      problems.push(`ended ${order.state}, not ${expected}: ${order.reason}`)
-  }
-  const balance = await readContract(chain.clients.public, {
-    address: plan.token,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [recipient.address],
-  })
-  if (balance !== paid) problems.push(`was paid ${balance}, not ${paid}`)
-  return problems
-}
-
-/** What a worker that was told to stop held is free at once. */
-async function checkLeases(
-  { plan, recipient }: Stage,
-  { store }: Shop,
-): Promise<string[]> {
-  const address = recipient.address.toLowerCase()
-  const keys = [
-    `lane:31337:${address}`,
-    `watch:31337:${plan.token.toLowerCase()}:${address}`,
-    ...plan.orderIds.map((id) => `accept:${id}`),
-  ]
-  const problems: string[] = []
-  for (const key of keys)
-    if (!(await canTake(store, key))) problems.push(`nobody let go of ${key}`)
-  return problems
-}
-
-/** What a dead process held, and nobody needed, may have to run out. */
-async function canTake(store: PaymentStore, key: string): Promise<boolean> {
-  const wanted = { key, owner: 'judge', milliseconds: 1000 }
-  for (const until = Date.now() + 1000; ; await sleep(50)) {
-    const lease = await store.takeLease(wanted)
-    if (lease) await store.releaseLease(lease)
-    if (lease || Date.now() > until) return lease !== undefined
-  }
-}
-
-async function checkNonces(stage: Stage): Promise<string[]> {
-  const pending = await countSent(stage, 'pending')
-  const mined = await countSent(stage, 'latest')
-  const most = stage.plan.orderIds.length - stage.foreign
-  return [
-    ...(pending === mined ? [] : [`a gap: ${pending} sent, ${mined} mined`]),
-    ...(mined <= most ? [] : [`${mined} transactions for ${most}`]),
-  ]
-}
-
-function countSent(
-  { chain, recipient: { address } }: Stage,
-  blockTag: 'latest' | 'pending',
-): Promise<number> {
-  return getTransactionCount(chain.clients.public, { address, blockTag })
-}
-
-/** Looking again, and again, finds nothing to change. */
-async function checkQuiet(
-  stage: Stage,
-  { orders, store }: Shop,
-): Promise<string[]> {
-  const before = await takeSnapshot(stage, store)
-  await orders.reconcile()
-  await orders.reconcile()
-  const { ok } = await orders.audit({ fromBlock: 0n })
-  const after = await takeSnapshot(stage, store)
-  return [
-    ...(ok ? [] : ['chain and record differ']),
-    ...(before === after ? [] : [`changed by a look: ${before} to ${after}`]),
-  ]
-}
-
-async function takeSnapshot(
-  { plan, recipient }: Stage,
-  store: PaymentStore,
-): Promise<string> {
-  const ids = { ids: plan.orderIds }
-  const orderIds = { orderIds: plan.orderIds }
-  const address = recipient.address.toLowerCase() as Address
-  const { token } = plan
-  const scopes: Scope[] = [{ chainId: 31337, token, recipient: address }]
-  const rows = await store.read(async (tables) => [
-    await tables.orders.find(ids),
-    await tables.attempts.find(orderIds),
-    await tables.transactions.find(orderIds),
-    await tables.proofs.find({ scopes, limit: 100 }),
-    (await tables.events.find({ scopes, after: 0n, limit: 500 })).map(
-      ({ type, sequence }) => `${sequence} ${type}`,
-    ),
-  ])
-  return JSON.stringify(rows, (_, value) =>
-    typeof value === 'bigint' ? String(value) : value,
-  )
-}
-
-/** The account goes on with its next nonce. */
-async function checkNextCapture(
-  { payer }: Stage,
-  shop: Shop,
-): Promise<string[]> {
-  const drafted = await draftFor(shop, payer, 'capture')
-  const orderId = drafted.order.id
-  await acceptPayment(shop, orderId, await signDraft(payer, drafted))
-  const result = await shop.orders.capture({ orderId })
-  return result.status === 'captured'
-    ? []
-    : [`the next capture was ${result.status}`]
 }

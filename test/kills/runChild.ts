@@ -3,7 +3,7 @@ import process from 'node:process'
 import type { Plan } from './plan.js'
 
 /** How a child process ended. */
-export type Ended = {
+type Ended = {
   code: number | null
   signal: string | null
   /** What it printed, line by line. */
