@@ -32,6 +32,7 @@ import {
   devContracts,
   startDevChain,
 } from 'countersign/devchain'
+import { memoryStore, type OrderState, sealer } from 'countersign/orders'
 import {
   BlockReceiptsForbiddenError,
   createReadClient,
@@ -56,7 +57,11 @@ import {
   type TransactionReceipt,
   toHex,
 } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import {
+  generatePrivateKey,
+  type PrivateKeyAccount,
+  privateKeyToAccount,
+} from 'viem/accounts'
 import {
   getBlock,
   getBlockNumber,
@@ -68,8 +73,19 @@ import {
 } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readRevert } from '../src/base/revertReason.js'
+import { checkTransition, nextStates } from '../src/orders/nextStates.js'
 import { tryRequest } from '../src/reads/requestNode.js'
+import { fundedAccount } from './chain/desk.js'
 import { startEndpoint } from './chain/endpoint.js'
+import {
+  eventsOf,
+  openShop,
+  pay,
+  rowsOf,
+  type Shop,
+  shows,
+  storedOrder,
+} from './chain/shop.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -1432,4 +1448,489 @@ test('limits, pre-confirmed refresh: a transaction is seen as pending within a f
   while ((await seen()).length === 0 && Date.now() - sent < 1500)
     await new Promise((done) => setTimeout(done, 20))
   expect(await seen()).toMatchObject([{ transactionHash: hash }])
+})
+
+const policy = { pollingInterval: 20, relayCancellations: 'always' } as const
+
+/** A shop of its own seller, on the chain of this file. */
+const newShop = (changes: Parameters<typeof openShop>[1] = {}) =>
+  openShop(chain, { ...changes, policy: { ...policy, ...changes.policy } })
+
+/** Lets the worker do all that is due until something holds. */
+async function workFor<value>(
+  { orders }: Shop,
+  read: () => Promise<value>,
+  wanted: value,
+) {
+  const ends = new AbortController()
+  const running = orders.run({ signal: ends.signal })
+  await expect.poll(read, { timeout: 10_000 }).toEqual(wanted)
+  ends.abort()
+  await running
+}
+
+const workUntil = (shop: Shop, orderId: string, state: OrderState) =>
+  workFor(shop, async () => (await shop.orders.get({ orderId })).state, state)
+
+const transactionsOf = ({ seller }: Shop) =>
+  getTransactionCount(client, { address: seller, blockTag: 'pending' })
+
+async function revokeOrder(
+  { orders }: Shop,
+  orderId: string,
+  account: PrivateKeyAccount,
+) {
+  const request = await orders.requestCancellation({ orderId })
+  if (!request.ok) throw new Error(`nothing to cancel: ${request.reason}`)
+  const { cancellation } = request
+  const wallet = { account, request: async () => '0x7a69' }
+  return signCancellation(wallet, { cancellation })
+}
+
+test('stored authorization: the order, the message and the signature are kept under their draft', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop)
+
+  const { order, attempts } = await rowsOf(shop, id)
+  const { from, to, value, ...window } = signed.message
+  expect(attempts).toMatchObject([
+    {
+      orderId: id,
+      payer: from,
+      nonce: window.nonce,
+      value,
+      signedAfter: window.validAfter,
+      signedBefore: window.validBefore,
+      // This shop keeps it in the open, in so many words.
+      signature: `plain:${signed.signature}`,
+    },
+  ])
+  expect(order).toMatchObject({ id, recipient: to, payer: from, value })
+})
+
+test('stored authorization: it is kept server-side, for whichever process captures', async () => {
+  const sellers = [await fundedAccount(chain)]
+  const shop = await newShop({ sellers })
+  const { id, signed } = await storedOrder(chain, shop)
+
+  const other = await newShop({ sellers, store: shop.store })
+  expect(await other.orders.capture({ orderId: id })).toMatchObject({
+    status: 'captured',
+  })
+  expect(await stateOf(signed)).toBe(true)
+})
+
+test('stored authorization: protected like a payment credential, sealed and shown by nothing', async () => {
+  const keys = { test: crypto.getRandomValues(new Uint8Array(32)) }
+  const shop = await newShop({ seal: sealer({ keys, current: 'test' }) })
+  const { id, signed } = await storedOrder(chain, shop)
+  const { orders } = shop
+
+  await orders.capture({ orderId: id })
+  const told = await Promise.all([
+    orders.get({ orderId: id }),
+    orders.list({}),
+    orders.events({}),
+    orders.health(),
+    rowsOf(shop, id),
+  ])
+  expect(told.map((one) => shows(one, signed))).toEqual(told.map(() => false))
+})
+
+test('stored authorization, replay key: a payment is stored for one order alone', async () => {
+  const shop = await newShop()
+  const { signed } = await storedOrder(chain, shop)
+  const { order } = await shop.orders.draft({ amount })
+
+  expect(
+    await shop.orders.accept({ orderId: order.id, payment: signed }),
+  ).toMatchObject({ ok: false, reason: 'wrongNonce' })
+})
+
+test('stored authorization, replay key: the store holds a payer and a nonce once', async () => {
+  const shop = await newShop()
+  const { id } = await storedOrder(chain, shop)
+  const { attempts } = await rowsOf(shop, id)
+  const { order } = await shop.orders.draft({ amount })
+  const [first] = attempts
+  if (!first) throw new Error('no attempt')
+
+  const again = { ...first, orderId: order.id, number: 2 }
+  await expect(
+    shop.store.write((tables) => tables.attempts.insert([again])),
+  ).rejects.toMatchObject({ name: 'DuplicateRecordError' })
+})
+
+test('orders, labels: drafted, signed and unused, stored and unused, used and captured', async () => {
+  const shop = await newShop()
+  const { orders } = shop
+  const buyer = await fundedAccount(chain, 12_500_000n)
+  const drafted = await orders.draft({ amount })
+  const orderId = drafted.order.id
+  expect(drafted.order.state).toBe('drafted')
+
+  // The merchant does not see that it is signed.
+  const payment = await pay(buyer, drafted.payment)
+  expect((await orders.get({ orderId })).state).toBe('drafted')
+  await orders.accept({ orderId, payment })
+  expect((await orders.get({ orderId })).state).toBe('stored')
+  expect(await stateOf(payment)).toBe(false)
+  await orders.capture({ orderId })
+  expect((await orders.get({ orderId })).state).toBe('captured')
+  expect(await eventsOf(shop, orderId)).toEqual([
+    'drafted',
+    'accepted',
+    'captureRequested',
+    'capturing',
+    'captured',
+  ])
+})
+
+test('orders, labels: voided offchain, and canceled', async () => {
+  const shop = await newShop()
+  const { orders } = shop
+  const voided = await storedOrder(chain, shop)
+  const canceled = await storedOrder(chain, shop)
+
+  await orders.void({ orderId: voided.id })
+  const cancellation = await revokeOrder(shop, canceled.id, canceled.buyer)
+  await orders.cancel({ orderId: canceled.id, cancellation })
+  await workUntil(shop, canceled.id, 'canceled')
+  expect((await orders.get({ orderId: voided.id })).state).toBe('voided')
+  const payments = [voided.signed, canceled.signed]
+  expect(await Promise.all(payments.map(stateOf))).toEqual([false, true])
+})
+
+test('orders, payer signs: stored against the order, no transaction and no transfer', async () => {
+  const shop = await newShop()
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+
+  expect((await rowsOf(shop, id)).order.state).toBe('stored')
+  expect(await stateOf(signed)).toBe(false)
+  expect(await balanceOf(buyer.address)).toBe(12_500_000n)
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test('orders, payer signs: amount, recipient, window and fresh nonce are bound by the draft', async () => {
+  const shop = await newShop()
+  const { payment } = await shop.orders.draft({ amount })
+  const time = await now()
+
+  expect(payment.message).toEqual({
+    to: shop.seller,
+    value: 12_500_000n,
+    validAfter: time - 60n,
+    validBefore: time + 900n,
+    nonce: expect.stringMatching(/^0x[\da-f]{64}$/),
+  })
+})
+
+test('orders, nonce: generated per attempt, and never reused for another order', async () => {
+  const shop = await newShop()
+  const drafts = await Promise.all(
+    Array.from({ length: 50 }, () => shop.orders.draft({ amount })),
+  )
+  const nonces = drafts.map(({ payment }) => payment.message.nonce)
+  expect(new Set(nonces).size).toBe(50)
+
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  const cancellation = await revokeOrder(shop, id, buyer)
+  await shop.orders.cancel({ orderId: id, cancellation })
+  await workUntil(shop, id, 'canceled')
+  const again = await shop.orders.reauthorize({ orderId: id })
+  expect(again).toMatchObject({ ok: true, order: { attempt: 2 } })
+  expect(again.ok && again.payment.message.nonce).not.toBe(signed.message.nonce)
+})
+
+test('orders, capture: the named recipient submits, and the order carries the transaction', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop)
+
+  const result = await shop.orders.capture({ orderId: id })
+  if (result.status !== 'captured') throw new Error(result.status)
+  const { transactionHash, submitter, logIndex } = result.proof
+  const { from, logs } = await receiptOf(transactionHash)
+  expect([submitter, from]).toEqual([shop.seller, shop.seller])
+  expect(logs.map(({ topics }) => topics[0])).toEqual([
+    keccak256(stringToHex('AuthorizationUsed(address,bytes32)')),
+    signatureHash,
+  ])
+  // The one of the transfer.
+  expect(logs[1]?.logIndex).toBe(logIndex)
+  expect(await stateOf(signed)).toBe(true)
+  expect(await balanceOf(shop.seller)).toBe(12_500_000n)
+})
+
+test('orders, capture, condition: the current time is inside the window', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop, { window: 60n })
+
+  await mineAt(signed.message.validBefore)
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'expired',
+  })
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test('orders, capture, condition: the payer still has enough balance', async () => {
+  const shop = await newShop()
+  const { id, buyer } = await storedOrder(chain, shop)
+  const wallet = { ...relayer, account: buyer } as Wallet
+
+  await moveFunds(wallet)
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'insufficientFunds',
+    order: { state: 'stored' },
+  })
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test.each([
+  ['paused', (_: Address, on: boolean) => chain.pause(on)],
+  [
+    'payerBlocked',
+    (account: Address, blocked: boolean) => chain.block({ account, blocked }),
+  ],
+])(
+  'orders, capture, condition: token policy allows the transfer (%s)',
+  async (reason, set) => {
+    const shop = await newShop()
+    const { id, buyer } = await storedOrder(chain, shop)
+
+    await set(buyer.address, true)
+    const refused = await shop.orders.capture({ orderId: id })
+    await set(buyer.address, false)
+    expect(refused).toMatchObject({ status: 'rejected', reason })
+    expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+      status: 'captured',
+    })
+  },
+)
+
+test('orders, capture: guaranteed only by the successful transaction, not by one on its way', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop)
+
+  await node.setAutomine(false)
+  const sent = shop.orders.capture({ orderId: id, timeout: 500 })
+  expect(await sent).toMatchObject({
+    status: 'unknown',
+    order: { state: 'capturing', capture: undefined },
+    resolvedBy: 'chain',
+    until: signed.message.validBefore,
+  })
+  await node.setAutomine(true)
+  await node.mine({ blocks: 1 })
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'captured',
+  })
+})
+
+test('orders, cancel: the payer signs, the merchant relays, and any later capture is refused', async () => {
+  const shop = await newShop()
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  const cancellation = await revokeOrder(shop, id, buyer)
+
+  await shop.orders.cancel({ orderId: id, cancellation })
+  await workUntil(shop, id, 'canceled')
+  const { cancellation: shown } = await shop.orders.get({ orderId: id })
+  const { from, logs } = await receiptOf(shown?.transactionHash ?? '0x')
+  expect(isAddressEqual(from, shop.seller)).toBe(true)
+  expect(logs.map(({ topics }) => topics)).toEqual([
+    [
+      keccak256(stringToHex('AuthorizationCanceled(address,bytes32)')),
+      pad(signed.message.from),
+      signed.message.nonce,
+    ],
+  ])
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'canceled',
+  })
+  expect(await transactionsOf(shop)).toBe(1)
+})
+
+test('orders, cancel, condition: before expiry, without spending gas after it', async () => {
+  const shop = await newShop()
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  const cancellation = await revokeOrder(shop, id, buyer)
+
+  await mineAt(signed.message.validBefore)
+  expect(await shop.orders.cancel({ orderId: id, cancellation })).toMatchObject(
+    { ok: false, reason: 'expired' },
+  )
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test('orders, cancel, condition: signed by the payer, for this nonce', async () => {
+  const shop = await newShop()
+  const [one, two] = [
+    await storedOrder(chain, shop),
+    await storedOrder(chain, shop),
+  ]
+  const cancellation = await revokeOrder(shop, two.id, two.buyer)
+
+  expect(
+    await shop.orders.cancel({ orderId: one.id, cancellation }),
+  ).toMatchObject({ ok: false, reason: 'otherPayment' })
+  const { signature } = cancellation
+  const own = await revokeOrder(shop, one.id, one.buyer)
+  expect(
+    await shop.orders.cancel({
+      orderId: one.id,
+      cancellation: { ...own, signature },
+    }),
+  ).toMatchObject({ ok: false, reason: 'wrongSigner' })
+})
+
+test('orders, void: a voided order is never submitted by us', async () => {
+  const store = memoryStore()
+  const sellers = [await fundedAccount(chain)]
+  const shop = await newShop({
+    store,
+    sellers,
+    policy: { capture: 'onAccept' },
+  })
+  const twin = await newShop({
+    store,
+    sellers,
+    policy: { capture: 'onAccept' },
+  })
+  const { id, signed } = await storedOrder(chain, shop)
+  const next = await storedOrder(chain, shop)
+
+  expect(await shop.orders.void({ orderId: id })).toMatchObject({ ok: true })
+  for (const { orders } of [shop, twin])
+    expect(await orders.capture({ orderId: id })).toMatchObject({
+      status: 'rejected',
+      reason: 'notOpen',
+    })
+  // Both work on all that is due, and on the voided one up to its end.
+  await Promise.all([
+    workUntil(shop, next.id, 'captured'),
+    workUntil(twin, next.id, 'captured'),
+  ])
+  await mineAt(signed.message.validBefore + 1n)
+  const unpaid = await storedOrder(chain, shop)
+  await workUntil(twin, unpaid.id, 'captured')
+  expect(await transactionsOf(shop)).toBe(2)
+  expect(await stateOf(signed)).toBe(false)
+  expect((await shop.orders.get({ orderId: id })).state).toBe('voided')
+  expect(await eventsOf(shop, id)).toEqual(['drafted', 'accepted', 'voided'])
+})
+
+test('orders, void: no chain call, and the signature stays valid until it expires', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop, {
+    primaryType: 'TransferWithAuthorization',
+  })
+
+  expect(await shop.orders.void({ orderId: id })).toMatchObject({
+    ok: true,
+    spendableUntil: signed.message.validBefore,
+  })
+  expect(await transactionsOf(shop)).toBe(0)
+  expect(await mine(relayer, captureCall({ payment: signed }))).toBe('success')
+  await shop.orders.reconcile()
+  expect(await shop.orders.get({ orderId: id })).toMatchObject({
+    state: 'captured',
+    unexpected: true,
+    capture: { submitter: relayer.account.address.toLowerCase() },
+  })
+  expect(await eventsOf(shop, id)).toEqual([
+    'drafted',
+    'accepted',
+    'voided',
+    'captured',
+    'refundDue',
+  ])
+})
+
+test('orders, time passes validBefore: expired, unused on chain, no longer capturable', async () => {
+  const shop = await newShop()
+  const { id, signed } = await storedOrder(chain, shop)
+
+  await mineAt(signed.message.validBefore)
+  await workUntil(shop, id, 'expired')
+  expect(await stateOf(signed)).toBe(false)
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'expired',
+  })
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test('orders, events, Transfer: the payer is derived from it where the draft named none', async () => {
+  const shop = await newShop()
+  const { orders } = shop
+  const { order, payment } = await orders.draft({
+    amount,
+    primaryType: 'TransferWithAuthorization',
+  })
+  const buyer = await fundedAccount(chain, 12_500_000n)
+  const signed = await pay(buyer, payment)
+
+  // Nobody shows it to the shop.
+  expect(await mine(relayer, captureCall({ payment: signed }))).toBe('success')
+  await orders.reconcile()
+  expect(await orders.get({ orderId: order.id })).toMatchObject({
+    state: 'captured',
+    payer: signed.message.from,
+  })
+})
+
+test('orders, events, removed: what a reorganization drops is taken back, and captured again', async () => {
+  const own = await startDevChain({ blockTime: 0, epochBlocks: 8 })
+  onTestFinished(() => own.stop())
+  const shop = await openShop(own, { policy })
+  const { id } = await storedOrder(own, shop)
+  await shop.orders.capture({ orderId: id })
+  await own.clients.test.mine({ blocks: 1 })
+  await shop.orders.reconcile()
+
+  await own.reorg({ depth: 2, transactions: 'dropped' })
+  await workFor(shop, () => eventsOf(shop, id), [
+    ...['drafted', 'accepted', 'captureRequested', 'capturing', 'captured'],
+    ...['reorged', 'captured'],
+  ])
+})
+
+test('orders, errors, capture after the nonce was canceled elsewhere: nothing is sent', async () => {
+  const shop = await newShop()
+  const { id, buyer } = await storedOrder(chain, shop)
+  const cancellation = await revokeOrder(shop, id, buyer)
+
+  await receiptOf(await cancelPayment(relayer, { cancellation }))
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'canceled',
+    order: { state: 'canceled' },
+  })
+  expect(await transactionsOf(shop)).toBe(0)
+})
+
+test('orders, limits: the window is 15 minutes unless asked for otherwise, and no longer than allowed', async () => {
+  const shop = await newShop()
+  const { order } = await shop.orders.draft({ amount })
+  expect(order.validBefore - order.validAfter).toBe(960n)
+
+  await expect(
+    shop.orders.draft({ amount, window: 86_401n }),
+  ).rejects.toMatchObject({ name: 'InvalidFieldError' })
+})
+
+test('difference, order states: where an order can go is one table, and only the chain ends it', () => {
+  const ends = ['captured', 'canceled', 'consumed'] as const
+  for (const [from, next] of Object.entries(nextStates)) {
+    const state = from as OrderState
+    for (const to of Object.keys(nextStates) as OrderState[])
+      if (next.includes(to))
+        expect(() => checkTransition(state, to)).not.toThrow()
+      else expect(() => checkTransition(state, to)).toThrow(/./)
+    // What the chain shows is never refused.
+    const others = ends.filter((end) => end !== state)
+    expect(next).toEqual(expect.arrayContaining(others))
+  }
 })
