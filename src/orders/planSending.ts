@@ -29,7 +29,9 @@ export function judgeDue(
   const { state, held, wish } = order
   const secret = wish === 'cancel' ? attempt.cancellation : attempt.signature
   const isOpen = state === 'stored' || (state === 'voided' && wish === 'cancel')
-  if (!isOpen || held || wish === 'void' || secret === undefined)
+  // What waits for the merchant is only the capture.
+  const isHeld = held && wish !== 'cancel'
+  if (!isOpen || isHeld || wish === 'void' || secret === undefined)
     return { reason: undefined }
   const validBefore = attempt.signedBefore ?? attempt.validBefore
   if (timestamp >= validBefore) return { reason: 'expired' }

@@ -149,6 +149,8 @@ function closeRows({ judged, evidence }: NonceFate): TransactionRecord[] {
 function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
   const order = ledger.fileOf(orderId)?.order
   if (!order || order.held || order.state !== 'stored') return
+  // It is not captured: the buyer's cancellation goes out all the same.
+  if (order.wish === 'cancel') return
   const held = tellOrder(
     order,
     { type: 'payerHeld', at, data: { payer: order.payer } },
