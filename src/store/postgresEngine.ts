@@ -88,8 +88,9 @@ function lendPool(parameters: PostgresStoreParameters) {
         : await createPool(parameters.connectionString)
     pool.on('error', ignoreError)
     free = async () => {
-      if (!('pool' in parameters)) await pool.end()
-      pool.removeListener('error', ignoreError)
+      // A pool that ends can still hear of connections that are lost.
+      if ('pool' in parameters) pool.removeListener('error', ignoreError)
+      else await pool.end()
     }
     const dialect = new PostgresDialect({ pool: watchPool(pool) })
     return new Kysely<SqlTables>({ dialect })
