@@ -107,8 +107,11 @@ function settleCapture(
     )
     return { ...changes, orders: [told.order], events: [told.event] }
   }
-  const unexpected =
-    order.unexpected || ['voided', 'expired', 'canceled'].includes(order.state)
+  // What was fulfilled is owed, whatever was given up for lost since.
+  const isGivenUp =
+    order.fulfilled === undefined &&
+    ['voided', 'expired', 'canceled'].includes(order.state)
+  const unexpected = order.unexpected || isGivenUp
   const moved = moveOrder(
     order,
     'captured',
