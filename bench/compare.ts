@@ -19,12 +19,15 @@ export type Candidates = Record<string, () => unknown>
  */
 export async function compare(
   own: string,
-  { rounds, prepare }: { rounds: number; prepare: () => Candidates },
+  {
+    rounds,
+    prepare,
+  }: { rounds: number; prepare: () => Candidates | Promise<Candidates> },
 ): Promise<Record<string, number>> {
   const ratios: Record<string, number[]> = {}
   for (let round = -2; round < rounds; round++) {
     const times: Record<string, number> = {}
-    for (const [name, run] of shuffle(Object.entries(prepare()))) {
+    for (const [name, run] of shuffle(Object.entries(await prepare()))) {
       const start = performance.now()
       await run()
       times[name] = performance.now() - start

@@ -3,6 +3,8 @@ import { benchBundleSize } from './bundleSize.js'
 import type { Row } from './compare.js'
 import { benchHashPayment } from './hashPayment.js'
 import { benchImport } from './importTime.js'
+import { benchOrdersAccept } from './ordersAccept.js'
+import { benchOrdersCapture } from './ordersCapture.js'
 import { benchReadsBatch } from './readsBatch.js'
 import { benchReadsLogs } from './readsLogs.js'
 import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
@@ -35,6 +37,8 @@ for (const bench of [
   benchReadsReceipts,
   benchReadsStream,
   benchReadsPreconfirmed,
+  benchOrdersAccept,
+  benchOrdersCapture,
 ]) {
   const measured = await bench()
   rows.push(...measured)

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import type { Orders } from 'countersign/orders'
+import { sqliteStore } from 'countersign/sql'
+import type { PrivateKeyAccount } from 'viem'
+import { type Candidates, compare, type Row } from './compare.js'
+import {
+  besideBlocks,
+  captureByHand,
+  settleByX402,
+  signFor,
+} from './ordersPeers.js'
+import {
+  acceptOrders,
+  makeFolder,
+  makePayers,
+  openShop,
+  signOrders,
+} from './ordersShop.js'
+import { startDelayProxy } from './startDelayProxy.js'
+
+const captures = 500
+/** What the peers do of them; their times are scaled. */
+const byHand = 20
+const byX402 = 100
+
+const rounds = 5
+
+/** 500 captures on one account, the node as it is and 25 ms away. */
+export async function benchOrdersCapture(): Promise<Row[]> {
+  const near = await race(0)
+  const far = await race(25)
+  const viem = 'viem write + wait, one by one'
+  const x402 = 'x402 settle, nonceManager, 100 at once'
+  const name = `capture of ${captures}, one account`
+  const away = `${captures} captures, 25 ms added a request`
+  const unit = 'time'
+  return [
+    { name, peer: viem, ratio: near.viem, goal: 5, unit },
+    { name, peer: x402, ratio: near.x402, goal: 0, unit },
+    { name: away, peer: viem, ratio: far.viem, goal: 55, unit },
+    { name: away, peer: x402, ratio: far.x402, goal: 8, unit },
+    {
+      name: `${captures} captures, ${far.requests} HTTP requests`,
+      peer: 'limit of 20 HTTP requests',
+      ratio: 20 / far.requests,
+      goal: 1,
+      unit: 'HTTP',
+    },
+  ]
+}
+
+type Raced = { viem: number; x402: number; requests: number }
+
+async function race(milliseconds: number): Promise<Raced> {
+  const requests: number[] = []
+  let stage: Stage | undefined
+  const times = await compare('countersign', {
+    rounds,
+    // The node gets slower with each of its blocks: a new one a round.
+    prepare: async () => {
+      await stage?.stop()
+      stage = await setStage(milliseconds, (count) => requests.push(count))
+      return stage.candidates
+    },
+  })
+  await stage?.stop()
+  return {
+    viem: ((times.viem ?? Number.NaN) * captures) / byHand,
+    x402: ((times.x402 ?? Number.NaN) * captures) / byX402,
+    requests: Math.max(...requests),
+  }
+}
+
+type Stage = { candidates: Candidates; stop: () => Promise<void> }
+
+async function setStage(
+  milliseconds: number,
+  tell: (requests: number) => void,
+): Promise<Stage> {
+  const chain = await startDevChain({ blockTime: 0 })
+  const [, merchant, relayer, hand] = chain.accounts
+  if (!merchant || !relayer || !hand) throw new Error('Four are needed.')
+  const payers = await makePayers(chain, 25)
+  const received = await signFor(chain, payers, {
+    to: hand.address,
+    count: byHand,
+    primaryType: 'ReceiveWithAuthorization',
+  })
+  const transferred = await signFor(chain, payers, {
+    to: merchant.address,
+    count: byX402,
+    primaryType: 'TransferWithAuthorization',
+  })
+  const counter = await startDelayProxy(chain.urls.http, milliseconds)
+  const url = milliseconds ? counter.url : chain.urls.http
+  const shop = await stockShop(chain, { payers, account: merchant, url })
+  return {
+    candidates: {
+      countersign: async () => {
+        const before = await counter.countRequests()
+        await captureAll(shop)
+        tell((await counter.countRequests()) - before)
+      },
+      viem: () =>
+        besideBlocks(chain, () =>
+          captureByHand(chain, { url, account: hand, payments: received }),
+        ),
+      x402: () =>
+        besideBlocks(chain, () =>
+          settleByX402(chain, { url, account: relayer, payments: transferred }),
+        ),
+    },
+    stop: async () => {
+      await shop.close()
+      counter.stop()
+      await chain.stop()
+    },
+  }
+}
+
+type Stock = {
+  orders: Orders
+  ids: readonly string[]
+  close: () => Promise<void>
+}
+
+/** A shop on SQLite with orders that are paid and due. */
+async function stockShop(
+  chain: DevChain,
+  {
+    payers,
+    account,
+    url,
+  }: {
+    payers: readonly PrivateKeyAccount[]
+    account: PrivateKeyAccount
+    url: string
+  },
+): Promise<Stock> {
+  const folder = makeFolder()
+  const file = join(folder.path, 'orders.db')
+  const place = { key: randomBytes(32), account }
+  // What is done before the clock runs need not be slow.
+  const near = { url: chain.urls.http, store: sqliteStore({ file }) }
+  const desk = openShop(chain, { ...place, ...near })
+  const signed = await signOrders(desk, payers, captures)
+  await acceptOrders(desk, signed)
+  await desk.close()
+  const orders = openShop(chain, {
+    ...{ ...place, url },
+    store: sqliteStore({ file }),
+  })
+  const ids = signed.map(({ orderId }) => orderId)
+  await orders.get({ orderId: ids[0] ?? '' })
+  return {
+    orders,
+    ids,
+    close: async () => {
+      await orders.close()
+      folder.remove()
+    },
+  }
+}
+
+async function captureAll({ orders, ids }: Stock): Promise<void> {
+  const results = await Promise.all(
+    ids.map((orderId) => orders.capture({ orderId })),
+  )
+  const open = results.find(({ status }) => status !== 'captured')
+  if (open) throw new Error(`Not captured: ${open.status}.`)
+}
