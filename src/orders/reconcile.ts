@@ -56,10 +56,15 @@ async function reconcileOne(
     milliseconds: policy.lease,
   })
   const memory: WatchMemory = {}
-  return holdLease(context, lease, async () => {
-    const heads = await readHeads(client, policy)
-    const watch = { client, scope, memory, heads, lease }
-    await checkReorg(context, watch)
-    return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
-  })
+  try {
+    return await holdLease(context, lease, async () => {
+      const heads = await readHeads(client, policy)
+      const watch = { client, scope, memory, heads, lease }
+      await checkReorg(context, watch)
+      return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
+    })
+  } finally {
+    // Else the workers would wait for it to run out.
+    if (lease) await store.releaseLease(lease)
+  }
 }
