@@ -8,6 +8,7 @@ import {
 import { startDevChain } from 'countersign/devchain'
 import type { OrderEvent, OrderState } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
+import type { Account } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { isFull, seed, sqliteFile, startChance } from './chaos.js'
 import { fundedAccount, revoke } from './desk.js'
@@ -138,6 +139,15 @@ const states: Readonly<Record<string, readonly OrderState[]>> = {
   expired: ['expired', 'voided'],
 }
 
+async function openNonces({ address }: Account): Promise<number> {
+  const [latest, pending] = await Promise.all(
+    (['latest', 'pending'] as const).map((blockTag) =>
+      reader.getTransactionCount({ address, blockTag }),
+    ),
+  )
+  return (pending ?? 0) - (latest ?? 0)
+}
+
 async function eventsById({ orders }: Shop) {
   const byId = new Map<string | undefined, OrderEvent[]>()
   for (let after = 0n; ; ) {
@@ -170,6 +180,10 @@ test(`of ${count} orders that are captured, voided, canceled and expire at once 
       ...{ timeout: 30_000, interval: 500 },
     })
     .toBe(true)
+  // What the relayer sent last is in a block too.
+  await expect
+    .poll(() => openNonces(relayer.account), { timeout: 10_000 })
+    .toBe(0)
   await shop.orders.reconcile()
 
   const { rows } = await statesOf(shop, raced)
