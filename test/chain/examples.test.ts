@@ -24,6 +24,9 @@ import { readBalances } from '../../examples/demo/wallets.js'
 import { drawProgress } from '../../examples/reads/show.js'
 import { startDatabase } from './database.js'
 
+// Whole programs, several at once, on machines with few cores.
+vi.setConfig({ testTimeout: 120_000 })
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = readdirSync(`${root}/examples`).filter((name) =>
   name.endsWith('.ts'),
@@ -46,7 +49,7 @@ async function run(
 ): Promise<Ended> {
   const ended = await new Promise<Ended>((resolve) => {
     const all = ['--import', 'tsx', `examples/${file}`, ...args]
-    const options = { cwd: root, env, timeout: 55_000 }
+    const options = { cwd: root, env, timeout: 110_000 }
     const child = execFile(process.execPath, all, options, (_, ...output) => {
       const [stdout, stderr] = output
       resolve({ code: child.exitCode, stdout, stderr })
