@@ -1921,7 +1921,7 @@ test('orders, limits: the window is 15 minutes unless asked for otherwise, and n
   ).rejects.toMatchObject({ name: 'InvalidFieldError' })
 })
 
-test('difference, order states: where an order can go is one table, and only the chain ends it', () => {
+test('orders, transitions (not shown): where an order can go is one table, and only the chain ends it', () => {
   const ends = ['captured', 'canceled', 'consumed'] as const
   for (const [from, next] of Object.entries(nextStates)) {
     const state = from as OrderState

@@ -154,7 +154,7 @@ test.each([
 
 const differences = readText('docs/spec.md')
 const topics =
-  'service|message|signing|states|operations|events|errors|limits|difference'
+  'service|message|signing|states|operations|events|errors|limits|difference|orders'
 
 /** Names of spec tests, in code or in prose, between the given marks. */
 const specTests = (text: string, open: string, close: string) =>
