@@ -1,7 +1,6 @@
 import { type Hash, keccak256 } from 'viem'
-import { hashDomain } from '../base/hashPayment.js'
 import { tokenSignature } from '../base/signature.js'
-import type { SignedPayment } from '../base/types.js'
+import type { SignedPayment, TokenDomain } from '../base/types.js'
 import { numberWord } from '../base/words.js'
 import { checkMessage } from '../verify/checkMessage.js'
 import type { Refusal } from '../verify/types.js'
@@ -98,7 +97,7 @@ function checkAgainst(
     amount: '',
   })
   if (refusal) return refusal
-  if (hashDomain(payment.domain) !== hashDomain(domain))
+  if (!isSameDomain(payment.domain, domain))
     return {
       reason: 'wrongDomain',
       details: { found: payment.domain, expected: domain },
@@ -109,6 +108,16 @@ function checkAgainst(
         reason: 'wrongAmount',
         details: { value: payment.message.value, expected: message.value },
       }
+}
+
+function isSameDomain(one: TokenDomain, other: TokenDomain): boolean {
+  return (
+    one.name === other.name &&
+    one.version === other.version &&
+    one.chainId === other.chainId &&
+    one.verifyingContract.toLowerCase() ===
+      other.verifyingContract.toLowerCase()
+  )
 }
 
 function refuse(

@@ -80,6 +80,8 @@ export function encodeCell(kind: ColumnKind, value: unknown): unknown {
 }
 
 function encodeInteger(value: unknown): string {
+  if (typeof value === 'number' && Number.isSafeInteger(value))
+    return `${value}`
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   if (isInteger && BigInt.asIntN(64, BigInt(`${value}`)) === BigInt(`${value}`))
     return `${value}`
@@ -90,6 +92,7 @@ function encodeInteger(value: unknown): string {
 export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
   if (kind === 'number') return Number(cell)
+  if (typeof cell === 'bigint' && kind === 'bigint') return cell
   if (kind === 'bigint' || kind === 'amount') return BigInt(`${cell}`)
   if (kind === 'boolean') return Boolean(cell)
   if (kind === 'json') return JSON.parse(`${cell}`)

@@ -20,12 +20,11 @@ export function decodeRows<row>(
 ): row[] {
   const members = membersOf(table)
   return rows.map((cells) => {
-    const decoded = members.map(({ member, kind, column }) => [
-      member,
-      decodeCell(kind, Reflect.get(cells, column)),
-    ])
+    const record: Record<string, unknown> = {}
+    for (const { member, kind, column } of members)
+      record[member] = decodeCell(kind, Reflect.get(cells, column))
     // `Columns` ties every member of the record to a column that holds it.
-    return Object.fromEntries(decoded) as row
+    return record as row
   })
 }
 
@@ -97,12 +96,17 @@ export async function updateRows<row>(
 
 type Member = { member: string; column: string; kind: ColumnKind }
 
-function membersOf<row>({ columns }: SqlTable<row>): Member[] {
-  return Object.entries<ColumnKind>(columns).map(([member, kind]) => ({
-    member,
-    column: columnName(member),
-    kind,
-  }))
+/** Asked for with every statement, and the same as long as the table is. */
+const known = /* @__PURE__ */ new WeakMap<object, readonly Member[]>()
+
+function membersOf<row>(table: SqlTable<row>): readonly Member[] {
+  const found = known.get(table)
+  if (found) return found
+  const members = Object.entries<ColumnKind>(table.columns).map(
+    ([member, kind]) => ({ member, column: columnName(member), kind }),
+  )
+  known.set(table, members)
+  return members
 }
 
 function encodeRows(

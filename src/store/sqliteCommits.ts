@@ -58,6 +58,8 @@ export function shareCommits(
       })
       return { result, kept: mine.kept }
     } finally {
+      // What came in while the disk was waited for is to share this commit.
+      if (waiting === 0) await nextTurn()
       if (waiting === 0 || isFull(mine)) {
         mine.settle(mine.isOpen ? commit(writer) : Promise.resolve())
         group = undefined
@@ -95,6 +97,11 @@ export function shareCommits(
       await writer?.destroy()
     },
   }
+}
+
+/** After what is ready by now has run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function startGroup(): Group {

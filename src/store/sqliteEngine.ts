@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { StoreError } from './errors.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import {
+  nextTurn,
   patienceMilliseconds,
   shareCommits,
   whileBusy,
@@ -35,6 +36,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     return session
   }
   const read: SqlEngine['connect'] = async (_, use) => {
+    // Whoever reads now is done before the next turn, most of the time.
+    if (idle.length === 0) await nextTurn()
     const session = idle.pop() ?? (await connect())
     try {
       return await session.connection().execute(use)
