@@ -83,17 +83,25 @@ async function settle({ store }: Shop, sold: readonly Sold[]): Promise<void> {
   await expect
     .poll(
       () =>
-        store.read(async ({ orders, transactions }) => {
+        store.read(async ({ orders, transactions, events }) => {
           const rows = await orders.find({ ids })
           const sent = await transactions.find({ orderIds: ids })
+          const open = rows
+            .filter(({ state }) => !/captured|expired/.test(state))
+            .map(({ id, state, wish, reason, tries, sendDue }) => ({
+              ...{ id, state, wish, reason, tries, sendDue },
+              sent: sent.filter(({ orderId }) => orderId === id),
+            }))
+          const told = await events.find({ orderIds: open.map(({ id }) => id) })
           return [
-            rows.filter(({ state }) => !/captured|expired/.test(state)).length,
-            sent.filter((row) => row.open).length,
+            ...open,
+            ...told.map(({ type }) => type),
+            ...sent.filter((row) => row.open),
           ]
         }),
       { timeout: 60_000, interval: 300 },
     )
-    .toEqual([0, 0])
+    .toEqual([])
 }
 
 /** Waits until nothing is wrong any more, or for as long as it may take. */
