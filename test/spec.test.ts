@@ -73,7 +73,7 @@ import {
 } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readRevert } from '../src/base/revertReason.js'
-import { checkTransition, nextStates } from '../src/orders/nextStates.js'
+import { checkTransition, nextStates } from '../src/ledger/nextStates.js'
 import { tryRequest } from '../src/reads/requestNode.js'
 import { fundedAccount } from './chain/desk.js'
 import { startEndpoint } from './chain/endpoint.js'

@@ -1,43 +1,8 @@
-export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
-export type {
-  AuditDifference,
-  AuditParameters,
-  AuditReport,
-  AuditSum,
-  ScopeAudit,
-} from '../orders/auditOrders.js'
-export type { CancelOrderParameters } from '../orders/cancelOrder.js'
-export type { CaptureOrderParameters } from '../orders/captureOrder.js'
-export { createOrders, type Orders } from '../orders/createOrders.js'
 export {
   OrderNotFoundError,
   OrdersSetupError,
   TransitionError,
-} from '../orders/errors.js'
-export type { GetOrderParameters } from '../orders/getOrder.js'
-export type {
-  ListedOrders,
-  ListOrdersParameters,
-} from '../orders/listOrders.js'
-export type { DraftOrderParameters } from '../orders/planDraft.js'
-export type {
-  ReadEvents,
-  ReadEventsParameters,
-} from '../orders/readEvents.js'
-export type {
-  ChainHealth,
-  LaneHealth,
-  OrdersHealth,
-  ScopeHealth,
-} from '../orders/readHealth.js'
-export type { ReauthorizeOrderParameters } from '../orders/reauthorizeOrder.js'
-export type {
-  ReconcileParameters,
-  ReconciliationReport,
-} from '../orders/reconcile.js'
-export type { ScopeReconciliation } from '../orders/reconcileScope.js'
-export type { RequestCancellationParameters } from '../orders/requestCancellation.js'
-export type { RunWorkerParameters } from '../orders/runWorker.js'
+} from '../ledger/errors.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
@@ -58,7 +23,30 @@ export type {
   SettledCancellation,
   SettledCapture,
   VoidVerdict,
-} from '../orders/types.js'
+} from '../ledger/types.js'
+export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
+export type { CancelOrderParameters } from '../orders/cancelOrder.js'
+export type { CaptureOrderParameters } from '../orders/captureOrder.js'
+export { createOrders, type Orders } from '../orders/createOrders.js'
+export type { GetOrderParameters } from '../orders/getOrder.js'
+export type {
+  ListedOrders,
+  ListOrdersParameters,
+} from '../orders/listOrders.js'
+export type { DraftOrderParameters } from '../orders/planDraft.js'
+export type {
+  ReadEvents,
+  ReadEventsParameters,
+} from '../orders/readEvents.js'
+export type {
+  ChainHealth,
+  LaneHealth,
+  OrdersHealth,
+  ScopeHealth,
+} from '../orders/readHealth.js'
+export type { ReauthorizeOrderParameters } from '../orders/reauthorizeOrder.js'
+export type { RequestCancellationParameters } from '../orders/requestCancellation.js'
+export type { RunWorkerParameters } from '../orders/runWorker.js'
 export type { VoidOrderParameters } from '../orders/voidOrder.js'
 export {
   DuplicateRecordError,
@@ -97,3 +85,15 @@ export type {
   TransactionQuery,
   TransactionRecord,
 } from '../store/types.js'
+export type {
+  AuditDifference,
+  AuditParameters,
+  AuditReport,
+  AuditSum,
+  ScopeAudit,
+} from '../watch/auditOrders.js'
+export type {
+  ReconcileParameters,
+  ReconciliationReport,
+} from '../watch/reconcile.js'
+export type { ScopeReconciliation } from '../watch/reconcileScope.js'

@@ -1,11 +1,11 @@
-export type { PostgresStoreParameters } from '../store/postgresEngine.js'
+export type { PostgresStoreParameters } from '../sql/postgresEngine.js'
 export type {
   PostgresClient,
   PostgresPool,
   PostgresRequest,
-} from '../store/postgresPool.js'
-export { postgresStore } from '../store/postgresStore.js'
+} from '../sql/postgresPool.js'
+export { postgresStore } from '../sql/postgresStore.js'
 export {
   type SqliteStoreParameters,
   sqliteStore,
-} from '../store/sqliteStore.js'
+} from '../sql/sqliteStore.js'

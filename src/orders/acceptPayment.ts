@@ -1,12 +1,12 @@
 import type { SignedPayment } from '../base/types.js'
 import { drawNonce } from '../build/drawNonce.js'
+import { type FoundOrder, findOrder, readOrderId } from '../ledger/findOrder.js'
+import type { AcceptVerdict, OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import { checkAccept } from './checkAccept.js'
-import { type FoundOrder, findOrder, readOrderId } from './findOrder.js'
 import { judgeAccept } from './judgeAccept.js'
 import { readGivenPayment } from './readGivenPayment.js'
 import { storeAccepted } from './storeAccepted.js'
-import type { AcceptVerdict, OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 export type AcceptPaymentParameters = {
   orderId: string

@@ -2,11 +2,11 @@ import { readSignedCancellation } from '../base/fields.js'
 import { hashDomain } from '../base/hashPayment.js'
 import type { SignedCancellation } from '../base/types.js'
 import { encodeCancel } from '../build/encodeCall.js'
-import { type FoundOrder, findOrder } from './findOrder.js'
+import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
+import { paymentOf, sealContextOf } from '../ledger/paymentOf.js'
+import type { CancelVerdict, OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import { judgeCancel } from './judgeCancel.js'
-import { paymentOf, sealContextOf } from './paymentOf.js'
-import type { CancelVerdict, OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 import {
   type CancelRefusal,
   keepWish,

@@ -1,9 +1,9 @@
+import type { LaneEngine } from '../lanes/driveLanes.js'
+import { isDecided } from '../lanes/waitForOrders.js'
+import { type FoundOrder, findOrder, readOrderId } from '../ledger/findOrder.js'
+import type { CaptureResult, OrdersContext } from '../ledger/types.js'
 import type { TransactionRecord } from '../store/types.js'
-import type { LaneEngine } from './driveLanes.js'
-import { type FoundOrder, findOrder, readOrderId } from './findOrder.js'
 import { showOrder } from './showOrder.js'
-import type { CaptureResult, OrdersContext } from './types.js'
-import { isDecided } from './waitForOrders.js'
 
 export type CaptureOrderParameters = {
   orderId: string

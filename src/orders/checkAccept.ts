@@ -2,12 +2,12 @@ import { type Hash, keccak256 } from 'viem'
 import { tokenSignature } from '../base/signature.js'
 import type { SignedPayment, TokenDomain } from '../base/types.js'
 import { numberWord } from '../base/words.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
+import { draftedPaymentOf } from '../ledger/paymentOf.js'
+import type { AcceptVerdict } from '../ledger/types.js'
 import { checkMessage } from '../verify/checkMessage.js'
 import type { Refusal } from '../verify/types.js'
-import type { FoundOrder } from './findOrder.js'
-import { draftedPaymentOf } from './paymentOf.js'
 import { showOrder } from './showOrder.js'
-import type { AcceptVerdict } from './types.js'
 
 const mostTries = 10
 

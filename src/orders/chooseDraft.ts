@@ -1,8 +1,8 @@
 import { type Address, keccak256, stringToHex } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import type { PrimaryType } from '../base/types.js'
+import type { OrdersContext } from '../ledger/types.js'
 import { readCheckedAddress } from '../reads/encodeLogFilter.js'
-import type { OrdersContext } from './types.js'
 
 type Choice = {
   chainId?: number | undefined

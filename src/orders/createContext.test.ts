@@ -1,9 +1,9 @@
 import { type Address, createClient, custom, defineChain } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import type { CreateOrdersParameters } from '../ledger/types.js'
 import { memoryStore } from '../store/memoryStore.js'
 import { createContext } from './createContext.js'
-import type { CreateOrdersParameters } from './types.js'
 
 const silent = custom({ request: async () => null })
 const chainOf = (id: number) =>

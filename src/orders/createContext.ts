@@ -2,17 +2,17 @@ import type { Address, Client } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import { drawNonce } from '../build/drawNonce.js'
 import { readAccount } from '../capture/planTransaction.js'
-import { readCheckedAddress } from '../reads/encodeLogFilter.js'
-import { noSeal } from '../store/noSeal.js'
-import type { Scope, Sealer } from '../store/types.js'
-import { OrdersSetupError } from './errors.js'
-import { settlePolicy } from './settlePolicy.js'
+import { OrdersSetupError } from '../ledger/errors.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
   OrderToken,
   OrderWallet,
-} from './types.js'
+} from '../ledger/types.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
+import { noSeal } from '../store/noSeal.js'
+import type { Scope, Sealer } from '../store/types.js'
+import { settlePolicy } from './settlePolicy.js'
 
 /**
  * Checks what orders are created with, and fills in what was left out.

@@ -1,11 +1,13 @@
 import { InvalidFieldError } from '../base/errors.js'
 import { drawNonce } from '../build/drawNonce.js'
+import { tellOrder } from '../ledger/changes.js'
+import { isInScopes, readOrderId } from '../ledger/findOrder.js'
+import { draftedPaymentOf } from '../ledger/paymentOf.js'
+import type { DraftedOrder, OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import { DuplicateRecordError } from '../store/errors.js'
 import type { AttemptRecord, OrderRecord, StoreWriter } from '../store/types.js'
-import { tellOrder } from './changes.js'
 import { drawBuyerToken, hashBuyerToken } from './drawBuyerToken.js'
-import { isInScopes, readOrderId } from './findOrder.js'
-import { draftedPaymentOf } from './paymentOf.js'
 import {
   type Draft,
   type DraftOrderParameters,
@@ -13,8 +15,6 @@ import {
 } from './planDraft.js'
 import { canonicalJson } from './readMetadata.js'
 import { showOrder } from './showOrder.js'
-import type { DraftedOrder, OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 /**
  * Fixes what an order costs, to whom and until when, and gives the payment for

@@ -1,8 +1,8 @@
 import { checkClock } from '../base/clock.js'
+import { OrdersSetupError } from '../ledger/errors.js'
+import type { OrdersContext } from '../ledger/types.js'
 import { NodeAnswerError } from '../reads/errors.js'
 import { getBlockHead } from '../reads/requestNode.js'
-import { OrdersSetupError } from './errors.js'
-import type { OrdersContext } from './types.js'
 
 /**
  * The newest time of an order's chain, in Unix seconds.

@@ -1,6 +1,6 @@
-import { findOrder } from './findOrder.js'
+import { findOrder } from '../ledger/findOrder.js'
+import type { Order, OrdersContext } from '../ledger/types.js'
 import { showOrder } from './showOrder.js'
-import type { Order, OrdersContext } from './types.js'
 
 export type GetOrderParameters = { orderId: string }
 

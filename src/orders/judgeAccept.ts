@@ -2,14 +2,14 @@ import type { Client } from 'viem'
 import { checkClock } from '../base/clock.js'
 import type { SignedPayment } from '../base/types.js'
 import { gasLimit } from '../capture/planTransaction.js'
+import { OrdersSetupError } from '../ledger/errors.js'
+import type { AcceptVerdict, OrdersContext } from '../ledger/types.js'
 import { readBytes, requestNode } from '../reads/requestNode.js'
 import type { OrderRecord } from '../store/types.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { JudgedAt, Rehearsal } from '../verify/types.js'
-import { OrdersSetupError } from './errors.js'
 import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
 import { serverOf } from './serverOf.js'
-import type { AcceptVerdict, OrdersContext } from './types.js'
 
 /** What the chain says about a payment, and what was kept for it. */
 export type AcceptJudgement =

@@ -1,11 +1,11 @@
 import { checkClock } from '../base/clock.js'
 import type { SignedCancellation } from '../base/types.js'
 import type { RejectionReason } from '../capture/errors.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
+import type { OrdersContext } from '../ledger/types.js'
 import { rehearseCancel } from '../verify/rehearse.js'
-import { lastSecondOf } from './findEvidence.js'
-import type { FoundOrder } from './findOrder.js'
 import { serverOf } from './serverOf.js'
-import type { OrdersContext } from './types.js'
 
 /**
  * Why a cancellation would not be worth its gas, if so: rehearsed now, and not

@@ -1,9 +1,9 @@
 import { type Address, createClient, custom, toHex } from 'viem'
 import { expect, test } from 'vitest'
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { memoryStore } from '../store/memoryStore.js'
 import type { OrderState, Scope, StoreReader } from '../store/types.js'
 import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
-import type { OrdersContext, OrderWallet } from './types.js'
 
 const [one, two, shop, token] = ['1', '2', '3', '4'].map(
   (digit) => `0x${digit.repeat(40)}` as Address,

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { getBalance } from '../reads/getBalance.js'
 import { readQuantity, requestNode } from '../reads/requestNode.js'
-import type { OrdersContext, OrderWallet } from './types.js'
 
 /** What an account has for gas, and how many captures wait for it. */
 type LaneFunds = {

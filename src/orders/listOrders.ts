@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import type { Order, OrdersContext } from '../ledger/types.js'
 import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { OrderState, Scope } from '../store/types.js'
 import { showOrder } from './showOrder.js'
-import type { Order, OrdersContext } from './types.js'
 
 export type ListOrdersParameters = {
   states?: readonly OrderState[] | undefined

@@ -1,6 +1,6 @@
+import type { OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import type { JsonObject } from '../store/types.js'
-import type { OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 /** Name of the value that says which database this is. */
 export const storeKey = 'store'

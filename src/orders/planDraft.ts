@@ -3,6 +3,7 @@ import { parseAmount } from '../base/amount.js'
 import { checkClock } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { PrimaryType } from '../base/types.js'
+import type { OrdersContext } from '../ledger/types.js'
 import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../reads/errors.js'
 import { getTokenAndHead, type Token } from '../reads/getToken.js'
@@ -11,7 +12,6 @@ import { chooseLane, chooseRecipient, chooseToken } from './chooseDraft.js'
 import { newAttempt } from './newAttempt.js'
 import { readMetadata } from './readMetadata.js'
 import { readWindow, windowFrom } from './readWindow.js'
-import type { OrdersContext } from './types.js'
 
 export type DraftOrderParameters = {
   /** Up to 128 characters. @default drawn */

@@ -1,7 +1,11 @@
 import { InvalidFieldError } from '../base/errors.js'
+import type {
+  OrderEvent,
+  OrderEventType,
+  OrdersContext,
+} from '../ledger/types.js'
 import type { EventRecord } from '../store/types.js'
 import { readLimit } from './listOrders.js'
-import type { OrderEvent, OrderEventType, OrdersContext } from './types.js'
 
 export type ReadEventsParameters = {
   /** The `cursor` of what was read last. @default 0n, the beginning */

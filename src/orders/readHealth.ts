@@ -1,5 +1,7 @@
 import type { Address } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
+import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { getBalance } from '../reads/getBalance.js'
 import {
   getBlockHead,
@@ -7,10 +9,8 @@ import {
   requestNode,
 } from '../reads/requestNode.js'
 import type { OrderState, Scope, StoreReader } from '../store/types.js'
-import { laneKey, readerOf, readLaneValue } from './laneState.js'
+import { readCursor } from '../watch/watchState.js'
 import { storeKey } from './openStore.js'
-import type { OrdersContext, OrderWallet } from './types.js'
-import { readCursor } from './watchState.js'
 
 export type OrdersHealth = {
   /** Names the physical database. */

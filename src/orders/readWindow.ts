@@ -1,5 +1,5 @@
 import { InvalidFieldError } from '../base/errors.js'
-import type { SettledPolicy } from './types.js'
+import type { SettledPolicy } from '../ledger/types.js'
 
 /** Seconds a payment is valid before it is drafted, against slow chain clocks. */
 const secondsBefore = 60n

@@ -1,13 +1,18 @@
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../ledger/changes.js'
+import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
+import { draftedPaymentOf } from '../ledger/paymentOf.js'
+import type { OrdersContext, ReauthorizeVerdict } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import type { AttemptRecord, StoreWriter } from '../store/types.js'
-import { moveOrder, noChanges, tellOrder, writeChanges } from './changes.js'
-import { type FoundOrder, findOrder } from './findOrder.js'
 import { getChainTime } from './getChainTime.js'
 import { newAttempt } from './newAttempt.js'
-import { draftedPaymentOf } from './paymentOf.js'
 import { readWindow, windowFrom } from './readWindow.js'
 import { showOrder } from './showOrder.js'
-import type { OrdersContext, ReauthorizeVerdict } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 export type ReauthorizeOrderParameters = {
   orderId: string

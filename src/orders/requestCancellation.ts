@@ -1,8 +1,8 @@
 import { buildCancellation } from '../build/buildCancellation.js'
-import { findOrder } from './findOrder.js'
-import { paymentOf } from './paymentOf.js'
+import { findOrder } from '../ledger/findOrder.js'
+import { paymentOf } from '../ledger/paymentOf.js'
+import type { CancellationRequest, OrdersContext } from '../ledger/types.js'
 import { showOrder } from './showOrder.js'
-import type { CancellationRequest, OrdersContext } from './types.js'
 
 export type RequestCancellationParameters = { orderId: string }
 

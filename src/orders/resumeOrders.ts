@@ -1,6 +1,6 @@
+import type { OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import { storeKey } from './openStore.js'
-import type { OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 /**
  * Allows captures again after a database was put in the place of another: by

@@ -1,10 +1,10 @@
 import { CountersignError } from '../base/CountersignError.js'
+import type { LaneEngine, Limit } from '../lanes/driveLanes.js'
+import type { OrdersContext } from '../ledger/types.js'
 import { wait } from '../reads/wait.js'
 import type { Scope } from '../store/types.js'
-import type { LaneEngine, Limit } from './driveLanes.js'
-import type { OrdersContext } from './types.js'
-import { watchScope } from './watchScope.js'
-import type { WatchMemory } from './watchState.js'
+import { watchScope } from '../watch/watchScope.js'
+import type { WatchMemory } from '../watch/watchState.js'
 
 export type RunWorkerParameters = {
   /** Ends the worker, once what it is writing is written. */

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
+import { OrdersSetupError } from '../ledger/errors.js'
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import type { OrderRecord } from '../store/types.js'
-import { OrdersSetupError } from './errors.js'
-import type { OrdersContext, OrderWallet } from './types.js'
 
 /**
  * Who is asked about an order, and who sends for it.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { OrdersPolicy } from '../ledger/types.js'
 import { settlePolicy } from './settlePolicy.js'
-import type { OrdersPolicy } from './types.js'
 
 test('what is left out has the defaults the types tell', () => {
   expect(settlePolicy({ window: undefined })).toEqual({

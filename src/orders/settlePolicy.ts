@@ -1,6 +1,6 @@
 import { InvalidFieldError } from '../base/errors.js'
+import type { OrdersPolicy, SettledPolicy } from '../ledger/types.js'
 import { defaultMaxCaptureGas } from '../verify/rehearse.js'
-import type { OrdersPolicy, SettledPolicy } from './types.js'
 
 const defaults: SettledPolicy = {
   window: 900n,

@@ -1,7 +1,11 @@
 import { formatAmount } from '../base/amount.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
+import type {
+  Order,
+  SettledCancellation,
+  SettledCapture,
+} from '../ledger/types.js'
 import type { ProofRecord } from '../store/types.js'
-import type { FoundOrder } from './findOrder.js'
-import type { Order, SettledCancellation, SettledCapture } from './types.js'
 
 /** An order as it is shown: without credentials and without versions. */
 export function showOrder({

@@ -1,14 +1,14 @@
 import type { SignedPayment } from '../base/types.js'
+import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
+import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
+import { sealContextOf } from '../ledger/paymentOf.js'
+import type { AcceptVerdict, OrdersContext } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import { DuplicateRecordError } from '../store/errors.js'
 import type { AttemptRecord, OrderRecord, StoreWriter } from '../store/types.js'
 import type { JudgedAt } from '../verify/types.js'
-import { moveOrder, noChanges, writeChanges } from './changes.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
-import { type FoundOrder, findOrder } from './findOrder.js'
-import { sealContextOf } from './paymentOf.js'
 import { showOrder } from './showOrder.js'
-import type { AcceptVerdict, OrdersContext } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 type Accepted = {
   found: FoundOrder

@@ -1,9 +1,9 @@
+import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
+import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
+import type { OrdersContext, VoidVerdict } from '../ledger/types.js'
+import { writeAgain } from '../ledger/writeAgain.js'
 import type { StoreWriter } from '../store/types.js'
-import { moveOrder, noChanges, writeChanges } from './changes.js'
-import { type FoundOrder, findOrder } from './findOrder.js'
 import { showOrder } from './showOrder.js'
-import type { OrdersContext, VoidVerdict } from './types.js'
-import { writeAgain } from './writeAgain.js'
 
 export type VoidOrderParameters = { orderId: string }
 

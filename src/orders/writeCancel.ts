@@ -1,8 +1,13 @@
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../ledger/changes.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
+import type { CancelVerdict, OrdersContext } from '../ledger/types.js'
 import type { StoreWriter } from '../store/types.js'
-import { moveOrder, noChanges, tellOrder, writeChanges } from './changes.js'
-import type { FoundOrder } from './findOrder.js'
 import { showOrder } from './showOrder.js'
-import type { CancelVerdict, OrdersContext } from './types.js'
 
 export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
 

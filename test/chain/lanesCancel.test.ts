@@ -1,7 +1,7 @@
 import { cancelPayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { sealContextOf } from '../../src/orders/paymentOf.js'
+import { sealContextOf } from '../../src/ledger/paymentOf.js'
 import type { OrderRecord } from '../../src/store/types.js'
 import { draft, fundedAccount, mined, revoke } from './desk.js'
 import {

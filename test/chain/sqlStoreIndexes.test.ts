@@ -11,22 +11,22 @@ import {
 import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { postgresDialect } from '../../src/store/postgresDialect.js'
-import type { SqlDialect, SqlSession } from '../../src/store/sqlEngine.js'
+import { postgresDialect } from '../../src/sql/postgresDialect.js'
+import type { SqlDialect, SqlSession } from '../../src/sql/sqlEngine.js'
 import {
   findAttempts,
   findEvents,
   findProofs,
   findTransactions,
-} from '../../src/store/sqlFinds.js'
-import { sqliteDialect } from '../../src/store/sqliteDialect.js'
+} from '../../src/sql/sqlFinds.js'
+import { sqliteDialect } from '../../src/sql/sqliteDialect.js'
 import {
   countOrders,
   type Finder,
   findOrders,
-} from '../../src/store/sqlOrders.js'
-import { updateRows } from '../../src/store/sqlRows.js'
-import { attemptTable, orderTable } from '../../src/store/sqlTables.js'
+} from '../../src/sql/sqlOrders.js'
+import { updateRows } from '../../src/sql/sqlRows.js'
+import { attemptTable, orderTable } from '../../src/sql/sqlTables.js'
 import { startDatabase, type TestDatabase } from './database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))

@@ -2,8 +2,8 @@ import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { getBlock } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findEvidence } from '../../src/orders/findEvidence.js'
-import type { OrdersContext } from '../../src/orders/types.js'
+import { findEvidence } from '../../src/ledger/findEvidence.js'
+import type { OrdersContext } from '../../src/ledger/types.js'
 import { draft, fakeNode, mined, randomHash, revoke, rpcError } from './desk.js'
 import {
   fileOf,

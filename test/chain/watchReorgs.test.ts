@@ -4,8 +4,8 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
 import { sendRawTransaction, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { auditOrders } from '../../src/orders/auditOrders.js'
-import { reconcile } from '../../src/orders/reconcile.js'
+import { auditOrders } from '../../src/watch/auditOrders.js'
+import { reconcile } from '../../src/watch/reconcile.js'
 import { draft, fakeNode, mined, revoke, rpcError } from './desk.js'
 import {
   fileOf,

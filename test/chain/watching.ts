@@ -1,10 +1,10 @@
 import type { DevChain } from 'countersign/devchain'
 import { mine } from 'viem/actions'
-import { readFiles } from '../../src/orders/orderFiles.js'
-import type { OrdersContext } from '../../src/orders/types.js'
-import { watchScope } from '../../src/orders/watchScope.js'
-import type { WatchMemory } from '../../src/orders/watchState.js'
+import type { OrdersContext } from '../../src/ledger/types.js'
 import type { EventRecord, OrderRecord, Scope } from '../../src/store/types.js'
+import { readFiles } from '../../src/watch/orderFiles.js'
+import { watchScope } from '../../src/watch/watchScope.js'
+import type { WatchMemory } from '../../src/watch/watchState.js'
 
 /** The first scope of a context. */
 export function scopeOf({ scopes }: OrdersContext): Scope {

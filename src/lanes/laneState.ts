@@ -1,0 +1,117 @@
+import type { Client } from 'viem'
+import { OrdersSetupError } from '../ledger/errors.js'
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
+import type {
+  JsonObject,
+  Lane,
+  Lease,
+  TransactionRecord,
+} from '../store/types.js'
+
+/** What is kept of a lane in the store. */
+export type LaneValue = {
+  /** Lowest account nonce no transaction of ours has. */
+  nextNonce: number
+  /** Whether the wallet sends under nonces of its own; unknown at first. */
+  ignoresNonce?: boolean | undefined
+  /** Highest nonce that was reported as taken by someone else. */
+  sharedNonce?: number | undefined
+}
+
+/**
+ * What is known of a lane while its lease is held: a cache of the store, and
+ * what the last looks at the chain have shown.
+ */
+export type LaneState = {
+  readonly wallet: OrderWallet
+  /** Reads the lane's chain. */
+  readonly reader: Client
+  lease: Lease
+  /** Unix milliseconds of this machine. */
+  leasedAt: number
+  value: LaneValue
+  /** By nonce and bump. */
+  open: TransactionRecord[]
+  /** When `open` was read, Unix milliseconds; 0 to have it read again. */
+  loadedAt: number
+  /** `validBefore` of what is open, by order and attempt. */
+  windows: Map<string, bigint>
+  /** An account with code has one transaction in flight. */
+  hasCode: boolean | undefined
+  tick: number
+  /** Tick at which bytes were sent last, by nonce. */
+  sentAt: Map<number, number>
+  /** Nonces whose bytes the node finds too cheap. */
+  underpriced: Set<number>
+  /** Nonces the node is known to admit beyond the account's count. */
+  window: number
+  /** Ticks for which a passed nonce had no receipt of ours. */
+  lost: Map<number, number>
+  /** Ticks for which a nonce was free below ones in use. */
+  gaps: Map<number, number>
+  /** The lowest open nonce, and the chain's time when it became that. */
+  head: { nonce: number; since: bigint } | undefined
+  /** Ticks in a row in which nothing happened. */
+  idle: number
+}
+
+export function laneKey({ chainId, account }: Lane): string {
+  return `lane:${chainId}:${account}`
+}
+
+export function windowKey({
+  orderId,
+  attempt,
+}: Pick<TransactionRecord, 'orderId' | 'attempt'>): string {
+  return `${orderId}/${attempt}`
+}
+
+/** A lane whose lease was just taken, before anything of it was read. */
+export function newLane(
+  wallet: OrderWallet,
+  reader: Client,
+  lease: Lease,
+  leasedAt: number,
+): LaneState {
+  return {
+    wallet,
+    reader,
+    lease,
+    leasedAt,
+    value: { nextNonce: 0 },
+    open: [],
+    loadedAt: 0,
+    windows: new Map(),
+    hasCode: undefined,
+    tick: 0,
+    sentAt: new Map(),
+    underpriced: new Set(),
+    window: Number.POSITIVE_INFINITY,
+    lost: new Map(),
+    gaps: new Map(),
+    head: undefined,
+    idle: 0,
+  }
+}
+
+export function readLaneValue(value: JsonObject | undefined): LaneValue {
+  const { nextNonce, ignoresNonce, sharedNonce } = Object(value)
+  return {
+    nextNonce: Number.isSafeInteger(nextNonce) ? nextNonce : 0,
+    ...(typeof ignoresNonce === 'boolean' ? { ignoresNonce } : {}),
+    ...(Number.isSafeInteger(sharedNonce) ? { sharedNonce } : {}),
+  }
+}
+
+/** The client that reads a chain. */
+export function readerOf(
+  { tokens }: Pick<OrdersContext, 'tokens'>,
+  chainId: number,
+): Client {
+  const token = tokens.find((one) => one.chainId === chainId)
+  if (!token)
+    throw new OrdersSetupError('have no token on the chain of a wallet', {
+      chainId,
+    })
+  return token.client
+}

@@ -1,0 +1,107 @@
+import type { OrdersContext, OrderWallet } from '../ledger/types.js'
+import { LeaseLostError } from '../store/errors.js'
+import type { StoreReader } from '../store/types.js'
+import {
+  type LaneState,
+  laneKey,
+  newLane,
+  readerOf,
+  readLaneValue,
+  windowKey,
+} from './laneState.js'
+
+/** Milliseconds after which open transactions are read again. */
+const maxAge = 2000
+
+/**
+ * Takes the lane or keeps it. A lane whose fence is new starts from the store;
+ * `undefined` when someone else works on it.
+ */
+export async function openLane(
+  context: OrdersContext,
+  wallet: OrderWallet,
+  lane: LaneState | undefined,
+): Promise<LaneState | undefined> {
+  const { store, policy, owner } = context
+  const now = Number(context.now())
+  // A third is left for the work that is done under it.
+  if (lane && now - lane.leasedAt < policy.lease / 3) return lane
+  const lease = await store.takeLease({
+    key: laneKey(wallet.lane),
+    owner,
+    milliseconds: policy.lease,
+  })
+  if (!lease) return undefined
+  if (lane?.lease.fence === lease.fence)
+    return Object.assign(lane, { lease, leasedAt: now })
+  const reader = readerOf(context, wallet.lane.chainId)
+  return newLane(wallet, reader, lease, now)
+}
+
+/**
+ * Keeps a lane through long work.
+ *
+ * @throws {@link LeaseLostError} when someone else works on it by now.
+ */
+export async function keepLane(
+  context: OrdersContext,
+  lane: LaneState,
+): Promise<void> {
+  const kept = await openLane(context, lane.wallet, lane)
+  if (kept !== lane) throw new LeaseLostError(lane.lease)
+}
+
+/** What the store has for a lane to do. */
+export type LaneWork = {
+  suspended: boolean
+  /** Orders are due by then, or something is in flight. */
+  isBusy: boolean
+}
+
+/**
+ * Reads what is open, where that is not known, and whether orders are due.
+ */
+export async function findWork(
+  context: OrdersContext,
+  lane: LaneState,
+): Promise<LaneWork> {
+  const { recipients, store } = context
+  const now = Number(context.now())
+  const isKnown = lane.open.length > 0 && now - lane.loadedAt < maxAge
+  return store.read(async (tables) => {
+    const { suspended } = Object(await tables.getValue('store'))
+    if (suspended === true) return { suspended: true, isBusy: false }
+    if (!isKnown) {
+      await loadLane(tables, lane)
+      lane.loadedAt = now
+    }
+    if (lane.open.length > 0) return { suspended: false, isBusy: true }
+    const due = await tables.orders.find({
+      sendDue: lane.wallet.lane,
+      recipients,
+      until: endOfTime,
+      limit: 1,
+    })
+    return { suspended: false, isBusy: due.length > 0 }
+  })
+}
+
+/** What is due later has to be compared with the chain's time, not ours. */
+const endOfTime = 2n ** 62n
+
+async function loadLane(tables: StoreReader, lane: LaneState): Promise<void> {
+  const { wallet } = lane
+  const value = await tables.getValue(laneKey(wallet.lane))
+  lane.value = readLaneValue(value)
+  lane.open = await tables.transactions.find({ openIn: wallet.lane })
+  const orderIds = [
+    ...new Set(lane.open.flatMap(({ orderId }) => orderId ?? [])),
+  ]
+  const unknown = lane.open.some((row) => !lane.windows.has(windowKey(row)))
+  if (!unknown || orderIds.length === 0) return
+  for (const attempt of await tables.attempts.find({ orderIds }))
+    lane.windows.set(
+      windowKey({ orderId: attempt.orderId, attempt: attempt.number }),
+      attempt.signedBefore ?? attempt.validBefore,
+    )
+}

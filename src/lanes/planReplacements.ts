@@ -1,0 +1,94 @@
+import type { SettledPolicy } from '../ledger/types.js'
+import type { TransactionRecord } from '../store/types.js'
+import { groupByNonce, newestOf } from './judgeNonces.js'
+import { type LaneState, windowKey } from './laneState.js'
+import type { LaneView } from './readLane.js'
+
+/** A transaction another one has to take the place of. */
+export type Replacement = {
+  last: TransactionRecord
+  /** `late`: its window is over. `stuck`: it does not get into a block. */
+  why: 'late' | 'stuck'
+}
+
+/** Most that are replaced in one tick. */
+const most = 20
+
+/** Whether a lane's nonces are ours to choose, and so to use again. Pure. */
+function choosesNonce({
+  wallet,
+  value,
+}: Pick<LaneState, 'wallet' | 'value'>): boolean {
+  return wallet.account.type === 'local' || value.ignoresNonce === false
+}
+
+/**
+ * What is in the way: what can no longer succeed, the lowest transaction where
+ * it has been that for long, and those behind it that pay no base fee. Pure.
+ */
+export function planReplacements(
+  lane: LaneState,
+  { count, head }: Pick<LaneView, 'count' | 'head'>,
+  { bumpAfter }: Pick<SettledPolicy, 'bumpAfter'>,
+): Replacement[] {
+  if (!choosesNonce(lane)) return []
+  const waiting = groupByNonce(lane.open)
+    .map(newestOf)
+    .filter(({ nonce }) => nonce >= count)
+  const lowest = waiting[0]?.nonce
+  const since = lane.head?.nonce === lowest ? lane.head?.since : undefined
+  const isStuck =
+    since !== undefined && head.timestamp - since >= BigInt(bumpAfter)
+  return waiting
+    .flatMap((last): Replacement[] => {
+      const { nonce, kind, hash, maxFeePerGas } = last
+      const validBefore = lane.windows.get(windowKey(last))
+      if (
+        kind !== 'release' &&
+        validBefore !== undefined &&
+        head.timestamp >= validBefore
+      )
+        return [{ last, why: 'late' }]
+      // What the wallet sent is not known: two could be on their way.
+      if (hash === undefined) return []
+      const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
+      // Raised once at once; a node that is never content waits like others.
+      const isRefused = lane.underpriced.has(nonce) && last.bump === 0
+      const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
+      return isBehind ? [{ last, why: 'stuck' }] : []
+    })
+    .slice(0, most)
+}
+
+/** Keeps in mind since when the lowest open nonce is that. */
+export function watchHead(
+  lane: LaneState,
+  { count, head }: Pick<LaneView, 'count' | 'head'>,
+): void {
+  const lowest = lane.open.find(({ nonce }) => nonce >= count)
+  if (!lowest) lane.head = undefined
+  else if (lane.head?.nonce !== lowest.nonce)
+    lane.head = { nonce: lowest.nonce, since: head.timestamp }
+}
+
+/** Ticks after which a free nonce below others is taken for a gap. */
+const patience = 3
+
+/**
+ * Nonces below `nextNonce` that neither the node nor the lane has anything for:
+ * all later ones would wait behind them. Pure but for what it remembers.
+ */
+export function findGaps(
+  lane: LaneState,
+  { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
+): number[] {
+  if (!choosesNonce(lane)) return []
+  const used = new Set(lane.open.map(({ nonce }) => nonce))
+  const gaps = new Map<number, number>()
+  const first = Math.max(count, pendingCount)
+  const end = Math.min(lane.value.nextNonce, first + 1000)
+  for (let nonce = first; nonce < end && gaps.size < most; nonce++)
+    if (!used.has(nonce)) gaps.set(nonce, (lane.gaps.get(nonce) ?? 0) + 1)
+  lane.gaps = gaps
+  return [...gaps].flatMap(([nonce, ticks]) => (ticks > patience ? nonce : []))
+}

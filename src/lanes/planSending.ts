@@ -1,0 +1,99 @@
+import type { OrderFile } from '../ledger/settleOrder.js'
+import type { SettledPolicy } from '../ledger/types.js'
+import type { LaneFees } from './feesOf.js'
+import type { LaneState } from './laneState.js'
+import type { LaneView } from './readLane.js'
+
+/** How many more transactions the lane may have in flight. Pure. */
+export function roomOf(
+  lane: Pick<LaneState, 'open' | 'hasCode' | 'value' | 'window' | 'wallet'>,
+  { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
+): number {
+  const isLocal = lane.wallet.account.type === 'local'
+  // A wallet has to show first that it sends under the nonce it is told.
+  const isProven = isLocal || lane.value.ignoresNonce === false
+  const most = lane.hasCode || !isProven ? 1 : maxInFlight
+  const inFlight = new Set(lane.open.map(({ nonce }) => nonce)).size
+  return Math.max(0, Math.min(most, lane.window) - inFlight)
+}
+
+/** Why an order that is due is not sent; none where there is nothing to send. */
+type Unsendable = { reason: string | undefined }
+
+/** Judges an order that is due by its record. Pure. */
+export function judgeDue(
+  { order, attempt }: OrderFile,
+  { timestamp }: LaneView['head'],
+  { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
+): Unsendable | undefined {
+  const { state, held, wish } = order
+  const secret = wish === 'cancel' ? attempt.cancellation : attempt.signature
+  const isOpen = state === 'stored' || (state === 'voided' && wish === 'cancel')
+  // What waits for the merchant is only the capture.
+  const isHeld = held && wish !== 'cancel'
+  if (!isOpen || isHeld || wish === 'void' || secret === undefined)
+    return { reason: undefined }
+  const validBefore = attempt.signedBefore ?? attempt.validBefore
+  if (timestamp >= validBefore) return { reason: 'expired' }
+  return timestamp + safetyMargin >= validBefore
+    ? { reason: 'deadlinePassed' }
+    : undefined
+}
+
+/** Seconds until what a policy wants is tried again. */
+const tryAgain = 30n
+
+/**
+ * When a refused order is tried again: what the merchant asked for once is not,
+ * what a policy wants is until its window ends. Pure.
+ */
+export function againAt(
+  { order, attempt }: OrderFile,
+  reason: string,
+  now: bigint,
+  { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
+): bigint | undefined {
+  if (capture === 'manual' || order.wish === 'cancel') return undefined
+  const { validAfter, validBefore } = attempt
+  const opens = (attempt.signedAfter ?? validAfter) + 1n
+  const again = reason === 'notYetValid' ? opens : now + tryAgain
+  const ends = attempt.signedBefore ?? validBefore
+  return finalReasons.includes(reason) || again + safetyMargin >= ends
+    ? undefined
+    : again
+}
+
+/** What does not change as long as the payment is the same. */
+const finalReasons: readonly string[] = [
+  'expired',
+  'deadlinePassed',
+  'consumed',
+  'malformedSignature',
+  'wrongSender',
+  'wrongChain',
+  'selfPayment',
+]
+
+/** Whether a lane can pay for one transaction more. Pure. */
+export function canPay(
+  { open }: Pick<LaneState, 'open'>,
+  { balance }: Pick<LaneView, 'balance'>,
+  more: readonly bigint[],
+  { maxFeePerGas }: LaneFees,
+): number {
+  const dearest = new Map<number, bigint>()
+  for (const row of open) {
+    const cost = row.gas * row.maxFeePerGas
+    const known = dearest.get(row.nonce) ?? 0n
+    dearest.set(row.nonce, cost > known ? cost : known)
+  }
+  let left = balance
+  for (const cost of dearest.values()) left -= cost
+  let paid = 0
+  for (const gas of more) {
+    left -= gas * maxFeePerGas
+    if (left < 0n) break
+    paid++
+  }
+  return paid
+}

@@ -1,0 +1,54 @@
+import type { OrdersContext } from '../ledger/types.js'
+import type { LaneFees } from './feesOf.js'
+import type { LaneState } from './laneState.js'
+import { keepLane } from './openLane.js'
+import { canPay } from './planSending.js'
+import type { LaneView } from './readLane.js'
+import { recordTransactions } from './recordTransactions.js'
+import type { DueDraft } from './rehearseDue.js'
+import { sendByWallet } from './sendByWallet.js'
+import { sendRecorded } from './sendRecorded.js'
+
+/** Most that are signed before they are sent. */
+const chunkSize = 100
+
+/**
+ * Puts drafts on record and sends them: while one chunk is at the node the next
+ * one is signed. What is still at the node is left in `sends`.
+ */
+export async function sendDrafts(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  {
+    drafts,
+    fees,
+    sends,
+  }: {
+    drafts: readonly DueDraft[]
+    fees: LaneFees
+    sends: Promise<void>[]
+  },
+): Promise<number> {
+  const paid = canPay(lane, view, gasOf(drafts), fees)
+  if (paid < drafts.length)
+    context.observe({
+      name: 'lane.waits',
+      attributes: { ...lane.wallet.lane, reason: 'insufficientFunds' },
+    })
+  const sendable = drafts.slice(0, paid)
+  const { pendingCount, count } = view
+  const nextNonce = Math.max(lane.value.nextNonce, pendingCount, count)
+  lane.value = { ...lane.value, nextNonce }
+  if (lane.wallet.account.type !== 'local')
+    return sendByWallet(context, lane, sendable, fees)
+  for (let at = 0; at < sendable.length; at += chunkSize) {
+    await keepLane(context, lane)
+    const chunk = sendable.slice(at, at + chunkSize)
+    const recorded = await recordTransactions(context, lane, chunk, fees)
+    sends.push(sendRecorded(context, lane, view, recorded))
+  }
+  return sendable.length
+}
+
+const gasOf = (drafts: readonly DueDraft[]) => drafts.map(({ gas }) => gas)

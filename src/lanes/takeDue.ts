@@ -1,0 +1,142 @@
+import { openLedger } from '../ledger/openLedger.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
+import type { OrdersContext } from '../ledger/types.js'
+import type { StoreReader } from '../store/types.js'
+import { feesOf, type LaneFees } from './feesOf.js'
+import type { LaneState } from './laneState.js'
+import { judgeDue, roomOf } from './planSending.js'
+import type { LaneView } from './readLane.js'
+import { type Refusal, refuseDue } from './refuseDue.js'
+import { type DueDraft, type RehearsedDue, rehearseDue } from './rehearseDue.js'
+import { sendDrafts } from './sendDrafts.js'
+
+/** Most orders one tick takes. */
+const most = 500
+
+/** Orders rehearsed while those before them are signed. */
+const groupSize = 125
+
+/** Most of one payer's that are rehearsed together. */
+const mostOfPayer = 250
+
+/** What a tick did with what was due. */
+export type Taken = {
+  sent: number
+  refused: number
+  /** More is due than there was room for. */
+  isMore: boolean
+}
+
+/**
+ * Takes orders that are due, the soonest deadline first: judges and rehearses
+ * them, writes down what is sent, and sends it.
+ */
+export async function takeDue(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<Taken> {
+  const { policy } = context
+  const taken: Taken = { sent: 0, refused: 0, isMore: false }
+  const limit = Math.min(roomOf(lane, policy), most)
+  if (limit === 0) return taken
+  const files = await findDue(context, lane, view, limit)
+  const fees = feesOf(view)
+  const open: OrderFile[] = []
+  const refusals: Refusal[] = []
+  for (const file of files) {
+    const judged = judgeDue(file, view.head, policy)
+    if (judged) refusals.push({ file, ...judged })
+    else open.push(file)
+  }
+  const sends: Promise<void>[] = []
+  const groups = groupByPayer(open)
+  const rehearse = (group = groups.shift()) =>
+    group && settled(rehearseDue(context, lane, group, fees))
+  try {
+    for (let next = rehearse(); next; ) {
+      const rehearsed = await next
+      if ('error' in rehearsed) throw rehearsed.error
+      next = rehearse()
+      const { drafts, refused } = sortRehearsed(rehearsed.due, fees, policy)
+      refusals.push(...refused)
+      taken.sent += await sendDrafts(context, lane, view, {
+        ...{ drafts, fees, sends },
+      })
+    }
+    await refuseDue(context, lane, refusals, view.head.timestamp)
+  } finally {
+    await Promise.all(sends)
+  }
+  taken.refused = refusals.length
+  taken.isMore = files.length === limit && taken.sent + taken.refused > 0
+  return taken
+}
+
+/** A failure that waits to be looked at is no unhandled one. */
+function settled(
+  work: Promise<RehearsedDue[]>,
+): Promise<{ due: RehearsedDue[] } | { error: unknown }> {
+  return work.then(
+    (due) => ({ due }),
+    (error: unknown) => ({ error }),
+  )
+}
+
+/** Groups that keep a payer's orders together: they draw on one balance. */
+function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
+  const byPayer = new Map<string, OrderFile[]>()
+  for (const file of files) {
+    const { token, payer } = file.order
+    const key = `${token} ${file.attempt.payer ?? payer}`
+    const group = byPayer.get(key)
+    if (group) group.push(file)
+    else byPayer.set(key, [file])
+  }
+  const groups: OrderFile[][] = []
+  for (const own of byPayer.values())
+    for (let at = 0; at < own.length; at += mostOfPayer) {
+      const part = own.slice(at, at + mostOfPayer)
+      const last = groups.at(-1)
+      if (last && last.length + part.length <= groupSize) last.push(...part)
+      else groups.push(part)
+    }
+  return groups
+}
+
+function sortRehearsed(
+  rehearsed: readonly RehearsedDue[],
+  { maxFeePerGas }: LaneFees,
+  { maxFee }: OrdersContext['policy'],
+): { drafts: DueDraft[]; refused: Refusal[] } {
+  const drafts: DueDraft[] = []
+  const refused: Refusal[] = []
+  for (const { file, draft, reason } of rehearsed) {
+    if (!draft) refused.push({ file, reason })
+    else if (maxFee !== undefined && draft.gas * maxFeePerGas > maxFee)
+      refused.push({ file, reason: 'feeTooHigh' })
+    else drafts.push(draft)
+  }
+  return { drafts, refused }
+}
+
+async function findDue(
+  { store, recipients }: OrdersContext,
+  { wallet }: LaneState,
+  { head }: LaneView,
+  limit: number,
+): Promise<OrderFile[]> {
+  return store.read(async (tables: StoreReader) => {
+    const orders = await tables.orders.find({
+      sendDue: wallet.lane,
+      recipients,
+      until: head.timestamp,
+      limit,
+    })
+    const orderIds = orders.map(({ id }) => id)
+    if (orderIds.length === 0) return []
+    const attempts = await tables.attempts.find({ orderIds })
+    const ledger = openLedger({ orders, attempts, proofs: [] })
+    return orderIds.flatMap((id) => ledger.fileOf(id) ?? [])
+  })
+}

@@ -1,0 +1,66 @@
+import type { OrdersContext } from '../ledger/types.js'
+import { StaleRecordError } from '../store/errors.js'
+import type { LaneState } from './laneState.js'
+import { findWork } from './openLane.js'
+import { readLane } from './readLane.js'
+import { replaceTransactions } from './replaceTransactions.js'
+import { resendTransactions } from './resendTransactions.js'
+import { settleTransactions } from './settleTransactions.js'
+import { takeDue } from './takeDue.js'
+
+/** What came of one look at a lane. */
+export type LaneTick = {
+  /** Something was written that somebody may wait for. */
+  isNews: boolean
+  /** Nothing is in flight or due. */
+  isIdle: boolean
+  /** Milliseconds until the next look makes sense. */
+  next: number
+}
+
+/** Milliseconds until the first look after something was sent or settled. */
+const soon = 8
+
+/**
+ * Does for a lane, under its lease, all that can be done now: settles what the
+ * chain decided, replaces what is stuck, sends again what was lost, and sends
+ * what is due.
+ *
+ * @param interval milliseconds between two looks when nothing happens.
+ * @throws {@link LeaseLostError} when someone else works on the lane; what is
+ * known of it has to be forgotten.
+ */
+export async function workLane(
+  context: OrdersContext,
+  lane: LaneState,
+  interval: number,
+): Promise<LaneTick> {
+  const work = await findWork(context, lane)
+  if (work.suspended || !work.isBusy) {
+    lane.idle = 0
+    return { isNews: false, isIdle: true, next: interval }
+  }
+  lane.tick++
+  const view = await readLane(context, lane)
+  const settled = await again(() => settleTransactions(context, lane, view))
+  const replaced = await again(() => replaceTransactions(context, lane, view))
+  await resendTransactions(context, lane, view)
+  const taken = await takeDue(context, lane, view)
+  // A node that had no room is offered a little more each time.
+  lane.window = Math.ceil(lane.window * 1.25)
+  const isNews = settled || taken.refused > 0
+  const isActive = isNews || replaced || taken.sent > 0
+  lane.idle = isActive ? 0 : lane.idle + 1
+  const next = taken.isMore ? 0 : Math.min(interval, soon * 2 ** lane.idle)
+  return { isNews, isIdle: false, next }
+}
+
+/** A row that was written in between is read again, a few times. */
+async function again<result>(work: () => Promise<result>): Promise<result> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StaleRecordError) || tries === 5) throw error
+    }
+}

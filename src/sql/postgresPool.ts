@@ -1,0 +1,99 @@
+import type { PostgresPool as QueryPool } from 'kysely'
+import { StoreError } from '../store/errors.js'
+import { type FaultKind, SqlFault } from './sqlFault.js'
+
+/** As much of a pool of the package `pg` as is used here. */
+export type PostgresPool = {
+  connect(): Promise<PostgresClient>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  end(): Promise<void>
+}
+
+/** As much of one of its connections. */
+export type PostgresClient = {
+  query(request: PostgresRequest): Promise<object>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  /** @param destroy the connection is of no use any more. */
+  release(destroy?: boolean): void
+}
+
+/** One statement with its values, never prepared under a name. */
+export type PostgresRequest = {
+  text: string
+  values: unknown[]
+  types: { getTypeParser(type: number): (text: string) => unknown }
+}
+
+/**
+ * Loads the optional peer `pg`.
+ *
+ * @throws {@link StoreError} when it is missing.
+ */
+export async function loadPostgres(): Promise<typeof import('pg')['default']> {
+  const { default: postgres } = await import('pg').catch(() => {
+    throw new StoreError('needs the package pg, which is not installed')
+  })
+  return postgres
+}
+
+/** Without a listener, an event of a lost connection ends the process. */
+export const ignoreError = (): void => undefined
+
+/** The pool as the query builder uses it, with faults told apart. */
+export function watchPool(pool: PostgresPool): QueryPool {
+  const connect = async () => {
+    const client = await pool.connect().catch(throwFault)
+    client.on('error', ignoreError)
+    let isLost = false
+    const query = async (text: string, values: readonly unknown[]) => {
+      try {
+        return await client.query({ text, values: [...values], types })
+      } catch (error) {
+        const fault = explainFault(error)
+        isLost ||= fault.kind === 'lost'
+        throw fault
+      }
+    }
+    const release = () => {
+      client.removeListener('error', ignoreError)
+      client.release(isLost)
+    }
+    return { query, release }
+  }
+  // The builder's type has generics and cursors nobody asks for here.
+  return { connect, end: async () => undefined } as unknown as QueryPool
+}
+
+/** Whatever parsers the pool has been given: amounts must not be rounded. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === 't'],
+  [17, (text) => `0x${text.slice(2)}`],
+  [20, BigInt],
+  [1700, BigInt],
+])
+
+const types: PostgresRequest['types'] = {
+  getTypeParser: (type) => parsers.get(type) ?? ((text) => text),
+}
+
+const throwFault = (error: unknown): never => {
+  throw explainFault(error)
+}
+
+function explainFault(error: unknown): SqlFault {
+  const { code, severity } = Object(error)
+  const text = typeof code === 'string' ? code : 'connection ended'
+  return new SqlFault(severity ? kindOf(text) : 'lost', text)
+}
+
+/** By SQLSTATE. */
+function kindOf(code: string): FaultKind {
+  if (code === '23505') return 'duplicate'
+  // A serialization failure, a deadlock, or a lock nobody gave up in time.
+  if (['40001', '40P01', '55P03'].includes(code)) return 'rolledBack'
+  // Shut down, starting up, too many connections, or a standby by now.
+  if (/^(08|57P)|^(53300|25006|25P03)$/.test(code)) return 'lost'
+  return 'refused'
+}

@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type {
+  AttemptQuery,
+  AttemptRecord,
+  EventQuery,
+  EventRecord,
+  ProofQuery,
+  ProofRecord,
+  TransactionQuery,
+  TransactionRecord,
+} from '../store/types.js'
+import { toBytes } from './sqlColumns.js'
+import type { Finder } from './sqlOrders.js'
+import { decodeRows } from './sqlRows.js'
+import { distinctScopes, inLane, inScope, mergeRows } from './sqlScopes.js'
+import {
+  attemptTable,
+  eventTable,
+  proofTable,
+  transactionTable,
+} from './sqlTables.js'
+
+const isOpen = () => sql<boolean>`open`
+
+/** Answers a query for attempts. */
+export async function findAttempts(
+  { session, dialect }: Finder,
+  query: AttemptQuery,
+): Promise<AttemptRecord[]> {
+  const attempts = session
+    .selectFrom('attempts')
+    .selectAll()
+    .orderBy('order_id')
+    .orderBy('number')
+  if ('exposure' in query) {
+    const { chainId, token, payer } = query.exposure
+    const rows = await attempts
+      .where('chain_id', '=', BigInt(chainId))
+      .where('token', '=', toBytes(token))
+      .where('payer', '=', toBytes(payer))
+      .where(isOpen())
+      .execute()
+    return decodeRows(attemptTable, rows)
+  }
+  const wanted =
+    'nonces' in query
+      ? dialect.among('nonce', 'bytes', query.nonces)
+      : dialect.among('order_id', 'text', query.orderIds)
+  return decodeRows(attemptTable, await attempts.where(wanted).execute())
+}
+
+/** Answers a query for transactions. */
+export async function findTransactions(
+  { session, dialect }: Finder,
+  query: TransactionQuery,
+): Promise<TransactionRecord[]> {
+  const transactions = session
+    .selectFrom('transactions')
+    .selectAll()
+    .orderBy('nonce')
+    .orderBy('bump')
+  const found = () => {
+    if ('orderIds' in query)
+      return transactions.where(
+        dialect.among('order_id', 'text', query.orderIds),
+      )
+    if ('hashes' in query)
+      return transactions
+        .where('chain_id', '=', BigInt(query.chainId))
+        .where(dialect.among('hash', 'bytes', query.hashes))
+    if ('openIn' in query)
+      return transactions.where(inLane(query.openIn, 'account')).where(isOpen())
+    return transactions
+      .where(inLane(query.at, 'account'))
+      .where('nonce', '=', BigInt(query.nonce))
+  }
+  return decodeRows(transactionTable, await found().execute())
+}
+
+/** Answers a query for proofs. */
+export async function findProofs(
+  { session, dialect }: Finder,
+  query: ProofQuery,
+): Promise<ProofRecord[]> {
+  const proofs = session.selectFrom('proofs').selectAll()
+  if ('scopes' in query) {
+    const { scopes, fromBlock = 0n, limit } = query
+    const parts = distinctScopes(scopes).map((scope) =>
+      proofs
+        .where(inScope(scope))
+        .where('block_number', '>=', fromBlock)
+        .orderBy('block_number')
+        .orderBy('log_index')
+        .limit(BigInt(limit)),
+    )
+    const order = 'block_number, chain_id, log_index'
+    const rows = await mergeRows(session, parts, { order, limit })
+    return decodeRows(proofTable, rows)
+  }
+  const found =
+    'orderIds' in query
+      ? proofs.where(dialect.among('order_id', 'text', query.orderIds))
+      : proofs
+          .where('chain_id', '=', BigInt(query.chainId))
+          .where(dialect.among('transaction_hash', 'bytes', query.hashes))
+  const ordered = found.orderBy('block_number').orderBy('log_index')
+  return decodeRows(proofTable, await ordered.execute())
+}
+
+/** Answers a query for events. */
+export async function findEvents(
+  { session, dialect }: Finder,
+  query: EventQuery,
+): Promise<EventRecord[]> {
+  const events = session.selectFrom('events').selectAll().orderBy('cursor')
+  if ('orderIds' in query) {
+    const wanted = dialect.among('order_id', 'text', query.orderIds)
+    return decodeRows(eventTable, await events.where(wanted).execute())
+  }
+  const { scopes, after, limit } = query
+  const parts = distinctScopes(scopes).map((scope) =>
+    events
+      .where(inScope(scope))
+      .where('cursor', '>', after)
+      .limit(BigInt(limit)),
+  )
+  const rows = await mergeRows(session, parts, { order: 'cursor', limit })
+  return decodeRows(eventTable, rows)
+}

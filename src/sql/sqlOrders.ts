@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import type {
+  OrderQuery,
+  OrderRecord,
+  OrderState,
+  Scope,
+} from '../store/types.js'
+import { toBytes } from './sqlColumns.js'
+import type { SqlDialect, SqlSession } from './sqlEngine.js'
+import { decodeRows } from './sqlRows.js'
+import { distinctScopes, inLane, inScope, mergeRows } from './sqlScopes.js'
+import { orderTable } from './sqlTables.js'
+
+/** How rows are found. */
+export type Finder = {
+  readonly session: SqlSession
+  readonly dialect: SqlDialect
+  /** What is found is kept from other writers until the end of the work. */
+  readonly locks: boolean
+}
+
+/** Answers a query for orders. */
+export async function findOrders(
+  finder: Finder,
+  query: OrderQuery,
+): Promise<OrderRecord[]> {
+  if ('ids' in query) return findByIds(finder, query.ids)
+  const rows =
+    'listed' in query
+      ? await listOrders(finder, query)
+      : await searchOrders(finder, query)
+  return decodeRows(orderTable, rows)
+}
+
+/** How many orders of these scopes are in each state. */
+export async function countOrders(
+  { session }: Finder,
+  scopes: readonly Scope[],
+): Promise<Partial<Record<OrderState, number>>> {
+  const parts = distinctScopes(scopes).map((scope) =>
+    session
+      .selectFrom('orders')
+      .select(['state', sql<bigint>`count(*)`.as('orders')])
+      .where(inScope(scope))
+      .groupBy('state'),
+  )
+  const order = 'state'
+  const rows = await mergeRows(session, parts, {
+    order,
+    limit: 9 * parts.length,
+  })
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const state = String(Reflect.get(row, 'state'))
+    const found = Number(Reflect.get(row, 'orders'))
+    counts.set(state, (counts.get(state) ?? 0) + found)
+  }
+  return Object.fromEntries(counts)
+}
+
+async function findByIds(
+  { session, dialect, locks }: Finder,
+  ids: readonly string[],
+): Promise<OrderRecord[]> {
+  if (ids.length === 0) return []
+  const rows = await session
+    .selectFrom('orders')
+    .selectAll()
+    .where(dialect.among('id', 'text', ids))
+    // Locked in the same order by all, so that nobody waits in a circle.
+    .orderBy('id')
+    .$if(locks, (query) => query.forUpdate())
+    .execute()
+  const orders = decodeRows(orderTable, rows)
+  const byId = new Map(orders.map((order) => [order.id, order]))
+  return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+}
+
+type Listing = Extract<OrderQuery, { listed: readonly Scope[] }>
+
+function listOrders(
+  { session }: Finder,
+  { listed, states, payer, before, limit }: Listing,
+): Promise<object[]> {
+  const from = (scope: Scope) => {
+    let part = session
+      .selectFrom('orders')
+      .selectAll()
+      .where(inScope(scope))
+      .orderBy('position', 'desc')
+      .limit(BigInt(limit))
+    if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
+    if (before !== undefined) part = part.where('position', '<', before)
+    return part
+  }
+  const parts = distinctScopes(listed).flatMap((scope) =>
+    // The index of states gives each state in its order, not several at once.
+    states
+      ? [...new Set(states)].map((state) =>
+          from(scope).where('state', '=', state),
+        )
+      : [from(scope)],
+  )
+  return mergeRows(session, parts, { order: 'position desc', limit })
+}
+
+type Search = Exclude<OrderQuery, Listing | { ids: readonly string[] }>
+
+function searchOrders(
+  { session, dialect, locks }: Finder,
+  query: Search,
+): Promise<object[]> {
+  const orders = session
+    .selectFrom('orders')
+    .selectAll()
+    .limit(BigInt(query.limit))
+  if ('sendDue' in query)
+    return orders
+      .where(inLane(query.sendDue, 'lane'))
+      .where(dialect.among('recipient', 'bytes', query.recipients))
+      .where('send_due', '<=', query.until)
+      .orderBy('deadline')
+      .orderBy('position')
+      .$if(locks, (due) => due.forUpdate().skipLocked())
+      .execute()
+  if ('lookDue' in query)
+    return orders
+      .where(inScope(query.lookDue))
+      .where('look_due', '<=', query.until)
+      .orderBy('look_due')
+      .orderBy('position')
+      .$if(locks, (due) => due.forUpdate().skipLocked())
+      .execute()
+  if ('settled' in query)
+    return orders
+      .where(inScope(query.settled))
+      .where('grade', '=', query.grade)
+      .where('settled_block', '>=', query.fromBlock ?? 0n)
+      .where('settled_block', '<=', query.toBlock ?? maxBlock)
+      .orderBy('settled_block')
+      .orderBy('position')
+      .execute()
+  return orders
+    .where(inScope(query.open))
+    .where(sql<boolean>`payer is not null and look_due is not null`)
+    .where('position', '>', query.after ?? -1n)
+    .orderBy('position')
+    .execute()
+}
+
+const maxBlock = 9_223_372_036_854_775_807n

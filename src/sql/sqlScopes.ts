@@ -1,0 +1,48 @@
+import { type Expression, type RawBuilder, sql } from 'kysely'
+import type { Lane, Scope } from '../store/types.js'
+import { toBytes } from './sqlColumns.js'
+import type { SqlSession } from './sqlEngine.js'
+
+/** What belongs to this chain, token and recipient. */
+export function inScope({
+  chainId,
+  token,
+  recipient,
+}: Scope): RawBuilder<boolean> {
+  return sql<boolean>`chain_id = ${BigInt(chainId)}
+    and token = ${toBytes(token)} and recipient = ${toBytes(recipient)}`
+}
+
+/** What belongs to this account on this chain. */
+export function inLane(
+  { chainId, account }: Lane,
+  column: 'lane' | 'account',
+): RawBuilder<boolean> {
+  return sql<boolean>`chain_id = ${BigInt(chainId)}
+    and ${sql.ref(column)} = ${toBytes(account)}`
+}
+
+/** Each scope once. */
+export function distinctScopes(scopes: readonly Scope[]): readonly Scope[] {
+  const wordOf = ({ chainId, token, recipient }: Scope) =>
+    `${chainId} ${token} ${recipient}`.toLowerCase()
+  return [...new Map(scopes.map((scope) => [wordOf(scope), scope])).values()]
+}
+
+/**
+ * The rows that several queries find, each by its own index and cut to what
+ * can be needed of it; in one statement, so that all are of one moment.
+ */
+export async function mergeRows(
+  session: SqlSession,
+  parts: readonly Expression<unknown>[],
+  { order, limit }: { order: string; limit: number },
+): Promise<object[]> {
+  if (parts.length === 0) return []
+  const each = parts.map((part) => sql`select * from ${part} as part`)
+  const merged = sql<object>`select * from
+    (${sql.join(each, sql` union all `)}) as merged
+    order by ${sql.raw(order)} limit ${BigInt(limit)}`
+  const { rows } = await merged.execute(session)
+  return rows
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { StoreWriter } from '../store/types.js'
+import { SqlFault } from './sqlFault.js'
+import type { Finder } from './sqlOrders.js'
+import { parseValue, readValue } from './sqlReader.js'
+import type { SqlUnit } from './sqlUnit.js'
+
+/**
+ * Settings inside one unit of work.
+ *
+ * One that was read is only replaced if it is still the same, else the work
+ * runs again: nobody has to wait for those who only read.
+ */
+export function sqlSettings(
+  finder: Finder,
+  change: (request: () => Promise<void>) => Promise<void>,
+  unit: SqlUnit,
+): Pick<StoreWriter, 'getValue' | 'setValue'> {
+  const seen = new Map<string, string | undefined>()
+  return {
+    getValue: (key) =>
+      unit.run(async () => {
+        const value = await readValue(finder, key)
+        if (!seen.has(key)) seen.set(key, value)
+        return parseValue(value)
+      }),
+    setValue: (key, value) =>
+      change(async () => {
+        const text = JSON.stringify(value)
+        const numRows = seen.has(key)
+          ? await replaceValue(finder, key, text, seen.get(key))
+          : await putValue(finder, key, text)
+        if (numRows !== 1n) throw new SqlFault('rolledBack', 'setting')
+        seen.set(key, text)
+      }),
+  }
+}
+
+async function putValue(
+  { session }: Finder,
+  key: string,
+  value: string,
+): Promise<bigint | undefined> {
+  const put = sql`insert into settings (key, value) values (${key}, ${value})
+    on conflict (key) do update set value = excluded.value`
+  return (await put.execute(session)).numAffectedRows
+}
+
+async function replaceValue(
+  { session }: Finder,
+  key: string,
+  value: string,
+  before: string | undefined,
+): Promise<bigint | undefined> {
+  const replace =
+    before === undefined
+      ? sql`insert into settings (key, value) values (${key}, ${value})
+          on conflict (key) do nothing`
+      : sql`update settings set value = ${value}
+          where key = ${key} and value = ${before}`
+  return (await replace.execute(session)).numAffectedRows
+}

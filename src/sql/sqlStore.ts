@@ -1,0 +1,119 @@
+import { StoreError } from '../store/errors.js'
+import type { PaymentStore } from '../store/types.js'
+import { type Migration, migrate, migrations } from './migrations.js'
+import type { SqlEngine, SqlSession } from './sqlEngine.js'
+import { mayRunAgain, SqlFault } from './sqlFault.js'
+import { checkSqlLease, releaseSqlLease, takeSqlLease } from './sqlLeases.js'
+import { sqlReader } from './sqlReader.js'
+import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
+import { sqlWriter } from './sqlWriter.js'
+
+type Mode = 'read' | 'write'
+type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>
+
+/** Keeps orders in what the engine runs. */
+export function createSqlStore(
+  engine: SqlEngine,
+  steps: readonly Migration[] = migrations,
+): PaymentStore {
+  const run = <result>(mode: Mode, work: Work<result>) =>
+    runPatiently(engine, () => runUnit(engine, mode, work))
+  const prepare = async () => {
+    await run('read', (session) => engine.assertDurable(session))
+    await run('write', (session) => migrate(session, engine, steps))
+    const identity = await run('read', (session) => engine.identify(session))
+    return { identity }
+  }
+  let opened: Promise<{ identity: string }> | undefined
+  const open = () => {
+    opened ??= prepare().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  const { dialect } = engine
+  return {
+    volatile: false,
+    open,
+    read: async (work) => {
+      await open()
+      return run('read', (session, unit) =>
+        work(sqlReader({ session, dialect, locks: false }, unit)),
+      )
+    },
+    write: async (work, { lease } = {}) => {
+      await open()
+      return run('write', async (session, unit) => {
+        if (lease) await checkSqlLease(session, dialect, lease)
+        const { writer, flush } = sqlWriter(session, engine, unit)
+        const result = await work(writer)
+        await unit.end()
+        if (unit.failure === undefined) await flush()
+        return result
+      })
+    },
+    takeLease: async (wanted) => {
+      await open()
+      return run('write', (session) => takeSqlLease(session, dialect, wanted))
+    },
+    releaseLease: async (lease) => {
+      await open()
+      await run('write', (session) => releaseSqlLease(session, lease))
+    },
+    ...(engine.onChange && { onChange: engine.onChange }),
+    close: engine.close,
+  }
+}
+
+/** All of it, or nothing. */
+function runUnit<result>(
+  engine: SqlEngine,
+  mode: Mode,
+  work: Work<result>,
+): Promise<result> {
+  return engine.connect(mode, async (session) => {
+    const unit = startSqlUnit()
+    try {
+      await engine.begin(session, mode)
+      const result = await work(session, unit).finally(unit.end)
+      if (unit.failure !== undefined) throw unit.failure
+      await commit(engine, session, unit)
+      return result
+    } catch (error) {
+      await engine.rollback(session)
+      throw mayRunAgain(unit.failure) ? unit.failure : error
+    }
+  })
+}
+
+async function commit(
+  engine: SqlEngine,
+  session: SqlSession,
+  { changed }: SqlUnit,
+): Promise<void> {
+  try {
+    await engine.commit(session, changed)
+  } catch (error) {
+    if (error instanceof SqlFault && error.kind !== 'lost') throw error
+    throw new StoreError('cannot say whether the last write was kept', true)
+  }
+}
+
+/** Runs work again as long as nothing of it was kept and it may succeed. */
+async function runPatiently<result>(
+  { patienceMilliseconds }: SqlEngine,
+  run: () => Promise<result>,
+): Promise<result> {
+  const until = performance.now() + patienceMilliseconds
+  for (let round = 0; ; round++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!mayRunAgain(error) || performance.now() > until) throw error
+      const longest = Math.min(10 * 2 ** round, 1_000)
+      const wait = longest * (0.5 + Math.random() / 2)
+      await new Promise((resolve) => setTimeout(resolve, wait))
+    }
+  }
+}

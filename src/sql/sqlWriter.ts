@@ -1,0 +1,62 @@
+import type { EventRecord, StoreWriter } from '../store/types.js'
+import type { SqlEngine, SqlSession } from './sqlEngine.js'
+import { appendEvents } from './sqlEvents.js'
+import { findEvents } from './sqlFinds.js'
+import type { Finder } from './sqlOrders.js'
+import { sqlReader } from './sqlReader.js'
+import { insertRows, updateRows } from './sqlRows.js'
+import { sqlSettings } from './sqlSettings.js'
+import {
+  attemptTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from './sqlTables.js'
+import type { SqlUnit } from './sqlUnit.js'
+
+/** What one unit of work writes through. */
+export function sqlWriter(
+  session: SqlSession,
+  engine: SqlEngine,
+  unit: SqlUnit,
+): { writer: StoreWriter; flush(): Promise<void> } {
+  const { dialect } = engine
+  const finder: Finder = { session, dialect, locks: dialect.locksRows }
+  const reader = sqlReader(finder, unit)
+  const change = (request: () => Promise<void>) => {
+    unit.changed = true
+    return unit.run(request)
+  }
+  const changes = <row>(table: SqlTable<row>) => ({
+    insert: (rows: readonly object[]) =>
+      change(() => insertRows(session, dialect, table, rows)),
+    update: (rows: readonly object[]) =>
+      change(() => updateRows(session, dialect, table, rows)),
+  })
+  const waiting: Omit<EventRecord, 'cursor'>[] = []
+  const flush = () => appendEvents(session, dialect, waiting.splice(0))
+  return {
+    flush,
+    writer: {
+      orders: { ...reader.orders, ...changes(orderTable) },
+      attempts: { ...reader.attempts, ...changes(attemptTable) },
+      transactions: { ...reader.transactions, ...changes(transactionTable) },
+      proofs: { ...reader.proofs, ...changes(proofTable) },
+      events: {
+        find: (query) =>
+          unit.run(async () => {
+            await flush()
+            return findEvents(finder, query)
+          }),
+        // Cursors are taken last: all writers of events wait for them.
+        append: (rows) =>
+          change(async () => {
+            waiting.push(...rows)
+          }),
+      },
+      ...sqlSettings(finder, change, unit),
+      lock: (name) => unit.run(() => engine.lock(session, name)),
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { sql } from 'kysely'
+import { StoreError } from '../store/errors.js'
+import type { SqlEngine, SqlSession } from './sqlEngine.js'
+import {
+  nextTurn,
+  patienceMilliseconds,
+  shareCommits,
+  whileBusy,
+} from './sqliteCommits.js'
+import {
+  connectSqlite,
+  loadLibsql,
+  type OpenLibsql,
+} from './sqliteConnection.js'
+import { sqliteDialect } from './sqliteDialect.js'
+
+/** Idle connections that are kept for the next readers. */
+const maxIdle = 4
+
+/** SQLite in a file: one connection writes, others read beside it. */
+export function sqliteEngine(parameters: { file: string }): SqlEngine {
+  if (/^(|:memory:|file:.*)$/s.test(parameters.file))
+    throw new StoreError(`needs the path of a file, not '${parameters.file}'`)
+  // It stays where it is when the process goes elsewhere.
+  const file = resolve(parameters.file)
+  const idle: SqlSession[] = []
+  let openLibsql: OpenLibsql | undefined
+  let isClosed = false
+
+  const connect = async () => {
+    openLibsql ??= await loadLibsql()
+    const session = connectSqlite(openLibsql, file)
+    await prepareConnection(session)
+    return session
+  }
+  const read: SqlEngine['connect'] = async (_, use) => {
+    // Whoever reads now is done before the next turn, most of the time.
+    if (idle.length === 0) await nextTurn()
+    const session = idle.pop() ?? (await connect())
+    try {
+      return await session.connection().execute(use)
+    } finally {
+      if (isClosed || idle.length >= maxIdle) await session.destroy()
+      else idle.push(session)
+    }
+  }
+  const commits = shareCommits(connect)
+  return {
+    dialect: sqliteDialect,
+    patienceMilliseconds,
+    connect: async (mode, use) => {
+      if (isClosed) throw new StoreError('is closed')
+      return mode === 'read' ? read(mode, use) : commits.join(use)
+    },
+    begin: async (session, mode) => {
+      if (mode === 'write') return commits.begin(session)
+      await whileBusy(() => sql`begin`.execute(session))
+      // The first look, not the beginning, decides what a reader sees.
+      await whileBusy(() => sql`select 1 from sqlite_schema`.execute(session))
+    },
+    commit: async (session) => {
+      if (commits.has(session)) return commits.keep(session)
+      await sql`commit`.execute(session)
+    },
+    rollback: async (session) => {
+      if (commits.has(session)) return commits.undo(session)
+      await sql`rollback`.execute(session).catch(() => undefined)
+    },
+    assertDurable,
+    lockSchema,
+    identify: async () => {
+      const { ino, birthtimeNs } = await stat(file, { bigint: true })
+      return `sqlite ${ino} ${birthtimeNs}`
+    },
+    lock: async () => undefined,
+    close: async () => {
+      isClosed = true
+      await commits.end()
+      await Promise.all(idle.splice(0).map((it) => it.destroy()))
+    },
+  }
+}
+
+async function prepareConnection(session: SqlSession): Promise<void> {
+  await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
+  await sql`pragma synchronous = full`.execute(session)
+}
+
+async function assertDurable(session: SqlSession): Promise<void> {
+  const [journal] = (await sql<object>`pragma journal_mode`.execute(session))
+    .rows
+  const [level] = (await sql<object>`pragma synchronous`.execute(session)).rows
+  const mode = Reflect.get(journal ?? {}, 'journal_mode')
+  const synchronous = Reflect.get(level ?? {}, 'synchronous')
+  if (mode !== 'wal')
+    throw new StoreError(`needs a write-ahead log, and its file has '${mode}'`)
+  if (synchronous !== 2n)
+    throw new StoreError(`needs synchronous = FULL, and has ${synchronous}`)
+}
+
+async function lockSchema(session: SqlSession): Promise<boolean> {
+  const asked = sql`select 1 from sqlite_schema where name = 'migrations'`
+  return (await asked.execute(session)).rows.length > 0
+}

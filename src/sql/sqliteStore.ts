@@ -1,0 +1,26 @@
+import type { PaymentStore } from '../store/types.js'
+import { sqliteEngine } from './sqliteEngine.js'
+import { createSqlStore } from './sqlStore.js'
+
+export type SqliteStoreParameters = {
+  /** Path of the database; it is made when it is not there. */
+  file: string
+}
+
+/**
+ * Keeps orders in a file, through the package `libsql`.
+ *
+ * Several processes of one machine may share the file. It must lie on a disk
+ * of that machine: locks of network file systems cannot be relied on.
+ *
+ * @example
+ * ```ts
+ * import { sqliteStore } from 'countersign/sql'
+ *
+ * const store = sqliteStore({ file: 'orders.db' })
+ * await store.open()
+ * ```
+ */
+export function sqliteStore(parameters: SqliteStoreParameters): PaymentStore {
+  return createSqlStore(sqliteEngine(parameters))
+}

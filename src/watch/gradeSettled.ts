@@ -1,0 +1,160 @@
+import type { Hash } from 'viem'
+import type { Finality } from '../base/types.js'
+import { joinChanges, noChanges } from '../ledger/changes.js'
+import { gradeOrder } from '../ledger/gradeOrder.js'
+import type { OrdersContext } from '../ledger/types.js'
+import type { OrderRecord, ProofRecord } from '../store/types.js'
+import type { Watch } from './checkReorg.js'
+import { eraseSecrets } from './eraseSecrets.js'
+import { readFiles, type Step, takeSteps } from './orderFiles.js'
+import { readSettled } from './readSettled.js'
+import { type Recheck, recheckProofs } from './recheckProofs.js'
+import { fulfilAtOnce } from './settleFindings.js'
+import { type Displaced, takeBack } from './takeBack.js'
+import { writeUnit } from './writeUnit.js'
+
+/** Orders in one unit of work. */
+const unitSize = 100
+
+/**
+ * Raises the grade of what is settled as the chain grows surer of it, after
+ * one more look at the receipts, and announces what is to be fulfilled. At
+ * `finalized` the credentials of the order are erased.
+ */
+export async function gradeSettled(
+  context: OrdersContext,
+  watch: Watch,
+): Promise<void> {
+  const { scope, heads } = watch
+  const { safe, finalized } = heads
+  if (context.policy.fulfilAt === 'included')
+    await fulfilIncluded(context, watch)
+  const top = highest(safe?.number, finalized?.number)
+  const included =
+    top === undefined
+      ? []
+      : await readSettled(context, scope, 'included', { toBlock: top })
+  const safeOnes =
+    finalized === undefined
+      ? []
+      : await readSettled(context, scope, 'safe', { toBlock: finalized.number })
+  const due = [...included, ...safeOnes]
+  for (let at = 0; at < due.length; at += unitSize)
+    await gradeUnit(context, watch, due.slice(at, at + unitSize))
+}
+
+async function gradeUnit(
+  context: OrdersContext,
+  { client, heads, lease }: Watch,
+  orders: readonly OrderRecord[],
+): Promise<void> {
+  const ids = orders.map(({ id }) => id)
+  const files = await context.store.read((tables) => readFiles(tables, ids))
+  const settling = [...files.values()].flatMap(({ order, proofs }) => {
+    const proof = proofs.find(
+      ({ removed, transactionHash }) =>
+        !removed && transactionHash === order.settledHash,
+    )
+    return settlingOf(order, proof)
+  })
+  const checked = await recheckProofs(client, settling)
+  const { timestamp: blockTime } = heads.latest
+  await takeBack(context, checked.flatMap(displacedOf), { blockTime, lease })
+  const same = checked.filter(({ verdict }) => verdict === 'same')
+  const graded = same.map(({ proof: { order, proof } }) => ({
+    order,
+    step: gradingStep(context, { order, proof }, heads),
+  }))
+  await writeSteps(context, graded, lease)
+}
+
+type Settling = {
+  transactionHash: Hash
+  blockNumber: bigint
+  blockHash: Hash | undefined
+  order: OrderRecord
+  proof: ProofRecord | undefined
+}
+
+function settlingOf(
+  order: OrderRecord,
+  proof: ProofRecord | undefined,
+): Settling[] {
+  const { settledHash: transactionHash, settledBlock: blockNumber } = order
+  if (!transactionHash || blockNumber === undefined) return []
+  const { blockHash } = proof ?? {}
+  return [{ transactionHash, blockNumber, blockHash, order, proof }]
+}
+
+function displacedOf(checked: Recheck<Settling>): Displaced[] {
+  const { proof } = checked.proof
+  if (!proof) return []
+  if (checked.verdict !== 'moved' && checked.verdict !== 'gone') return []
+  return [{ ...checked, proof }]
+}
+
+function gradingStep(
+  { policy: { fulfilAt }, now }: OrdersContext,
+  { order, proof }: Pick<Settling, 'order' | 'proof'>,
+  { finalized }: Watch['heads'],
+): Step {
+  const isFinal =
+    finalized !== undefined && (order.settledBlock ?? 0n) <= finalized.number
+  const grade: Finality = isFinal ? 'finalized' : 'safe'
+  const options = { grade, fulfilAt, at: now() }
+  return (file) => {
+    // Another look decides about what was written in between.
+    if (file.order.version !== order.version) return noChanges()
+    return takeSteps(file, [
+      (current) => gradeOrder(current.order, proof, options),
+      ...(isFinal ? [eraseSecrets] : []),
+    ])
+  }
+}
+
+async function fulfilIncluded(
+  context: OrdersContext,
+  { scope, lease }: Watch,
+): Promise<void> {
+  const settled = await readSettled(context, scope, 'included', {})
+  const due = settled.filter(
+    ({ state, fulfilled, unexpected }) =>
+      state === 'captured' && fulfilled === undefined && !unexpected,
+  )
+  const step = fulfilAtOnce(context.policy, context.now())
+  for (let at = 0; at < due.length; at += unitSize)
+    await writeSteps(
+      context,
+      due.slice(at, at + unitSize).map((order) => ({ order, step })),
+      lease,
+    )
+}
+
+async function writeSteps(
+  context: OrdersContext,
+  steps: readonly { order: OrderRecord; step: Step }[],
+  lease: Watch['lease'],
+): Promise<void> {
+  if (!steps.length) return
+  await writeUnit(
+    context,
+    async (tables) => {
+      const ids = steps.map(({ order }) => order.id)
+      const files = await readFiles(tables, ids)
+      const changed = steps.flatMap(({ order, step }) => {
+        const file = files.get(order.id)
+        return file ? [takeSteps(file, [step])] : []
+      })
+      return joinChanges(changed)
+    },
+    { lease },
+  )
+}
+
+function highest(
+  left: bigint | undefined,
+  right: bigint | undefined,
+): bigint | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return left > right ? left : right
+}

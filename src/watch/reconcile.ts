@@ -1,0 +1,70 @@
+import { OrdersSetupError } from '../ledger/errors.js'
+import { isInScopes } from '../ledger/findOrder.js'
+import type { OrdersContext } from '../ledger/types.js'
+import type { Scope } from '../store/types.js'
+import { checkReorg } from './checkReorg.js'
+import { clientOf } from './clientOf.js'
+import { holdLease } from './holdLease.js'
+import { readHeads } from './readHeads.js'
+import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
+import { scopeKey, type WatchMemory } from './watchState.js'
+
+export type ReconcileParameters = {
+  /** @default all of this instance */
+  scope?: Scope | undefined
+  /** Where to start reading. @default the last block that was read, and some before */
+  fromBlock?: bigint | undefined
+}
+
+export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
+
+/**
+ * Compares the record with the chain and writes what is missing: payments and
+ * cancellations nobody told us about, payments of orders that had been given
+ * up, and payments without an order. Run again, it changes nothing.
+ *
+ * What it finds can be taken back by a reorganization until it is final.
+ *
+ * @throws {@link OrdersSetupError} when the scope is not of this instance.
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * a node refuses, does not answer, or not with one chain; what was written by
+ * then is true, and the rest is read again next time.
+ */
+export async function reconcile(
+  context: OrdersContext,
+  { scope, fromBlock }: ReconcileParameters = {},
+): Promise<ReconciliationReport> {
+  if (scope && !isInScopes(context, scope))
+    throw new OrdersSetupError('do not answer for a scope', scope)
+  const scopes: ScopeReconciliation[] = []
+  for (const one of scope ? [scope] : context.scopes)
+    scopes.push(await reconcileOne(context, one, fromBlock))
+  return { scopes }
+}
+
+async function reconcileOne(
+  context: OrdersContext,
+  scope: Scope,
+  fromBlock: bigint | undefined,
+): Promise<ScopeReconciliation> {
+  const { store, owner, policy } = context
+  const client = clientOf(context, scope)
+  // Where another process watches, the rows' versions keep the peace.
+  const lease = await store.takeLease({
+    key: scopeKey('watch', scope),
+    owner,
+    milliseconds: policy.lease,
+  })
+  const memory: WatchMemory = {}
+  try {
+    return await holdLease(context, lease, async () => {
+      const heads = await readHeads(client, policy)
+      const watch = { client, scope, memory, heads, lease }
+      await checkReorg(context, watch)
+      return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
+    })
+  } finally {
+    // Else the workers would wait for it to run out.
+    if (lease) await store.releaseLease(lease)
+  }
+}

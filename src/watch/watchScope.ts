@@ -1,0 +1,85 @@
+import type { OrdersContext } from '../ledger/types.js'
+import { LeaseLostError } from '../store/errors.js'
+import type { Lease, Scope } from '../store/types.js'
+import { checkReorg, type Watch } from './checkReorg.js'
+import { clientOf } from './clientOf.js'
+import { expireDue } from './expireDue.js'
+import { gradeSettled } from './gradeSettled.js'
+import { holdLease } from './holdLease.js'
+import { readHeads } from './readHeads.js'
+import { reconcileScope } from './reconcileScope.js'
+import { scopeKey, type WatchMemory } from './watchState.js'
+
+/** Milliseconds between two periodic reconciliations. */
+const reconcileEvery = 10_000n
+
+/** Milliseconds between two that go back to the last final block. */
+const deepEvery = 600_000n
+
+/**
+ * Looks once at what the chain says about the orders of a scope, and writes
+ * it: what a reorganization took back, what expired, what nobody told us
+ * about, and how sure the chain is by now.
+ *
+ * @param memory what the last look left, `{}` at first; it is changed.
+ * @returns in how many milliseconds the next look is due.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked; what was written stays true, and the
+ * next look begins again.
+ */
+export async function watchScope(
+  context: OrdersContext,
+  scope: Scope,
+  memory: WatchMemory,
+): Promise<{ nextLook: number }> {
+  const { store, policy, owner } = context
+  const client = clientOf(context, scope)
+  const nextLook = policy.pollingInterval ?? client.pollingInterval
+  const lease = await store.takeLease({
+    key: scopeKey('watch', scope),
+    owner,
+    milliseconds: policy.lease,
+  })
+  if (lease?.fence !== memory.lease?.fence) forget(memory)
+  memory.lease = lease
+  if (!lease) return { nextLook: policy.lease / 2 }
+  try {
+    await holdLease(context, lease, async () => {
+      const seen = memory.seen?.at(-1)?.number
+      const heads = await readHeads(client, policy, seen)
+      await look(context, { client, scope, memory, heads, lease })
+    })
+  } catch (error) {
+    if (!(error instanceof LeaseLostError)) throw error
+    forget(memory)
+  }
+  return { nextLook }
+}
+
+async function look(
+  context: OrdersContext,
+  watch: Watch & { lease: Lease },
+): Promise<void> {
+  const { memory } = watch
+  const verdict = await checkReorg(context, watch)
+  if (verdict === 'behind') return
+  await expireDue(context, watch)
+  const now = context.now()
+  const { nextReconcile = now, nextDeepReconcile = now } = memory
+  const isDeep = nextDeepReconcile <= now
+  if (verdict === 'reorged' || isDeep || nextReconcile <= now) {
+    await reconcileScope(context, { ...watch, isDeep })
+    memory.nextReconcile = now + reconcileEvery
+    if (isDeep) memory.nextDeepReconcile = now + deepEvery
+  }
+  await gradeSettled(context, watch)
+}
+
+/** What was known under a lease that was lost is not known any more. */
+function forget(memory: WatchMemory): void {
+  memory.lease = undefined
+  memory.seen = undefined
+  memory.recheckFrom = undefined
+  memory.nextReconcile = undefined
+  memory.nextDeepReconcile = undefined
+}
