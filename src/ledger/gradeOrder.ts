@@ -10,7 +10,7 @@ const grades: readonly Finality[] = [
 ]
 
 /** Whether the chain is as sure as is asked. */
-export function isAtLeast(
+function isAtLeast(
   grade: Finality | undefined,
   asked: Finality,
 ): boolean {
