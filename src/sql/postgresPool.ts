@@ -4,7 +4,12 @@ import { type FaultKind, SqlFault } from './sqlFault.js'
 
 /** As much of a pool of the package `pg` as is used here. */
 export type PostgresPool = {
-  connect(): Promise<PostgresClient>
+  connect(
+    lend: (
+      error: Error | undefined,
+      client: PostgresClient | undefined,
+    ) => void,
+  ): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
   end(): Promise<void>
@@ -44,8 +49,7 @@ export const ignoreError = (): void => undefined
 /** The pool as the query builder uses it, with faults told apart. */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
-    const client = await pool.connect().catch(throwFault)
-    client.on('error', ignoreError)
+    const client = await lendClient(pool).catch(throwFault)
     let isLost = false
     const query = async (text: string, values: readonly unknown[]) => {
       try {
@@ -64,6 +68,20 @@ export function watchPool(pool: PostgresPool): QueryPool {
   }
   // The builder's type has generics and cursors nobody asks for here.
   return { connect, end: async () => undefined } as unknown as QueryPool
+}
+
+/**
+ * A server can let someone in and shut down in one packet: the listener is there
+ * before anything else happens.
+ */
+function lendClient(pool: PostgresPool): Promise<PostgresClient> {
+  return new Promise((resolve, reject) =>
+    pool.connect((error, client) => {
+      client?.on('error', ignoreError)
+      if (client) resolve(client)
+      else reject(error)
+    }),
+  )
 }
 
 /** Whatever parsers the pool has been given: amounts must not be rounded. */
