@@ -49,6 +49,8 @@ export type LaneState = {
   lost: Map<number, number>
   /** Ticks for which a nonce was free below ones in use. */
   gaps: Map<number, number>
+  /** The account's count at the last look. */
+  count: number | undefined
   /** The lowest open nonce, and the chain's time when it became that. */
   head: { nonce: number; since: bigint } | undefined
   /** Ticks in a row in which nothing happened. */
@@ -89,6 +91,7 @@ export function newLane(
     window: Number.POSITIVE_INFINITY,
     lost: new Map(),
     gaps: new Map(),
+    count: undefined,
     head: undefined,
     idle: 0,
   }

@@ -14,14 +14,16 @@ export type LaneView = LaneHead & {
   receipts: ReadonlyMap<Hash, ProofReceipt>
   /** Unix seconds, for the blocks of the receipts. */
   blockTimes: ReadonlyMap<bigint, bigint>
+  /** Receipts were not asked for yet: more of what is open gets in by the look. */
+  isEarly: boolean
 }
 
 /** Receipts that are asked for before it is known whether there are any. */
 const guesses = 16
 
 /**
- * Looks at the chain: heads, counts and the receipts that are likely there in
- * one tick, the others once the account's count says that they are.
+ * Looks at the chain: heads, counts and the receipts of a few in one tick, those
+ * of many once the account's count says that they are there.
  */
 export async function readLane(
   { policy }: Pick<OrdersContext, 'policy'>,
@@ -29,22 +31,44 @@ export async function readLane(
 ): Promise<LaneView> {
   const { reader, wallet } = lane
   const { account } = wallet.lane
-  const lowest = hashesOf(lane.open.slice(0, guesses))
+  const isLong = isMany(lane)
   const [head, early, hasCode] = await Promise.all([
     getLaneHead(reader, { account, safe: policy.blocks?.safe }),
-    getReceipts(reader, lowest),
+    getReceipts(reader, isLong ? [] : hashesOf(lane.open)),
     lane.hasCode ?? isContract(lane),
   ])
   lane.hasCode = hasCode
-  const passed = lane.open
-    .slice(guesses)
-    .filter(({ nonce }) => nonce < head.count || lane.value.ignoresNonce)
-  const late = await getReceipts(reader, hashesOf(passed))
+  const passed = isLong ? findPassed(lane, head) : []
+  const isEarly = isLong && isFilling(lane, head, passed.length)
+  lane.count = head.count
+  const late = await getReceipts(reader, isEarly ? [] : hashesOf(passed))
   const receipts = new Map<Hash, ProofReceipt>()
   for (const receipt of [...early, ...late])
     if (receipt && receipt.blockHash !== zeroHash)
       receipts.set(lower(receipt.transactionHash), receipt)
-  return { ...head, receipts, blockTimes: await timeBlocks(lane, receipts) }
+  const blockTimes = await timeBlocks(lane, receipts)
+  return { ...head, receipts, blockTimes, isEarly }
+}
+
+/** So many in flight that their receipts are asked for only when they are there. */
+export function isMany({ open }: Pick<LaneState, 'open'>): boolean {
+  return open.length > guesses
+}
+
+function findPassed(
+  { open, value }: LaneState,
+  { count }: LaneHead,
+): TransactionRecord[] {
+  return open.filter(({ nonce }) => nonce < count || value.ignoresNonce)
+}
+
+/** Hundreds settle in a few steps, not in one for each block. */
+function isFilling(
+  { open, count: before }: LaneState,
+  { count }: LaneHead,
+  passed: number,
+): boolean {
+  return before !== undefined && count > before && 2 * passed < open.length
 }
 
 function hashesOf(rows: readonly TransactionRecord[]): Hash[] {

@@ -10,7 +10,7 @@ import { sendByWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
 
 /** Most that are signed before they are sent. */
-const chunkSize = 100
+export const chunkSize = 100
 
 /**
  * Puts drafts on record and sends them: while one chunk is at the node the next

@@ -32,6 +32,7 @@ export async function settleTransactions(
   view: LaneView,
 ): Promise<boolean> {
   const { store } = context
+  if (view.isEarly) return false
   const judged = judgeNonces(lane, view).filter(
     ({ kind }) => kind !== 'pending',
   )

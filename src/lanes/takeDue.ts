@@ -8,13 +8,14 @@ import { judgeDue, roomOf } from './planSending.js'
 import type { LaneView } from './readLane.js'
 import { type Refusal, refuseDue } from './refuseDue.js'
 import { type DueDraft, type RehearsedDue, rehearseDue } from './rehearseDue.js'
-import { sendDrafts } from './sendDrafts.js'
+import { chunkSize, sendDrafts } from './sendDrafts.js'
 
 /** Most orders one tick takes. */
 const most = 500
 
-/** Orders rehearsed while those before them are signed. */
-const groupSize = 125
+/** Orders rehearsed while those before them are signed; fewer at first. */
+const firstGroup = 100
+const groupSize = 200
 
 /** Most of one payer's that are rehearsed together. */
 const mostOfPayer = 250
@@ -42,41 +43,59 @@ export async function takeDue(
   if (limit === 0) return taken
   const files = await findDue(context, lane, view, limit)
   const fees = feesOf(view)
-  const open: OrderFile[] = []
-  const refusals: Refusal[] = []
-  for (const file of files) {
-    const judged = judgeDue(file, view.head, policy)
-    if (judged) refusals.push({ file, ...judged })
-    else open.push(file)
-  }
+  const { open, refusals } = sortDue(files, view, policy)
   const sends: Promise<void>[] = []
+  const ready: DueDraft[] = []
+  const send = async (count: number): Promise<void> => {
+    const drafts = ready.splice(0, count)
+    const options = { drafts, fees, sends }
+    taken.sent += await sendDrafts(context, lane, view, options)
+  }
   const groups = groupByPayer(open)
   const rehearse = (group = groups.shift()) =>
     group && settled(rehearseDue(context, lane, group, fees))
   try {
     for (let next = rehearse(); next; ) {
-      const rehearsed = await next
-      if ('error' in rehearsed) throw rehearsed.error
-      next = rehearse()
-      const { drafts, refused } = sortRehearsed(rehearsed.due, fees, policy)
+      const { due = [], error } = await next
+      next = error === undefined ? rehearse() : undefined
+      const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
-      taken.sent += await sendDrafts(context, lane, view, {
-        ...{ drafts, fees, sends },
-      })
+      ready.push(...drafts)
+      // Whole chunks, as long as there may be more to fill them.
+      const rest = next ? ready.length % chunkSize : 0
+      await send(ready.length - rest)
+      if (error !== undefined) throw error
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)
   } finally {
     await Promise.all(sends)
   }
   taken.refused = refusals.length
-  taken.isMore = files.length === limit && taken.sent + taken.refused > 0
+  const isActive = taken.sent + taken.refused > 0
+  taken.isMore = isActive && files.length === limit && roomOf(lane, policy) > 0
   return taken
+}
+
+/** What is due, and what its record alone speaks against. */
+function sortDue(
+  files: readonly OrderFile[],
+  { head }: LaneView,
+  policy: OrdersContext['policy'],
+): { open: OrderFile[]; refusals: Refusal[] } {
+  const open: OrderFile[] = []
+  const refusals: Refusal[] = []
+  for (const file of files) {
+    const judged = judgeDue(file, head, policy)
+    if (judged) refusals.push({ file, ...judged })
+    else open.push(file)
+  }
+  return { open, refusals }
 }
 
 /** A failure that waits to be looked at is no unhandled one. */
 function settled(
   work: Promise<RehearsedDue[]>,
-): Promise<{ due: RehearsedDue[] } | { error: unknown }> {
+): Promise<{ due?: RehearsedDue[]; error?: unknown }> {
   return work.then(
     (due) => ({ due }),
     (error: unknown) => ({ error }),
@@ -98,7 +117,8 @@ function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
     for (let at = 0; at < own.length; at += mostOfPayer) {
       const part = own.slice(at, at + mostOfPayer)
       const last = groups.at(-1)
-      if (last && last.length + part.length <= groupSize) last.push(...part)
+      const size = groups.length > 1 ? groupSize : firstGroup
+      if (last && last.length + part.length <= size) last.push(...part)
       else groups.push(part)
     }
   return groups

@@ -2,7 +2,7 @@ import type { OrdersContext } from '../ledger/types.js'
 import { StaleRecordError } from '../store/errors.js'
 import type { LaneState } from './laneState.js'
 import { findWork } from './openLane.js'
-import { readLane } from './readLane.js'
+import { isMany, readLane } from './readLane.js'
 import { replaceTransactions } from './replaceTransactions.js'
 import { resendTransactions } from './resendTransactions.js'
 import { settleTransactions } from './settleTransactions.js'
@@ -50,7 +50,8 @@ export async function workLane(
   lane.window = Math.ceil(lane.window * 1.25)
   const isNews = settled || taken.refused > 0
   const isActive = isNews || replaced || taken.sent > 0
-  lane.idle = isActive ? 0 : lane.idle + 1
+  // Many take a while: each look at them would ask for some.
+  lane.idle = isActive ? (isMany(lane) ? 1 : 0) : lane.idle + 1
   const next = taken.isMore ? 0 : Math.min(interval, soon * 2 ** lane.idle)
   return { isNews, isIdle: false, next }
 }
