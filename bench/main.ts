@@ -1,10 +1,14 @@
 import { writeFile } from 'node:fs/promises'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
 import { benchBundleSize } from './bundleSize.js'
 import type { Row } from './compare.js'
 import { benchHashPayment } from './hashPayment.js'
 import { benchImport } from './importTime.js'
 import { benchOrdersAccept } from './ordersAccept.js'
 import { benchOrdersCapture } from './ordersCapture.js'
+import { benchOrdersClaim } from './ordersClaim.js'
+import { benchOrdersLoad } from './ordersLoad.js'
 import { benchReadsBatch } from './readsBatch.js'
 import { benchReadsLogs } from './readsLogs.js'
 import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
@@ -23,6 +27,11 @@ function showRow({ name, peer, ratio, goal, unit }: Row): string {
   return `${cell(name, 38)} ${cell(peer, 36)} ${cell(ratio, 6)} ${wanted} ${unit.padEnd(4)} ${met}`
 }
 
+/** What takes minutes and gigabytes is measured only if a size is given. */
+const { claim, load } = parseArgs({
+  options: { claim: { type: 'string' }, load: { type: 'string' } },
+}).values
+
 const rows: Row[] = []
 process.stdout.write(
   `${cell('name', 38)} ${cell('peer', 36)} ${'ratio'.padStart(6)} ${'goal'.padStart(6)} unit\n`,
@@ -39,6 +48,8 @@ for (const bench of [
   benchReadsPreconfirmed,
   benchOrdersAccept,
   benchOrdersCapture,
+  ...(claim ? [() => benchOrdersClaim(Number(claim))] : []),
+  ...(load ? [() => benchOrdersLoad(Number(load))] : []),
 ]) {
   const measured = await bench()
   rows.push(...measured)

@@ -141,7 +141,7 @@ async function stockShop(
 ): Promise<Stock> {
   const folder = makeFolder()
   const file = join(folder.path, 'orders.db')
-  const place = { key: randomBytes(32), account }
+  const place = { key: randomBytes(32), accounts: [account] }
   // What is done before the clock runs need not be slow.
   const near = { url: chain.urls.http, store: sqliteStore({ file }) }
   const desk = openShop(chain, { ...place, ...near })

@@ -11,7 +11,12 @@ import {
   sealer,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
-import { createClient, custom, type PrivateKeyAccount } from 'viem'
+import {
+  type Address,
+  createClient,
+  custom,
+  type PrivateKeyAccount,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
 export type ShopPlace = {
@@ -19,14 +24,14 @@ export type ShopPlace = {
   store: PaymentStore
   /** Seals what is kept, 32 bytes. */
   key: Uint8Array
-  account: PrivateKeyAccount
+  accounts: readonly PrivateKeyAccount[]
   policy?: OrdersPolicy | undefined
 }
 
 /** A shop as a backend has it: sealed, and its requests in batches. */
 export function openShop(
   { chain, token }: Pick<DevChain, 'chain' | 'token'>,
-  { url, store, key, account, policy }: ShopPlace,
+  { url, store, key, accounts, policy }: ShopPlace,
 ): Orders {
   const client = createReadClient({ url, chain })
   const transport = custom(client)
@@ -34,7 +39,9 @@ export function openShop(
     store,
     seal: sealer({ keys: { bench: key }, current: 'bench' }),
     tokens: [{ client, token }],
-    wallets: [createClient({ account, chain, transport })],
+    wallets: accounts.map((account) =>
+      createClient({ account, chain, transport }),
+    ),
     policy: { maxInFlight: 500, ...policy },
   })
 }
@@ -66,11 +73,15 @@ export function signOrders(
   orders: Orders,
   payers: readonly PrivateKeyAccount[],
   count: number,
+  recipient?: Address,
 ): Promise<SignedOrder[]> {
   return inTurns(count, async (at) => {
     const payer = payers[at % payers.length]
     if (!payer) throw new Error('There are no payers.')
-    const { order, payment } = await orders.draft({ amount: '1' })
+    const { order, payment } = await orders.draft({
+      amount: '1',
+      recipient,
+    })
     const { domain, primaryType, message } = payment
     const from = payer.address.toLowerCase() as typeof payer.address
     const complete = { domain, primaryType, message: { ...message, from } }
