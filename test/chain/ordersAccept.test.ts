@@ -420,6 +420,39 @@ test('what one payer has open never exceeds the payer’s balance', async () => 
       })
 })
 
+test('what was captured since the balance was read still counts', async () => {
+  const buyer = await fundedAccount(chain, price)
+  let capture: (() => Promise<unknown>) | undefined
+  // Sealing comes after the chain was asked, and before the write.
+  const seal = async (secret: string) => {
+    const now = capture
+    capture = undefined
+    await now?.()
+    return secret
+  }
+  const open = async (sealed: string) => sealed
+  const shop = await openShop(chain, { seal: { seal, open } })
+  const [first, second] = await Promise.all([
+    shop.orders.draft({ amount: '12.50' }),
+    shop.orders.draft({ amount: '12.50' }),
+  ])
+  const accept = async ({ order, payment }: typeof first) =>
+    shop.orders.accept({
+      orderId: order.id,
+      payment: await pay(buyer, payment),
+    })
+  expect(await accept(first)).toMatchObject({ ok: true })
+  const results: unknown[] = []
+  capture = async () => {
+    results.push(await shop.orders.capture({ orderId: first.order.id }))
+  }
+  expect(await accept(second)).toMatchObject({
+    reason: 'exposureTooHigh',
+    details: { balance: price, open: price, value: price },
+  })
+  expect(results).toMatchObject([{ status: 'captured' }])
+})
+
 test('a voided payment counts as long as it can be spent', async () => {
   const buyer = await fundedAccount(chain, price)
   const first = await sell({ buyer, window: 60n })
