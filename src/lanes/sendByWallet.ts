@@ -96,22 +96,30 @@ export async function askWallet(
   row: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<boolean> {
-  const { client, account, lane: at } = lane.wallet
-  const { nonce } = row
-  try {
-    const hash = await sendFromWallet(client, account, {
-      ...{ to: call.to, data: call.data, chainId: at.chainId, gas, nonce },
-      ...callFeesOf(fees),
-    })
-    await recordHash(context, lane, row, hash)
-    return true
-  } catch (error) {
-    if (error instanceof SendError && error.maybeSent) return true
-    await recordRefusal(context, lane, row, error)
-    if (error instanceof SendError || error instanceof SigningDeclinedError)
-      return false
-    throw error
-  }
+  const hash = await sendByAccount(lane, row, { call, gas, fees }).catch(
+    async (error: unknown) => {
+      if (error instanceof SendError && error.maybeSent) return 'maybe' as const
+      await recordRefusal(context, lane, row, error)
+      const isRefused =
+        error instanceof SendError || error instanceof SigningDeclinedError
+      if (!isRefused) throw error
+    },
+  )
+  // What fails from here on is no refusal: the wallet has sent it.
+  if (hash && hash !== 'maybe') await recordHash(context, lane, row, hash)
+  return hash !== undefined
+}
+
+function sendByAccount(
+  { wallet: { client, account, lane } }: LaneState,
+  { nonce }: TransactionRecord,
+  { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
+): Promise<Hash> {
+  const { chainId } = lane
+  return sendFromWallet(client, account, {
+    ...{ to: call.to, data: call.data, chainId, gas, nonce },
+    ...callFeesOf(fees),
+  })
 }
 
 async function recordHash(

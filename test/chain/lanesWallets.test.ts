@@ -1,7 +1,9 @@
 import { startDevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { StoreError } from '../../src/store/errors.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
+import type { PaymentStore } from '../../src/store/types.js'
 import { rpcError } from './desk.js'
 import {
   capture,
@@ -122,6 +124,40 @@ test('a wallet that may have sent is not asked again before the window is over',
   expect(asked).toBe(1)
   const { transactions } = await rowsOf(shop, [orderId])
   expect(transactions).toMatchObject([{ hash: undefined, open: false }])
+})
+
+test('a wallet that sent is not asked again where its hash could not be kept', async () => {
+  let asked = 0
+  let isDown = false
+  const kept = memoryStore()
+  const store: PaymentStore = {
+    ...kept,
+    write: async (work, options) => {
+      if (!isDown) return kept.write(work, options)
+      isDown = false
+      throw new StoreError('cannot reach its database', true)
+    },
+  }
+  const shop = openWallet({
+    store,
+    answer: onSend(async (pass, fields) => {
+      asked++
+      const hash = await pass(fields)
+      isDown = true
+      return hash
+    }),
+  })
+  const [orderId = ''] = await storeOrders(shop, 1)
+  await control.setAutomine(false)
+  expect(await capture(shop, orderId, 1500)).toMatchObject({
+    status: 'unknown',
+    resolvedBy: 'window',
+  })
+  expect(asked).toBe(1)
+  await control.mine({ blocks: 1 })
+  expect(await capture(shop, orderId)).toMatchObject({ status: 'captured' })
+  expect(asked).toBe(1)
+  expect(await timesPaid(shop, [orderId])).toEqual([1])
 })
 
 test('a nonce of which nothing is known is released once the window is over', async () => {
