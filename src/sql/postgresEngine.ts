@@ -3,6 +3,7 @@ import { StoreError } from '../store/errors.js'
 import { postgresDialect } from './postgresDialect.js'
 import { channel, listenPostgres } from './postgresListener.js'
 import {
+  hearErrors,
   ignoreError,
   loadPostgres,
   type PostgresPool,
@@ -87,10 +88,12 @@ function lendPool(parameters: PostgresStoreParameters) {
         ? parameters.pool
         : await createPool(parameters.connectionString)
     pool.on('error', ignoreError)
+    pool.on('connect', hearErrors)
     free = async () => {
       // A pool that ends can still hear of connections that are lost.
-      if ('pool' in parameters) pool.removeListener('error', ignoreError)
-      else await pool.end()
+      if (!('pool' in parameters)) return pool.end()
+      pool.removeListener('error', ignoreError)
+      pool.removeListener('connect', hearErrors)
     }
     const dialect = new PostgresDialect({ pool: watchPool(pool) })
     return new Kysely<SqlTables>({ dialect })

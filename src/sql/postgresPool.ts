@@ -4,16 +4,13 @@ import { type FaultKind, SqlFault } from './sqlFault.js'
 
 /** As much of a pool of the package `pg` as is used here. */
 export type PostgresPool = {
-  connect(
-    lend: (
-      error: Error | undefined,
-      client: PostgresClient | undefined,
-    ) => void,
-  ): void
-  on(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  connect(): Promise<PostgresClient>
+  on(event: PoolEvent, listener: (subject: object) => void): unknown
+  removeListener(event: PoolEvent, listener: (subject: object) => void): unknown
   end(): Promise<void>
 }
+
+type PoolEvent = 'connect' | 'error'
 
 /** As much of one of its connections. */
 export type PostgresClient = {
@@ -46,10 +43,20 @@ export async function loadPostgres(): Promise<typeof import('pg')['default']> {
 /** Without a listener, an event of a lost connection ends the process. */
 export const ignoreError = (): void => undefined
 
+/**
+ * Listens on each new connection before anything else happens: a server can let
+ * someone in and shut down in one packet.
+ */
+export const hearErrors = (client: object): void => {
+  if ('on' in client && typeof client.on === 'function')
+    client.on('error', ignoreError)
+}
+
 /** The pool as the query builder uses it, with faults told apart. */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
-    const client = await lendClient(pool).catch(throwFault)
+    const client = await pool.connect().catch(throwFault)
+    client.on('error', ignoreError)
     let isLost = false
     const query = async (text: string, values: readonly unknown[]) => {
       try {
@@ -68,20 +75,6 @@ export function watchPool(pool: PostgresPool): QueryPool {
   }
   // The builder's type has generics and cursors nobody asks for here.
   return { connect, end: async () => undefined } as unknown as QueryPool
-}
-
-/**
- * A server can let someone in and shut down in one packet: the listener is there
- * before anything else happens.
- */
-function lendClient(pool: PostgresPool): Promise<PostgresClient> {
-  return new Promise((resolve, reject) =>
-    pool.connect((error, client) => {
-      client?.on('error', ignoreError)
-      if (client) resolve(client)
-      else reject(error)
-    }),
-  )
 }
 
 /** Whatever parsers the pool has been given: amounts must not be rounded. */

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import pg from 'pg'
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { watchPool } from '../../src/sql/postgresPool.js'
+import { postgresEngine } from '../../src/sql/postgresEngine.js'
 
 /** A server that lets someone in and shuts down in the same breath. */
 async function startClosingServer(): Promise<string> {
@@ -34,13 +34,14 @@ function message(type: string, body: Buffer): Buffer {
 }
 
 test('a server that shuts down as it lets someone in does not end the process', async () => {
-  const pool = new pg.Pool({ connectionString: await startClosingServer() })
-  pool.on('error', () => undefined)
-  onTestFinished(() => pool.end())
-  const connection = await watchPool(pool).connect()
-  await expect(connection.query('select 1', [])).rejects.toMatchObject({
+  const connectionString = await startClosingServer()
+  const engine = postgresEngine({ connectionString })
+  onTestFinished(() => engine.close())
+  const asked = engine.connect('read', (session) =>
+    sql`select 1`.execute(session),
+  )
+  await expect(asked).rejects.toMatchObject({
     name: 'StoreError',
     retryable: true,
   })
-  connection.release()
 })
