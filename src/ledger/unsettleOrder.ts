@@ -52,10 +52,17 @@ export function unsettleOrder(
     ...noChanges(),
     orders: [moved.order],
     attempts: [{ ...attempt, open: isOpen }],
-    transactions: isOpen ? ours.map((sent) => ({ ...sent, open: true })) : [],
+    // What was given up is sent by nobody, whatever was sent for it before.
+    transactions: isInFlight(moved.order.state)
+      ? ours.map((sent) => ({ ...sent, open: true }))
+      : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
     events: [moved.event],
   }
+}
+
+function isInFlight(state: OrderRecord['state']): boolean {
+  return state === 'capturing' || state === 'canceling'
 }
 
 /** Where an order is when nothing has settled it. */

@@ -1,0 +1,94 @@
+import type { Hash } from 'viem'
+import { expect, test } from 'vitest'
+import { unsettleOrder } from '../../src/ledger/unsettleOrder.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+  TransactionRecord,
+} from '../../src/store/types.js'
+
+const word = (digit: string): Hash => `0x${digit.repeat(64)}`
+const address = (digit: string) => `0x${digit.repeat(40)}` as const
+
+const scope = {
+  chainId: 31337,
+  token: address('1'),
+  recipient: address('2'),
+}
+
+const order: OrderRecord = {
+  ...scope,
+  ...{ id: 'one', version: 3, position: 1n, sequence: 4 },
+  ...{ lane: scope.recipient, state: 'stored', attempt: 1, value: 5n },
+  ...{ decimals: 6, primaryType: 'TransferWithAuthorization' },
+  ...{ tokenName: 'Coin', tokenVersion: '2', payer: address('3') },
+  ...{ buyerTokenHash: word('4'), metadata: {}, createdAt: 100n },
+  ...{ deadline: 1000n, sendDue: undefined, lookDue: undefined },
+  ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+  ...{ unexpected: false, overpaid: false, fulfilled: undefined },
+  ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+}
+
+const attempt: AttemptRecord = {
+  ...{ chainId: 31337, token: scope.token, orderId: 'one', number: 1 },
+  ...{ version: 2, nonce: word('5'), payer: address('3'), value: 5n },
+  ...{ validAfter: 50n, validBefore: 1000n, signedAfter: 50n },
+  ...{ signedBefore: 1000n, signatureHash: word('6') },
+  ...{ spendableUntil: 1000n, open: false, signature: 'sealed' },
+  cancellation: undefined,
+}
+
+/** A proof in the block of a number. */
+function proofAt(
+  transactionHash: Hash,
+  block: bigint,
+  fields: Partial<ProofRecord> = {},
+): ProofRecord {
+  return {
+    ...scope,
+    ...{ transactionHash, logIndex: 1, version: 1, kind: 'capture' },
+    ...{ orderId: 'one', attempt: 1, blockHash: word('7') },
+    ...{ blockNumber: block, blockTime: 500n, payer: address('3') },
+    ...{ value: 5n, submitter: address('8'), gasUsed: 1n },
+    ...{ effectiveGasPrice: 1n, removed: false },
+    ...fields,
+  }
+}
+
+const captured = (settledHash: Hash): OrderRecord => ({
+  ...order,
+  ...{ state: 'captured', settledHash, settledBlock: 9n, grade: 'included' },
+})
+
+const sent: TransactionRecord = {
+  ...{ chainId: 31337, account: scope.recipient, nonce: 7, bump: 0 },
+  ...{ version: 2, kind: 'capture', orderId: 'one', attempt: 1 },
+  ...{ hash: word('9'), raw: 'sealed', gas: 1n, maxFeePerGas: 1n },
+  ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, open: false },
+}
+
+const facts = { blockTime: 600n, at: 0n }
+
+test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
+  const proofs = [proofAt(word('a'), 9n)]
+  const file = {
+    ...{ order: { ...captured(word('a')), unexpected: true }, attempt, proofs },
+  }
+  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  expect(changes.orders).toMatchObject([{ state: 'voided' }])
+  expect(changes.transactions).toEqual([])
+})
+
+test('what was paid for real is sent again when a fork takes it back', () => {
+  const file = {
+    ...{
+      order: captured(word('9')),
+      attempt,
+      proofs: [proofAt(word('9'), 9n)],
+    },
+  }
+  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  expect(changes.orders).toMatchObject([{ state: 'capturing' }])
+  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
