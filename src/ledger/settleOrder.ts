@@ -91,15 +91,31 @@ function settleCapture(
     value: String(value),
     submitter: proof.submitter,
   }
-  const other = proofs.some(
+  // A nonce is spent once: what spent it elsewhere is of a fork that is gone.
+  const gone = proofs.filter(
     (known) =>
-      known.kind === 'capture' &&
       !known.removed &&
+      known.attempt === attempt.number &&
       known.transactionHash !== transactionHash,
   )
+  const isSettled = proofs.some(
+    (known) =>
+      !known.removed &&
+      known.attempt !== attempt.number &&
+      known.kind === 'capture',
+  )
   const closed = { ...attempt, payer: proof.payer, open: false }
-  const changes = { ...noChanges(), ...filed, attempts: [closed] }
-  if (order.state === 'captured' && other) {
+  const changes = {
+    ...noChanges(),
+    newProofs: filed.newProofs,
+    proofs: [
+      ...filed.proofs,
+      ...gone.map((row) => ({ ...row, removed: true })),
+    ],
+    attempts: [closed],
+  }
+  const isMoved = gone.some((row) => row.transactionHash === order.settledHash)
+  if (order.state === 'captured' && isSettled && !isMoved) {
     const told = tellOrder(
       order,
       { type: 'overpaid', at, data },
@@ -135,15 +151,15 @@ function settleCancel(
 ): Changes {
   const { order, attempt, proofs } = file
   const filed = fileProof(file, proof)
-  if (!filed) return noChanges()
+  // What an older attempt's end says about the order was decided by then.
+  const isOver = attempt.number !== order.attempt || order.state === 'captured'
+  if (!filed && (isOver || order.state === 'canceled')) return noChanges()
   const changes = {
     ...noChanges(),
     ...filed,
     attempts: [{ ...attempt, open: false }],
   }
-  // What an older attempt's end says about the order was decided by then.
-  if (attempt.number !== order.attempt || order.state === 'captured')
-    return changes
+  if (isOver) return changes
   const { transactionHash, blockNumber } = proof
   const moved = moveOrder(
     order,

@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
+import { settleOrder } from '../../src/ledger/settleOrder.js'
 import { unsettleOrder } from '../../src/ledger/unsettleOrder.js'
 import type {
   AttemptRecord,
@@ -91,4 +92,56 @@ test('what was paid for real is sent again when a fork takes it back', () => {
   const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
   expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
+
+test('a cancellation that is on record ends an order a fork has opened again', () => {
+  const cancel = proofAt(word('b'), 9n, { kind: 'cancel', value: 0n })
+  const file = {
+    order: { ...order, state: 'capturing' as const },
+    attempt,
+    proofs: [proofAt(word('a'), 9n, { removed: true }), cancel],
+  }
+  const { version: _, ...proof } = cancel
+  const changes = settleOrder(file, { kind: 'cancel', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'canceled', settledHash: word('b') },
+  ])
+  expect([...changes.proofs, ...changes.newProofs]).toEqual([])
+  const [canceled] = changes.orders
+  if (!canceled) throw new Error('no order')
+  const again = { ...file, order: canceled }
+  const repeated = settleOrder(again, { kind: 'cancel', proof }, 0n)
+  expect(repeated.orders).toEqual([])
+  expect(repeated.events).toEqual([])
+})
+
+test('a nonce pays once: another transaction of it takes the place of the one before', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const { version: _, ...proof } = proofAt(word('c'), 8n)
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'captured', overpaid: false, settledHash: word('c') },
+  ])
+  expect(changes.events.map(({ type }) => type)).toEqual(['captured'])
+  expect(changes.newProofs).toEqual([proof])
+  expect(changes.proofs).toEqual([{ ...before, removed: true }])
+})
+
+test('another nonce that pays an order pays it once too often', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = {
+    order: captured(word('a')),
+    attempt: { ...attempt, number: 2, nonce: word('d') },
+    proofs: [before],
+  }
+  const { version: _, ...proof } = proofAt(word('a'), 9n, {
+    ...{ logIndex: 4, attempt: 2 },
+  })
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'captured', overpaid: true, settledHash: word('a') },
+  ])
+  expect(changes.events.map(({ type }) => type)).toEqual(['overpaid'])
+  expect(changes.proofs).toEqual([])
 })
