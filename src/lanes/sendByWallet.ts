@@ -103,6 +103,7 @@ export async function askWallet(
       const isRefused =
         error instanceof SendError || error instanceof SigningDeclinedError
       if (!isRefused) throw error
+      return undefined
     },
   )
   // What fails from here on is no refusal: the wallet has sent it.
