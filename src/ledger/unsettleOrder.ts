@@ -1,6 +1,7 @@
 import type { OrderRecord, TransactionRecord } from '../store/types.js'
 import { type Changes, moveOrder, noChanges } from './changes.js'
 import type { OrderFile } from './settleOrder.js'
+import type { SettledPolicy } from './types.js'
 
 /**
  * What the record has to say when a reorganization took back what settled an
@@ -15,10 +16,11 @@ export function unsettleOrder(
     transactions: readonly TransactionRecord[]
     blockTime: bigint
     at: bigint
+    policy: Pick<SettledPolicy, 'capture' | 'deadlineNear'>
   },
 ): Changes {
   const { order, attempt, proofs } = file
-  const { at, blockTime } = facts
+  const { at, blockTime, policy } = facts
   const gone = proofs.filter(
     ({ transactionHash, removed }) =>
       !removed && transactionHash === order.settledHash,
@@ -31,6 +33,10 @@ export function unsettleOrder(
       kind === (order.state === 'captured' ? 'capture' : 'cancel'),
   )
   const to = stateWithout(order, { isOpen, isOurs: ours.length > 0 })
+  // As when it was accepted; what the buyer has canceled is asked for by nobody.
+  const isDue = to === 'stored' && isOpen && order.state !== 'canceled'
+  const near = validBefore - policy.deadlineNear
+  const lookDue = isDue ? near : validBefore
   const moved = moveOrder(
     order,
     to,
@@ -43,8 +49,8 @@ export function unsettleOrder(
       grade: undefined,
       settledHash: undefined,
       settledBlock: undefined,
-      lookDue: isOpen ? validBefore : blockTime,
-      sendDue: undefined,
+      lookDue: isOpen ? lookDue : blockTime,
+      sendDue: isDue && policy.capture === 'onAccept' ? 0n : undefined,
       wish: to === 'capturing' ? 'capture' : undefined,
     },
   )

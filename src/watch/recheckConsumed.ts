@@ -83,6 +83,7 @@ async function recheckOrder(
           judgeAgain(evidence, {
             at: context.now(),
             blockTime: latest.timestamp,
+            policy: context.policy,
           }),
         ),
       ])
@@ -94,7 +95,7 @@ async function recheckOrder(
 
 function judgeAgain(
   evidence: Evidence | undefined,
-  facts: { at: bigint; blockTime: bigint },
+  facts: Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint },
 ): Step[] {
   const unsettle: Step = ({ order, attempts, proofs }) => {
     const attempt = attempts.find(({ number }) => number === order.attempt)

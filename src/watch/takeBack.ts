@@ -45,7 +45,7 @@ export function takeBack(
 }
 
 async function displaceProofs(
-  { now }: OrdersContext,
+  { now, policy }: OrdersContext,
   tables: StoreWriter,
   displaced: readonly Displaced[],
   blockTime: bigint,
@@ -58,7 +58,7 @@ async function displaceProofs(
       file,
       displaced
         .filter(({ proof }) => proof.orderId === file.order.id)
-        .map((one) => displaceProof(one, { at, blockTime })),
+        .map((one) => displaceProof(one, { at, blockTime, policy })),
     ),
   )
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
@@ -85,7 +85,7 @@ async function dropUnmatched(
   }
 }
 
-type Facts = { at: bigint; blockTime: bigint }
+type Facts = Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint }
 
 function displaceProof(displaced: Displaced, facts: Facts): Step {
   return (file) => {
@@ -121,11 +121,11 @@ const removing =
   (kept: ProofRecord): Step =>
   () => ({ ...noChanges(), proofs: [{ ...kept, removed: true }] })
 
-function unsettling(kept: ProofRecord, { at, blockTime }: Facts): Step {
+function unsettling(kept: ProofRecord, known: Facts): Step {
   return ({ order, attempts, proofs, transactions }) => {
     const attempt = attempts.find(({ number }) => number === kept.attempt)
     if (!attempt) return noChanges()
-    const facts = { transactions, blockTime, at }
+    const facts = { ...known, transactions }
     return unsettleOrder({ order, attempt, proofs }, facts)
   }
 }

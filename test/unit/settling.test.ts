@@ -69,7 +69,8 @@ const sent: TransactionRecord = {
   ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, open: false },
 }
 
-const facts = { blockTime: 600n, at: 0n }
+const policy = { capture: 'manual', deadlineNear: 300n } as const
+const facts = { blockTime: 600n, at: 0n, policy }
 
 test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
   const proofs = [proofAt(word('a'), 9n)]
@@ -92,6 +93,40 @@ test('what was paid for real is sent again when a fork takes it back', () => {
   const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
   expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
+
+test.each([
+  ['manual', undefined],
+  ['onAccept', 0n],
+  ['beforeDeadline', undefined],
+] as const)(
+  'what another had paid for us is due again as the policy %s says',
+  (capture, sendDue) => {
+    const proofs = [proofAt(word('a'), 9n)]
+    const file = { order: captured(word('a')), attempt, proofs }
+    const changes = unsettleOrder(file, {
+      ...{ ...facts, transactions: [] },
+      policy: { ...policy, capture },
+    })
+    expect(changes.orders).toMatchObject([
+      { state: 'stored', sendDue, lookDue: 700n },
+    ])
+  },
+)
+
+test('what the buyer has canceled is not captured by itself after a fork', () => {
+  const proofs = [proofAt(word('a'), 9n, { kind: 'cancel', value: 0n })]
+  const canceled = { ...captured(word('a')), state: 'canceled' as const }
+  const changes = unsettleOrder(
+    { order: canceled, attempt, proofs },
+    {
+      ...{ ...facts, transactions: [] },
+      policy: { ...policy, capture: 'onAccept' },
+    },
+  )
+  expect(changes.orders).toMatchObject([
+    { state: 'stored', sendDue: undefined, lookDue: 1000n },
+  ])
 })
 
 test('a cancellation that is on record ends an order a fork has opened again', () => {
