@@ -160,7 +160,11 @@ function postpone(
     if (settled.includes(order.state))
       return { ...noChanges(), orders: [{ ...order, lookDue: undefined }] }
     if (!isNear) return { ...noChanges(), orders: [{ ...order, lookDue }] }
-    const isDue = policy.capture === 'beforeDeadline' && !order.held
+    const isDue =
+      policy.capture === 'beforeDeadline' &&
+      !order.held &&
+      // The buyer wants it canceled, though that could not be sent.
+      attempt.cancellation === undefined
     const told = tellOrder(
       order,
       {

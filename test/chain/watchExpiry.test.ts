@@ -70,12 +70,19 @@ test('what nears its deadline is captured then, where the policy says so', async
   const held = await putOrder(context, await draft(chain), {
     order: { held: true },
   })
+  const canceled = await putOrder(context, await draft(chain), {
+    order: { reason: 'simulationFailed' },
+    attempt: { cancellation: 'sealed' },
+  })
   await chain.warp(650)
   await watcherOf(context)()
   const wanted = { wish: 'capture', sendDue: 0n }
   expect(await orderOf(context, due)).toMatchObject(wanted)
-  expect((await orderOf(context, held)).wish).toBeUndefined()
-  expect(await typesOf(context, held)).toEqual(['deadlineNear'])
+  // Neither what waits for the merchant, nor what the buyer wanted canceled.
+  for (const id of [held, canceled]) {
+    expect((await orderOf(context, id)).wish).toBeUndefined()
+    expect(await typesOf(context, id)).toEqual(['deadlineNear'])
+  }
 })
 
 test('a voided order stays voided, and is not looked at once it cannot be spent', async () => {
