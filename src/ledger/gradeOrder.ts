@@ -10,10 +10,7 @@ const grades: readonly Finality[] = [
 ]
 
 /** Whether the chain is as sure as is asked. */
-function isAtLeast(
-  grade: Finality | undefined,
-  asked: Finality,
-): boolean {
+function isAtLeast(grade: Finality | undefined, asked: Finality): boolean {
   return grade !== undefined && grades.indexOf(grade) >= grades.indexOf(asked)
 }
 
