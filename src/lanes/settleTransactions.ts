@@ -136,13 +136,15 @@ function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
 }
 
 /** What only the wallet knew is on record once the chain has shown it. */
-function closeRows({ judged, evidence }: NonceFate): TransactionRecord[] {
+function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
+  // What the end of an order erased would else stay with bytes it outlived.
+  const erased = file?.order.grade === 'finalized' ? { raw: undefined } : {}
   return judged.rows.map((row) => {
     const isOurs =
       evidence?.kind === row.kind && isSentBy(evidence, row.account)
     const shown =
       isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
-    return { ...row, hash: row.hash ?? shown, open: false }
+    return { ...row, ...erased, hash: row.hash ?? shown, open: false }
   })
 }
 

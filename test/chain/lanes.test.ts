@@ -245,3 +245,23 @@ test('a suspended store sends nothing', async () => {
   await suspend(false)
   expect(await capture(shop, orderId)).toMatchObject({ status: 'captured' })
 })
+
+test('bytes that come to rest after their order was final are not kept', async () => {
+  const shop = await newShop({})
+  const [first = '', second] = await storeOrders(shop, 2)
+  await capture(shop, first)
+  const before = await rowsOf(shop, [first])
+  expect(before.transactions).toMatchObject([{ raw: expect.any(String) }])
+  await shop.context.store.write(async (tables) => {
+    await tables.orders.update(
+      before.orders.map((row) => ({ ...row, grade: 'finalized' as const })),
+    )
+    await tables.transactions.update(
+      before.transactions.map((row) => ({ ...row, open: true })),
+    )
+  })
+  await capture(shop, second)
+  await expect
+    .poll(async () => (await rowsOf(shop, [first])).transactions)
+    .toMatchObject([{ open: false, raw: undefined }])
+})
