@@ -34,7 +34,11 @@ export function unsettleOrder(
   )
   const to = stateWithout(order, { isOpen, isOurs: ours.length > 0 })
   // As when it was accepted; what the buyer has canceled is asked for by nobody.
-  const isDue = to === 'stored' && isOpen && order.state !== 'canceled'
+  const isDue =
+    to === 'stored' &&
+    isOpen &&
+    order.state !== 'canceled' &&
+    order.attempt === attempt.number
   const near = validBefore - policy.deadlineNear
   const lookDue = isDue ? near : validBefore
   const moved = moveOrder(
@@ -59,12 +63,18 @@ export function unsettleOrder(
     orders: [moved.order],
     attempts: [{ ...attempt, open: isOpen }],
     // What was given up is sent by nobody, whatever was sent for it before.
-    transactions: isInFlight(moved.order.state)
-      ? ours.map((sent) => ({ ...sent, open: true }))
-      : [],
+    transactions: isInFlight(moved.order.state) ? reopenLast(ours) : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
     events: [moved.event],
   }
+}
+
+/** Those at the nonce used last: the ones before were over when it was used. */
+function reopenLast(ours: readonly TransactionRecord[]): TransactionRecord[] {
+  const last = Math.max(...ours.map(({ nonce }) => nonce))
+  return ours
+    .filter(({ nonce }) => nonce === last)
+    .map((sent) => ({ ...sent, open: true }))
 }
 
 function isInFlight(state: OrderRecord['state']): boolean {

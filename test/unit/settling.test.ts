@@ -95,6 +95,16 @@ test('what was paid for real is sent again when a fork takes it back', () => {
   expect(changes.transactions).toEqual([{ ...sent, open: true }])
 })
 
+test('what someone else’s transaction has ended stays closed when a fork takes back the next', () => {
+  const proofs = [proofAt(word('9'), 9n)]
+  const file = { order: captured(word('9')), attempt, proofs }
+  const before = { ...sent, nonce: 5, hash: word('e') }
+  const changes = unsettleOrder(file, {
+    ...{ ...facts, transactions: [before, sent] },
+  })
+  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
+
 test.each([
   ['manual', undefined],
   ['onAccept', 0n],
