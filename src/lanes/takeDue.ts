@@ -52,23 +52,28 @@ export async function takeDue(
     taken.sent += await sendDrafts(context, lane, view, options)
   }
   const groups = groupByPayer(open)
-  const rehearse = (group = groups.shift()) =>
-    group && settled(rehearseDue(context, lane, group, fees))
+  const rehearse = (): Rehearsing[] =>
+    groups
+      .splice(0, 1)
+      .map((group) => settled(rehearseDue(context, lane, group, fees)))
+  // Two at a time: one is made ready while the node plays the other.
+  const coming = [...rehearse(), ...rehearse()]
   try {
-    for (let next = rehearse(); next; ) {
+    for (let next = coming.shift(); next; next = coming.shift()) {
       const { due = [], error } = await next
-      next = error === undefined ? rehearse() : undefined
+      if (error === undefined) coming.push(...rehearse())
       const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
       // Whole chunks, as long as there may be more to fill them.
-      const rest = next ? ready.length % chunkSize : 0
+      const isLast = error !== undefined || coming.length === 0
+      const rest = isLast ? 0 : ready.length % chunkSize
       await send(ready.length - rest)
       if (error !== undefined) throw error
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)
   } finally {
-    await Promise.all(sends)
+    await Promise.all([...sends, ...coming])
   }
   taken.refused = refusals.length
   const isActive = taken.sent + taken.refused > 0
@@ -92,10 +97,10 @@ function sortDue(
   return { open, refusals }
 }
 
+type Rehearsing = Promise<{ due?: RehearsedDue[]; error?: unknown }>
+
 /** A failure that waits to be looked at is no unhandled one. */
-function settled(
-  work: Promise<RehearsedDue[]>,
-): Promise<{ due?: RehearsedDue[]; error?: unknown }> {
+function settled(work: Promise<RehearsedDue[]>): Rehearsing {
   return work.then(
     (due) => ({ due }),
     (error: unknown) => ({ error }),
