@@ -5,14 +5,10 @@ import type { Orders } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
 import type { PrivateKeyAccount } from 'viem'
 import { type Candidates, compare, type Row } from './compare.js'
-import {
-  besideBlocks,
-  captureByHand,
-  settleByX402,
-  signFor,
-} from './ordersPeers.js'
+import { captureByHand, settleByX402, signFor } from './ordersPeers.js'
 import {
   acceptOrders,
+  besideBlocks,
   makeFolder,
   makePayers,
   openShop,
@@ -97,21 +93,17 @@ async function setStage(
   const url = milliseconds ? counter.url : chain.urls.http
   const shop = await stockShop(chain, { payers, account: merchant, url })
   return {
-    candidates: {
+    candidates: besideBlocks(chain, {
       countersign: async () => {
         const before = await counter.countRequests()
         await captureAll(shop)
         tell((await counter.countRequests()) - before)
       },
       viem: () =>
-        besideBlocks(chain, () =>
-          captureByHand(chain, { url, account: hand, payments: received }),
-        ),
+        captureByHand(chain, { url, account: hand, payments: received }),
       x402: () =>
-        besideBlocks(chain, () =>
-          settleByX402(chain, { url, account: relayer, payments: transferred }),
-        ),
-    },
+        settleByX402(chain, { url, account: relayer, payments: transferred }),
+    }),
     stop: async () => {
       await shop.close()
       counter.stop()

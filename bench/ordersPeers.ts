@@ -20,21 +20,6 @@ type PeerParameters = {
   payments: readonly SignedPayment[]
 }
 
-/**
- * Mines empty blocks beside what is done: viem's wait looks for a receipt it
- * has missed only after the next block, and on this chain there may be none.
- */
-export async function besideBlocks(
-  { clients }: DevChain,
-  work: () => Promise<void>,
-): Promise<void> {
-  const timer = setInterval(
-    () => void clients.test.mine({ blocks: 1 }).catch(() => undefined),
-    50,
-  )
-  await work().finally(() => clearInterval(timer))
-}
-
 /** Captures as one writes it with viem alone: one after another. */
 export async function captureByHand(
   chain: DevChain,

@@ -18,6 +18,7 @@ import {
   type PrivateKeyAccount,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Candidates } from './compare.js'
 
 export type ShopPlace = {
   url: string
@@ -50,6 +51,25 @@ export function openShop(
 export function makeFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/**
+ * Mines empty blocks beside what is done, for whoever waits: viem looks for a
+ * receipt it has missed only after the next block, and an anvil that mines on
+ * demand now and then overlooks transactions until someone asks for a block.
+ */
+export function besideBlocks(
+  { clients }: DevChain,
+  candidates: Record<string, () => Promise<void>>,
+): Candidates {
+  const mine = () => void clients.test.mine({ blocks: 1 }).catch(() => {})
+  const beside = (work: () => Promise<void>) => async () => {
+    const timer = setInterval(mine, 50)
+    await work().finally(() => clearInterval(timer))
+  }
+  return Object.fromEntries(
+    Object.entries(candidates).map(([name, work]) => [name, beside(work)]),
+  )
 }
 
 /** Accounts with more tokens than they will be asked for. */
