@@ -112,10 +112,9 @@ test('a wallet that turned liar after it was accepted costs no gas', async () =>
   const shop = await openShop(chain)
   const owner = newAccount()
   const args = [owner.address]
-  const [from, liar] = await Promise.all([
-    deployDevContract(chain, { contract: devContracts.strictWallet, args }),
-    deployDevContract(chain, { contract: devContracts.lyingWallet, args }),
-  ])
+  const { strictWallet, lyingWallet } = devContracts
+  const from = await deployDevContract(chain, { contract: strictWallet, args })
+  const liar = await deployDevContract(chain, { contract: lyingWallet, args })
   const { id, signed, verdict } = await soldTo(shop, from, owner)
   expect(verdict).toMatchObject({ ok: true })
   const bytecode = (await reader.getCode({ address: liar })) ?? '0x'
