@@ -1,5 +1,5 @@
-import { CountersignError } from '../base/CountersignError.js'
 import type { FoundOrder } from '../ledger/findOrder.js'
+import { observeFailure } from '../ledger/observeFailure.js'
 import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
 import { LeaseLostError } from '../store/errors.js'
@@ -94,7 +94,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
         lane = undefined
         const isLost = error instanceof LeaseLostError
         next = isLost ? takeEvery : Math.min(30_000, 100 * 2 ** failures++)
-        observeFailure(context, wallet.lane, error)
+        observeFailure(context, 'lane.failed', { about: wallet.lane, error })
       }
       if (isWanted(driver)) await pause.wait(next)
     }
@@ -105,7 +105,10 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     driver.pause.wake()
     driver.running ??= drive(driver)
       .catch((error: unknown) =>
-        observeFailure(context, driver.wallet.lane, error),
+        observeFailure(context, 'lane.failed', {
+          about: driver.wallet.lane,
+          error,
+        }),
       )
       .finally(() => {
         driver.running = undefined
@@ -161,16 +164,4 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       await Promise.all([...drivers.values()].map(({ running }) => running))
     },
   }
-}
-
-function observeFailure(
-  { observe }: Pick<OrdersContext, 'observe'>,
-  lane: Lane,
-  error: unknown,
-): void {
-  const { name, message } = Object(error)
-  // What is not ours may quote anything.
-  const words = error instanceof CountersignError ? String(message) : ''
-  const attributes = { ...lane, error: String(name), words }
-  observe({ name: 'lane.failed', attributes })
 }

@@ -1,5 +1,5 @@
-import { CountersignError } from '../base/CountersignError.js'
 import type { LaneEngine, Limit } from '../lanes/driveLanes.js'
+import { observeFailure } from '../ledger/observeFailure.js'
 import type { OrdersContext } from '../ledger/types.js'
 import { wait } from '../reads/wait.js'
 import type { Scope } from '../store/types.js'
@@ -63,7 +63,7 @@ function startWatcher(
         failures = 0
       } catch (error) {
         pause = Math.min(30_000, 100 * 2 ** failures++)
-        observeFailure(context, scope, error)
+        observeFailure(context, 'watch.failed', { about: scope, error })
       }
       tellCaughtUp()
       await wait(pause, signal)
@@ -73,18 +73,6 @@ function startWatcher(
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
   return { caughtUp, ended: watch() }
-}
-
-function observeFailure(
-  { observe }: Pick<OrdersContext, 'observe'>,
-  scope: Scope,
-  error: unknown,
-): void {
-  const { name, message } = Object(error)
-  // What is not ours may quote anything.
-  const words = error instanceof CountersignError ? String(message) : ''
-  const attributes = { ...scope, error: String(name), words }
-  observe({ name: 'watch.failed', attributes })
 }
 
 /** Lets so many run at a time; the others wait for their turn. */

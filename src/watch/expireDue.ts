@@ -4,6 +4,7 @@ import {
   lastSecondOf,
   type OrderAttempt,
 } from '../ledger/findEvidence.js'
+import { observeFailure } from '../ledger/observeFailure.js'
 import type { Evidence } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
 import type { OrderRecord, OrderState } from '../store/types.js'
@@ -61,7 +62,7 @@ async function expirePage(
   watch: Watch,
   due: readonly OrderAttempt[],
 ): Promise<void> {
-  const judged = await judgeDue(watch, due)
+  const judged = await judgeDue(context, watch, due)
   await writeUnit(
     context,
     async (tables) => {
@@ -93,6 +94,7 @@ type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 
 /** Both looks are at blocks named by number, the final one besides. */
 async function judgeDue(
+  context: OrdersContext,
   { client, scope, heads: { latest, finalized } }: Watch,
   due: readonly OrderAttempt[],
 ): Promise<Judged[]> {
@@ -114,7 +116,13 @@ async function judgeDue(
     const { nonce } = attempt
     const { number: block, timestamp } = latest
     const payer = attempt.payer ?? order.payer
-    if (now.spent.has(nonce)) return findEvidence(client, { ...file, block })
+    if (now.spent.has(nonce))
+      // One order that cannot be explained must not keep the others waiting.
+      return findEvidence(client, { ...file, block }).catch((error) => {
+        const about = { ...scope, orderId: order.id }
+        observeFailure(context, 'watch.failed', { about, error })
+        return undefined
+      })
     // Without a payer there is nobody whose nonce could have been spent.
     if (payer === undefined) return expiredAt(block, timestamp, true)
     const finalTime = before?.unused.get(nonce)

@@ -60,19 +60,40 @@ async function look(
   context: OrdersContext,
   watch: Watch & { lease: Lease },
 ): Promise<void> {
-  const { memory } = watch
   const verdict = await checkReorg(context, watch)
   if (verdict === 'behind') return
-  await expireDue(context, watch)
+  // What one of them stumbles over must not keep the others from their work.
+  const done = await inOrder([
+    () => expireDue(context, watch),
+    () => reconcileWhenDue(context, watch, verdict === 'reorged'),
+    () => gradeSettled(context, watch),
+  ])
+  const failure = done.find(({ status }) => status === 'rejected')
+  if (failure?.status === 'rejected') throw failure.reason
+}
+
+/** One after another, each whatever became of the one before. */
+async function inOrder(
+  steps: readonly (() => Promise<void>)[],
+): Promise<PromiseSettledResult<void>[]> {
+  const done: PromiseSettledResult<void>[] = []
+  for (const step of steps) done.push(...(await Promise.allSettled([step()])))
+  return done
+}
+
+async function reconcileWhenDue(
+  context: OrdersContext,
+  watch: Watch & { lease: Lease },
+  isReorged: boolean,
+): Promise<void> {
+  const { memory } = watch
   const now = context.now()
   const { nextReconcile = now, nextDeepReconcile = now } = memory
   const isDeep = nextDeepReconcile <= now
-  if (verdict === 'reorged' || isDeep || nextReconcile <= now) {
-    await reconcileScope(context, { ...watch, isDeep })
-    memory.nextReconcile = now + reconcileEvery
-    if (isDeep) memory.nextDeepReconcile = now + deepEvery
-  }
-  await gradeSettled(context, watch)
+  if (!isReorged && !isDeep && nextReconcile > now) return
+  await reconcileScope(context, { ...watch, isDeep })
+  memory.nextReconcile = now + reconcileEvery
+  if (isDeep) memory.nextDeepReconcile = now + deepEvery
 }
 
 /** What was known under a lease that was lost is not known any more. */

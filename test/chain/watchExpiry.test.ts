@@ -1,5 +1,6 @@
 import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import { createClient, custom } from 'viem'
 import { getBlock } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findEvidence } from '../../src/ledger/findEvidence.js'
@@ -203,3 +204,36 @@ test.each(['override', 'calls'])(
     expect(counts).toEqual({ expired: 100 })
   },
 )
+
+test('an order the node does not explain keeps no other from its end', async () => {
+  const seen: unknown[] = []
+  const [stuck, other] = [await draft(chain), await draft(chain)]
+  const { clients } = chain
+  const client = createClient({
+    chain: chain.chain,
+    transport: custom(
+      {
+        request: ({ method, params }) =>
+          method === 'eth_getLogs' &&
+          JSON.stringify(params).includes(stuck.message.nonce)
+            ? Promise.reject(rpcError(-32602, 'not this one'))
+            : clients.public.request({ method, params } as never),
+      },
+      { retryCount: 0 },
+    ),
+  })
+  const context = contextOf(chain, {
+    tokens: [{ client, token: chain.token }],
+    observe: ({ name, attributes }) => seen.push([name, attributes.orderId]),
+  })
+  const stuckId = await putOrder(context, stuck)
+  const otherId = await putOrder(context, other)
+  const cancellation = await revoke(chain, stuck)
+  await mined(chain, cancelPayment(clients.relayer, { cancellation }))
+  await chain.warp(1_000)
+
+  await expect(watcherOf(context)()).rejects.toThrow('not this one')
+  expect(seen).toEqual([['watch.failed', stuckId]])
+  expect((await orderOf(context, otherId)).state).toBe('expired')
+  expect((await orderOf(context, stuckId)).state).toBe('stored')
+})
