@@ -1,6 +1,6 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import { getTransactionReceipt } from 'viem/actions'
+import { getTransactionReceipt, waitForTransactionReceipt } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { draft, mined } from './desk.js'
 import {
@@ -159,7 +159,9 @@ test('a capture that moved to another block is kept where it is now', async () =
   await look()
   await mineBlocks(chain, 1)
   await chain.reorg({ depth: 2 })
-  const receipt = await getTransactionReceipt(chain.clients.public, { hash })
+  const receipt = await waitForTransactionReceipt(chain.clients.public, {
+    hash,
+  })
   await look()
   const { order, proofs } = await fileOf(context, id)
   expect(order).toMatchObject({
