@@ -4,7 +4,7 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import type { Orders } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
 import type { PrivateKeyAccount } from 'viem'
-import type { Row } from './compare.js'
+import { median, type Row } from './compare.js'
 import {
   acceptOrders,
   makeFolder,
@@ -77,7 +77,7 @@ async function measureRate(
     const rate = (accepts / (performance.now() - start)) * 1000
     if (round >= 0) rates.push(rate)
   }
-  return rates.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+  return median(rates)
 }
 
 /** The most requests one accept took, one after another. */

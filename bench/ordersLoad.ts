@@ -8,7 +8,7 @@ import { postgresStore } from 'countersign/sql'
 import { type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startDatabase, type TestDatabase } from '../test/chain/database.js'
-import type { Row } from './compare.js'
+import { median, type Row } from './compare.js'
 import type { LoadOrders } from './ordersLoadWorker.js'
 import { acceptOrders, makePayers, openShop, signOrders } from './ordersShop.js'
 
@@ -26,12 +26,11 @@ export async function benchOrdersLoad(captures: number): Promise<Row[]> {
         const rate = await measureRate(database, { workers, captures, name })
         rates.get(workers)?.push(rate)
       }
-    const median = (workers: number) =>
-      rates.get(workers)?.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+    const rateOf = (workers: number) => median(rates.get(workers) ?? [])
     return sizes.map((workers) => ({
-      name: `load ${captures}, workers: ${workers}, ${median(workers).toFixed(0)}/s`,
+      name: `load ${captures}, workers: ${workers}, ${rateOf(workers).toFixed(0)}/s`,
       peer: 'one worker, one recipient',
-      ratio: median(workers) / median(1),
+      ratio: rateOf(workers) / rateOf(1),
       goal: 0,
       unit: 'time',
     }))
