@@ -122,7 +122,7 @@ export async function acceptOrders(
 }
 
 /** Does something so many times, twenty at a time. */
-export async function inTurns<result>(
+async function inTurns<result>(
   count: number,
   work: (at: number) => Promise<result>,
 ): Promise<result[]> {
