@@ -23,6 +23,10 @@ const byX402 = 100
 
 const rounds = 5
 
+/** Milliseconds between blocks; viem's wait needs one after each receipt it missed. */
+const crowd = { automine: false, every: 20 }
+const alone = { automine: true, every: 50 }
+
 /** 500 captures on one account, the node as it is and 25 ms away. */
 export async function benchOrdersCapture(): Promise<Row[]> {
   const near = await race(0)
@@ -94,17 +98,22 @@ async function setStage(
   const url = milliseconds ? counter.url : chain.urls.http
   const shop = await stockShop(chain, { payers, account: merchant, url })
   return {
-    candidates: besideBlocks(chain, {
-      countersign: async () => {
-        const before = await counter.countRequests()
-        await captureAll(shop)
-        tell((await counter.countRequests()) - before)
-      },
+    candidates: {
+      countersign: () =>
+        besideBlocks(chain, crowd, async () => {
+          const before = await counter.countRequests()
+          await captureAll(shop)
+          tell((await counter.countRequests()) - before)
+        }),
       viem: () =>
-        captureByHand(chain, { url, account: hand, payments: received }),
+        besideBlocks(chain, alone, () =>
+          captureByHand(chain, { url, account: hand, payments: received }),
+        ),
       x402: () =>
-        settleByX402(chain, { url, account: relayer, payments: transferred }),
-    }),
+        besideBlocks(chain, crowd, () =>
+          settleByX402(chain, { url, account: relayer, payments: transferred }),
+        ),
+    },
     stop: async () => {
       await shop.close()
       counter.stop()

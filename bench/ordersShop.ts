@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment, SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
@@ -18,7 +19,6 @@ import {
   type PrivateKeyAccount,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { Candidates } from './compare.js'
 
 export type ShopPlace = {
   url: string
@@ -54,22 +54,28 @@ export function makeFolder(): { path: string; remove: () => void } {
 }
 
 /**
- * Mines empty blocks beside what is done, for whoever waits: viem looks for a
- * receipt it has missed only after the next block, and an anvil that mines on
- * demand now and then overlooks transactions until someone asks for a block.
+ * Has the node mine every so often beside what is done. With `automine` also
+ * each transaction as it comes, which suits who sends one after another: of a
+ * crowd an anvil that does so lets one lie now and then.
  */
-export function besideBlocks(
-  { clients }: DevChain,
-  candidates: Record<string, () => Promise<void>>,
-): Candidates {
-  const mine = () => void clients.test.mine({ blocks: 1 }).catch(() => {})
-  const beside = (work: () => Promise<void>) => async () => {
-    const timer = setInterval(mine, 50)
-    await work().finally(() => clearInterval(timer))
+export async function besideBlocks(
+  { clients: { test } }: DevChain,
+  { automine, every }: { automine: boolean; every: number },
+  work: () => Promise<void>,
+): Promise<void> {
+  let isOver = false
+  const mineOn = async (): Promise<void> => {
+    while (!isOver) {
+      await test.mine({ blocks: 1 })
+      await sleep(every)
+    }
   }
-  return Object.fromEntries(
-    Object.entries(candidates).map(([name, work]) => [name, beside(work)]),
-  )
+  await test.setAutomine(automine)
+  const mining = mineOn()
+  await work().finally(() => {
+    isOver = true
+  })
+  await mining
 }
 
 /** Accounts with more tokens than they will be asked for. */
