@@ -7,8 +7,8 @@
 import { devContracts, startDevChain } from 'countersign/devchain'
 import { createOrders, memoryStore } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
-import { printAudit } from './shop/printAudit.js'
-import { sell } from './shop/sell.js'
+import { printAudit } from './orders/printAudit.js'
+import { sell } from './orders/sell.js'
 
 const chain = await startDevChain({ blockTime: 0.2 })
 const { payer, merchant, public: reader } = chain.clients

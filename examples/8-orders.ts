@@ -12,7 +12,7 @@ import { startDevChain } from 'countersign/devchain'
 import { createOrders, sealer } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { sqliteStore } from 'countersign/sql'
-import { sell } from './shop/sell.js'
+import { sell } from './orders/sell.js'
 
 const chain = await startDevChain()
 const folder = mkdtempSync(join(tmpdir(), 'countersign-'))

@@ -1,19 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as devchain from 'countersign/devchain'
+import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as sql from 'countersign/sql'
 import * as testing from 'countersign/testing'
+import * as webhooks from 'countersign/webhooks'
 import { expect, test } from 'vitest'
 
 const entries: Record<string, Record<string, unknown>> = {
   devchain,
+  http,
   index: main,
   orders,
   reads,
   sql,
   testing,
+  webhooks,
 }
 const sources = readdirSync('src/entries').map((file) => ({
   entry: file.replace(/\.ts$/, ''),

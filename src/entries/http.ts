@@ -1,0 +1,5 @@
+export type {
+  PaymentHandler,
+  PaymentHandlerParameters,
+  Principal,
+} from '../http/types.js'

@@ -1,0 +1,1 @@
+export type { RunWebhooksParameters, WebhookTarget } from '../webhooks/types.js'
