@@ -3,7 +3,7 @@ import { formatAmount } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import type { Orders } from 'countersign/orders'
 import type { Address } from 'viem'
-import { sell } from '../shop/sell.js'
+import { sell } from '../orders/sell.js'
 import { short, type Worker } from './startWorker.js'
 
 /** Orders of each recipient before the stop, and after it. */
