@@ -1,6 +1,7 @@
 import { readPayment } from '../base/fields.js'
 import type { Cancellation, Payment } from '../base/types.js'
 
+/** What {@link buildCancellation} takes. */
 export type BuildCancellationParameters = {
   /** The payment whose nonce is to become unusable. */
   payment: Payment

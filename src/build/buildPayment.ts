@@ -12,6 +12,7 @@ const secondsBefore = 60n
 /** Seconds a payment can be captured after it is built. */
 const windowSeconds = 900n
 
+/** What {@link buildPayment} takes. */
 export type BuildPaymentParameters = {
   /** The token's EIP-712 domain, as `getToken` proves it. */
   domain: TokenDomain

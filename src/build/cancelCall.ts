@@ -2,6 +2,7 @@ import type { SignedCancellation } from '../base/types.js'
 import { describeCall, type TokenCall } from './captureCall.js'
 import { encodeCancel } from './encodeCall.js'
 
+/** What {@link cancelCall} takes. */
 export type CancelCallParameters = {
   cancellation: SignedCancellation
 }

@@ -17,6 +17,7 @@ export type TokenCall = {
   args: readonly unknown[]
 }
 
+/** What {@link captureCall} takes. */
 export type CaptureCallParameters = {
   payment: SignedPayment
 }

@@ -6,6 +6,7 @@ import { UnsupportedTokenError } from '../reads/errors.js'
 import { getTokenAndHead, readTokenAddress } from '../reads/getToken.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
 
+/** What {@link preparePayment} takes. */
 export type PreparePaymentParameters = Omit<
   BuildPaymentParameters,
   'domain' | 'decimals' | 'now'

@@ -13,6 +13,7 @@ import {
 } from './planTransaction.js'
 import { sendCall } from './sendCall.js'
 
+/** What {@link cancelPayment} takes. */
 export type CancelPaymentParameters = SendOptions & {
   cancellation: SignedCancellation
 }

@@ -2,6 +2,7 @@ import type { Client, Hash } from 'viem'
 import { type CaptureOptions, planCapture } from './planCapture.js'
 import { sendCall } from './sendCall.js'
 
+/** What {@link capturePayment} takes. */
 export type CapturePaymentParameters = CaptureOptions
 
 /**

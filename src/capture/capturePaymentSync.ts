@@ -13,6 +13,7 @@ import { sendCall, signAndSend } from './sendCall.js'
 import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
+/** What {@link capturePaymentSync} takes. */
 export type CapturePaymentSyncParameters = CaptureOptions & {
   /** Milliseconds to wait for an outcome. @default 20_000 */
   timeout?: number | undefined

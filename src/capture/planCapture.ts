@@ -16,6 +16,7 @@ import {
   type SendOptions,
 } from './planTransaction.js'
 
+/** How a capture is rehearsed and sent. */
 export type CaptureOptions = SendOptions & {
   payment: SignedPayment
   /**

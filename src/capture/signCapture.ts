@@ -4,6 +4,7 @@ import { readAccount, readLocalAccount } from './planTransaction.js'
 import { signCall } from './sendCall.js'
 import type { SignedTransaction } from './sendTransaction.js'
 
+/** What {@link signCapture} takes. */
 export type SignCaptureParameters = CaptureOptions
 
 /**

@@ -25,6 +25,7 @@ import { type Pace, seenPaces } from '../reads/seenPace.js'
 import { explainRevert } from './explainRevert.js'
 import { startWait } from './startWait.js'
 
+/** What {@link waitForOutcome} takes. */
 export type WaitForOutcomeParameters = {
   payment: Payment
   /** The transaction that is to settle or cancel it, where one is known. */

@@ -12,6 +12,8 @@ import type { LaneState } from './laneState.js'
 export type LaneView = LaneHead & {
   /** Of open transactions, in sealed blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
+  /** Of open transactions, in the block being made. */
+  preconfirmed: ReadonlyMap<Hash, ProofReceipt>
   /** Unix seconds, for the blocks of the receipts. */
   blockTimes: ReadonlyMap<bigint, bigint>
   /** Receipts were not asked for yet: more of what is open gets in by the look. */
@@ -43,11 +45,14 @@ export async function readLane(
   lane.count = head.count
   const late = await getReceipts(reader, isEarly ? [] : hashesOf(passed))
   const receipts = new Map<Hash, ProofReceipt>()
-  for (const receipt of [...early, ...late])
-    if (receipt && receipt.blockHash !== zeroHash)
-      receipts.set(lower(receipt.transactionHash), receipt)
+  const preconfirmed = new Map<Hash, ProofReceipt>()
+  for (const receipt of [...early, ...late]) {
+    if (!receipt) continue
+    const place = receipt.blockHash === zeroHash ? preconfirmed : receipts
+    place.set(lower(receipt.transactionHash), receipt)
+  }
   const blockTimes = await timeBlocks(lane, receipts)
-  return { ...head, receipts, blockTimes, isEarly }
+  return { ...head, receipts, preconfirmed, blockTimes, isEarly }
 }
 
 /** So many in flight that their receipts are asked for only when they are there. */

@@ -1,4 +1,9 @@
-import { type Changes, moveOrder, tellOrder } from '../ledger/changes.js'
+import {
+  type Changes,
+  dropPreconfirmed,
+  moveOrder,
+  tellOrder,
+} from '../ledger/changes.js'
 import type { AttemptRecord, OrderRecord } from '../store/types.js'
 
 export type Refused = {
@@ -49,7 +54,7 @@ export function rejectOrder(
   return {
     orders: [
       {
-        ...told.order,
+        ...dropPreconfirmed(told.order),
         state: 'stored',
         ...(later ? { wish, sendDue: 0n } : {}),
       },
@@ -65,7 +70,8 @@ export function reopenOrder(order: OrderRecord): OrderRecord {
   if (state === 'voided') return { ...order, sendDue: 0n }
   if (wish === 'void') return order
   const kept = wish ?? (state === 'canceling' ? 'cancel' : 'capture')
-  return { ...order, state: 'stored', wish: kept, sendDue: 0n }
+  const open = dropPreconfirmed(order)
+  return { ...open, state: 'stored', wish: kept, sendDue: 0n }
 }
 
 /**

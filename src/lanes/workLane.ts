@@ -7,6 +7,7 @@ import { replaceTransactions } from './replaceTransactions.js'
 import { resendTransactions } from './resendTransactions.js'
 import { settleTransactions } from './settleTransactions.js'
 import { takeDue } from './takeDue.js'
+import { tellPreconfirmed } from './tellPreconfirmed.js'
 
 /** What came of one look at a lane. */
 export type LaneTick = {
@@ -43,6 +44,7 @@ export async function workLane(
   lane.tick++
   const view = await readLane(context, lane)
   const settled = await again(() => settleTransactions(context, lane, view))
+  await again(() => tellPreconfirmed(context, lane, view))
   const replaced = await again(() => replaceTransactions(context, lane, view))
   await resendTransactions(context, lane, view)
   const taken = await takeDue(context, lane, view)

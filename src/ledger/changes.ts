@@ -72,7 +72,14 @@ export function moveOrder(
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
   if (order.state !== to) checkTransition(order.state, to)
-  return tellOrder(order, event, { ...fields, state: to })
+  return tellOrder(dropPreconfirmed(order), event, { ...fields, state: to })
+}
+
+/** What was only pre-confirmed is nothing once the order goes on. Pure. */
+export function dropPreconfirmed(order: OrderRecord): OrderRecord {
+  return order.grade === 'preconfirmed'
+    ? { ...order, grade: undefined, settledHash: undefined }
+    : order
 }
 
 /** Changes an order in its state, with the event that tells of it. */

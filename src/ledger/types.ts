@@ -69,6 +69,7 @@ export type Observation = {
   attributes: Readonly<Record<string, string | number | boolean>>
 }
 
+/** What {@link createOrders} takes. */
 export type CreateOrdersParameters = {
   store: PaymentStore
   tokens: readonly OrderToken[]
@@ -141,6 +142,11 @@ export type Order = Scope & {
   overpaid: boolean
   metadata: JsonObject
   createdAt: bigint
+  /**
+   * Transaction that captures it in the block being made, where the network
+   * shows that block. It can still be dropped: nothing is fulfilled by it.
+   */
+  preconfirmed: Hash | undefined
   capture: SettledCapture | undefined
   cancellation: SettledCancellation | undefined
 }
@@ -153,6 +159,7 @@ export type SettledCapture = CaptureProof & {
   fee: bigint
 }
 
+/** What the chain shows of a cancellation. */
 export type SettledCancellation = {
   transactionHash: Hash
   blockNumber: bigint
@@ -165,6 +172,7 @@ export type DraftedPayment = Omit<Payment, 'message'> & {
   message: Omit<Payment['message'], 'from'> & { from?: Address | undefined }
 }
 
+/** A new order, and what its buyer is given. */
 export type DraftedOrder = {
   order: Order
   payment: DraftedPayment
@@ -184,6 +192,7 @@ export type AcceptRefusal =
   | 'acceptInFlight'
   | 'notOpen'
 
+/** Whether a payment is taken for its order, and why not. */
 export type AcceptVerdict =
   | { ok: true; order: Order; at: JudgedAt | undefined }
   | {
@@ -192,6 +201,7 @@ export type AcceptVerdict =
       details: Readonly<Record<string, unknown>>
     }
 
+/** Why a capture is not begun, besides what the token refuses. */
 export type CaptureRefusal =
   | 'feeTooHigh'
   | 'notOpen'
@@ -199,6 +209,7 @@ export type CaptureRefusal =
   /** What is kept of the signature does not open. */
   | 'sealBroken'
 
+/** What became of a capture. */
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }
   | { status: 'rejected'; order: Order; reason: string }
@@ -210,10 +221,12 @@ export type CaptureResult =
       until: bigint
     }
 
+/** Whether an order is given up, and until when it can still be paid. */
 export type VoidVerdict =
   | { ok: true; order: Order; spendableUntil: bigint | undefined }
   | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
 
+/** Whether a cancellation is taken, and who sends it. */
 export type CancelVerdict =
   | { ok: true; order: Order }
   /** Voided, and not sent by us: the buyer can send this call. */
@@ -224,10 +237,12 @@ export type CancelVerdict =
       order: Order
     }
 
+/** The payment to be signed once more, or why there is none. */
 export type ReauthorizeVerdict =
   | { ok: true; order: Order; payment: DraftedPayment }
   | { ok: false; reason: 'notOpen'; order: Order }
 
+/** The cancellation for the buyer to sign, or why there is none. */
 export type CancellationRequest =
   | { ok: true; order: Order; cancellation: Cancellation }
   | { ok: false; reason: 'notOpen'; order: Order }
@@ -242,11 +257,14 @@ export type OrderEvent = Scope & {
   data: JsonObject
 }
 
+/** What can happen to an order, a lane or a store. */
 export type OrderEventType =
   | 'drafted'
   | 'accepted'
   | 'captureRequested'
   | 'capturing'
+  /** Seen in the block being made; it can still be dropped. */
+  | 'preconfirmed'
   | 'captureRejected'
   | 'captured'
   | 'voided'

@@ -8,6 +8,7 @@ import { judgeAccept } from './judgeAccept.js'
 import { readGivenPayment } from './readGivenPayment.js'
 import { storeAccepted } from './storeAccepted.js'
 
+/** What `accept` takes. */
 export type AcceptPaymentParameters = {
   orderId: string
   /** As it came: JSON text, its parsed value, or a `SignedPayment`. */

@@ -15,6 +15,7 @@ import {
   writeCancel,
 } from './writeCancel.js'
 
+/** What `cancel` takes. */
 export type CancelOrderParameters = {
   orderId: string
 } & (

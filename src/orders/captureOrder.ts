@@ -5,6 +5,7 @@ import type { CaptureResult, OrdersContext } from '../ledger/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { showOrder } from './showOrder.js'
 
+/** What `capture` takes. */
 export type CaptureOrderParameters = {
   orderId: string
   /** Milliseconds to wait for a result. @default 60_000 */

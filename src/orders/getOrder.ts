@@ -2,6 +2,7 @@ import { findOrder } from '../ledger/findOrder.js'
 import type { Order, OrdersContext } from '../ledger/types.js'
 import { showOrder } from './showOrder.js'
 
+/** What `get` takes. */
 export type GetOrderParameters = { orderId: string }
 
 /**

@@ -5,6 +5,7 @@ import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { OrderState, Scope } from '../store/types.js'
 import { showOrder } from './showOrder.js'
 
+/** Which orders `list` gives. */
 export type ListOrdersParameters = {
   states?: readonly OrderState[] | undefined
   payer?: Address | undefined
@@ -17,6 +18,7 @@ export type ListOrdersParameters = {
   limit?: number | undefined
 }
 
+/** A page of orders. */
 export type ListedOrders = {
   orders: readonly Order[]
   /** Where the next page begins; absent after the last. */

@@ -13,6 +13,7 @@ import { newAttempt } from './newAttempt.js'
 import { readMetadata } from './readMetadata.js'
 import { readWindow, windowFrom } from './readWindow.js'
 
+/** What `draft` takes. */
 export type DraftOrderParameters = {
   /** Up to 128 characters. @default drawn */
   orderId?: string | undefined

@@ -14,6 +14,7 @@ import { newAttempt } from './newAttempt.js'
 import { readWindow, windowFrom } from './readWindow.js'
 import { showOrder } from './showOrder.js'
 
+/** What `reauthorize` takes. */
 export type ReauthorizeOrderParameters = {
   orderId: string
   /** Seconds from now until the payment expires. @default `policy.window` */

@@ -4,6 +4,7 @@ import { paymentOf } from '../ledger/paymentOf.js'
 import type { CancellationRequest, OrdersContext } from '../ledger/types.js'
 import { showOrder } from './showOrder.js'
 
+/** What `requestCancellation` takes. */
 export type RequestCancellationParameters = { orderId: string }
 
 /**

@@ -6,6 +6,7 @@ import type { Scope } from '../store/types.js'
 import { watchScope } from '../watch/watchScope.js'
 import type { WatchMemory } from '../watch/watchState.js'
 
+/** What `run` takes. */
 export type RunWorkerParameters = {
   /** Ends the worker, once what it is writing is written. */
   signal: AbortSignal

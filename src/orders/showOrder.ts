@@ -45,6 +45,8 @@ export function showOrder({
     overpaid: order.overpaid,
     metadata: order.metadata,
     createdAt: order.createdAt,
+    preconfirmed:
+      order.grade === 'preconfirmed' ? order.settledHash : undefined,
     capture:
       settled && state === 'captured'
         ? showCapture(settled, finality)

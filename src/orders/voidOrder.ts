@@ -5,6 +5,7 @@ import { writeAgain } from '../ledger/writeAgain.js'
 import type { StoreWriter } from '../store/types.js'
 import { showOrder } from './showOrder.js'
 
+/** What `void` takes. */
 export type VoidOrderParameters = { orderId: string }
 
 /**

@@ -30,6 +30,7 @@ type Method<read extends (client: Client, ...rest: never[]) => unknown> =
 /** A viem client with the reads as methods. */
 export type ReadClient = Client & { [name in keyof Reads]: Method<Reads[name]> }
 
+/** What {@link createReadClient} takes. */
 export type CreateReadClientParameters = {
   /** HTTP endpoint; or give a `transport`. */
   url?: string | undefined

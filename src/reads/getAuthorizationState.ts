@@ -10,6 +10,7 @@ import { runCalls } from './runCalls.js'
 import { runPlainCalls } from './runPlainCalls.js'
 import type { RunHead } from './types.js'
 
+/** What {@link getAuthorizationState} takes. */
 export type GetAuthorizationStateParameters = {
   /** Address of the token contract. */
   token: Address

@@ -3,6 +3,7 @@ import { readBlockSelector, readCheckedAddress } from './encodeLogFilter.js'
 import { readFrom } from './endpointHost.js'
 import { encodeBlock, readQuantity, requestNode } from './requestNode.js'
 
+/** What {@link getBalance} takes. */
 export type GetBalanceParameters = {
   address: Address
   /**

@@ -16,6 +16,7 @@ import {
   tryRequest,
 } from './requestNode.js'
 
+/** What {@link getBlockReceipts} takes. */
 export type GetBlockReceiptsParameters = {
   /** A number, its hex, or a tag. */
   block: bigint | Hex | BlockTag

@@ -14,6 +14,7 @@ import { readRanges } from './readRanges.js'
 import { getBlockHead, requestQuantity } from './requestNode.js'
 import { sortLogs } from './sortLogs.js'
 
+/** How far a read of logs is, in blocks. */
 export type LogProgress = {
   /** Blocks read so far. */
   done: bigint
@@ -23,6 +24,7 @@ export type LogProgress = {
   logs: number
 }
 
+/** What {@link getLogs} takes. */
 export type GetLogsParameters = LogFilter & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined

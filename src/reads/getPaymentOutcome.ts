@@ -28,6 +28,7 @@ export type PaymentOutcome =
   /** The nonce is spent, by nothing from this block number on. */
   | { status: 'unknown'; searchedFrom: bigint }
 
+/** What {@link getPaymentOutcome} takes. */
 export type GetPaymentOutcomeParameters = {
   payment: Payment
   /** A transaction that may have settled or canceled it, looked at first. */

@@ -16,6 +16,7 @@ export type Token = {
   capabilities: TokenCapabilities
 }
 
+/** What {@link getToken} takes. */
 export type GetTokenParameters = {
   /** Address of the token contract. */
   token: Address

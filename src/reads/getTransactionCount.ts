@@ -4,6 +4,7 @@ import { readFrom } from './endpointHost.js'
 import { NodeAnswerError } from './errors.js'
 import { encodeBlock, readQuantity, requestNode } from './requestNode.js'
 
+/** What {@link getTransactionCount} takes. */
 export type GetTransactionCountParameters = {
   address: Address
   /**

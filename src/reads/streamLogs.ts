@@ -16,6 +16,7 @@ export type LogChunk = {
   cursor: bigint
 }
 
+/** What {@link streamLogs} takes. */
 export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined

@@ -22,6 +22,7 @@ export type LogEvent =
 
 /** Grades of a sealed log, weakest first. */
 const grades = ['included', 'safe', 'finalized'] as const
+/** How sure a sealed block is. */
 export type SealedGrade = (typeof grades)[number]
 
 type Tracked = { log: ReadLog; grade: SealedGrade }

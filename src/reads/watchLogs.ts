@@ -16,6 +16,7 @@ import { wait } from './wait.js'
 /** Blocks read before what they hold is reported. */
 const stride = 8_000n
 
+/** What {@link watchLogs} takes. */
 export type WatchLogsParameters = Omit<
   LogFilter,
   'blockHash' | 'toBlock' | 'fromBlock'

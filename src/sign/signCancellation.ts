@@ -2,6 +2,7 @@ import { readCancellation } from '../base/fields.js'
 import type { Cancellation, SignedCancellation } from '../base/types.js'
 import { askWallet, type Wallet } from './askWallet.js'
 
+/** What {@link signCancellation} takes. */
 export type SignCancellationParameters = {
   cancellation: Cancellation
 }

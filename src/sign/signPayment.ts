@@ -20,6 +20,7 @@ export type SignPaymentExpectation = {
   maxWindow?: bigint | undefined
 }
 
+/** What {@link signPayment} takes. */
 export type SignPaymentParameters = {
   /** The payment to sign, usually as the merchant's server drafted it. */
   payment: Payment

@@ -12,6 +12,7 @@ import {
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import type { SqlTables } from './sqlTables.js'
 
+/** What {@link postgresStore} takes. */
 export type PostgresStoreParameters = (
   | {
       /** A pool of the package `pg`; whoever made it ends it. */

@@ -2,6 +2,7 @@ import type { PaymentStore } from '../store/types.js'
 import { sqliteEngine } from './sqliteEngine.js'
 import { createSqlStore } from './sqlStore.js'
 
+/** What {@link sqliteStore} takes. */
 export type SqliteStoreParameters = {
   /** Path of the database; it is made when it is not there. */
   file: string

@@ -11,6 +11,7 @@ import {
 import { startUnit } from './memoryUnit.js'
 import type { PaymentStore } from './types.js'
 
+/** What {@link memoryStore} takes. */
 export type MemoryStoreParameters = {
   /** Says that every order may be lost with the process. */
   volatile?: true | undefined

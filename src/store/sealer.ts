@@ -4,6 +4,7 @@ import { SealError } from './errors.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
 import type { SealContext, Sealer } from './types.js'
 
+/** What {@link sealer} takes. */
 export type SealerParameters = {
   /** Keys by name. A name stays with its key for good. */
   keys: Readonly<Record<string, SealKeySource>>

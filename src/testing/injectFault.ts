@@ -21,6 +21,7 @@ export type FaultKind =
   | 'staleHead'
   | 'otherReplica'
 
+/** What {@link faultTransport} takes. */
 export type FaultTransportParameters = {
   /** An integer; the same one gives the same faults to the same calls. */
   seed: number

@@ -5,6 +5,7 @@ import type {
   TokenDomain,
 } from '../base/types.js'
 
+/** What of a sample payment differs from the usual. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined

@@ -30,12 +30,14 @@ export type SignatureDifference = {
   presented: unknown
 }
 
+/** What a refused signature was made for, as far as that can be found. */
 export type SignatureExplanation =
   /** The payer signed, with these differences; none means it is valid. */
   | { found: true; differences: readonly SignatureDifference[] }
   /** No hypothesis leads to the payer; the message as presented leads to `signer`. */
   | { found: false; signer: Address | undefined; tried: number }
 
+/** What {@link explainSignature} takes. */
 export type ExplainSignatureParameters = {
   payment: SignedPayment
 }

@@ -9,6 +9,7 @@ import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
 import type { PaymentExpectation, PaymentVerdict, Refusal } from './types.js'
 
+/** What {@link verifyPayment} takes. */
 export type VerifyPaymentParameters = {
   payment: SignedPayment
   expect: PaymentExpectation

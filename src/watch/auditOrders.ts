@@ -9,6 +9,7 @@ import { readTransfers } from './readPaymentLogs.js'
 import { readProofs } from './readSettled.js'
 import { readCursor } from './watchState.js'
 
+/** What `audit` takes. */
 export type AuditParameters = {
   /** @default the first block that was ever reconciled */
   fromBlock?: bigint | undefined
@@ -30,6 +31,7 @@ export type AuditDifference = {
   onRecord: bigint | undefined
 }
 
+/** What reached one recipient in one token, beside the record. */
 export type ScopeAudit = {
   scope: Scope
   fromBlock: bigint
@@ -43,6 +45,7 @@ export type ScopeAudit = {
   differences: readonly AuditDifference[]
 }
 
+/** What reached the recipients beside what is on record. */
 export type AuditReport = {
   /** Chain and record agree to the unit. */
   ok: boolean

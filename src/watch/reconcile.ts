@@ -9,6 +9,7 @@ import { readHeads } from './readHeads.js'
 import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
 import { scopeKey, type WatchMemory } from './watchState.js'
 
+/** What `reconcile` takes. */
 export type ReconcileParameters = {
   /** @default all of this instance */
   scope?: Scope | undefined
@@ -16,6 +17,7 @@ export type ReconcileParameters = {
   fromBlock?: bigint | undefined
 }
 
+/** What was found missing on record, and written. */
 export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
 
 /**

@@ -1,0 +1,47 @@
+import { ReflectionKind } from 'typedoc'
+
+/** Under which heading of the sidebar a page stands; the others are guides. */
+const groups = {
+  'Start here': ['quickstart-dapp', 'quickstart-backend'],
+  'Look things up': [
+    'errors',
+    'requests',
+    'reads',
+    'tokens',
+    'devchain',
+    'runtimes',
+    'spec',
+    'SECURITY',
+    'CONTRIBUTING',
+    'CHANGELOG',
+  ],
+}
+
+/**
+ * A plugin of typedoc's: names pages by their first heading and entries by
+ * their import path, sorts pages into the sidebar, and lets a link in the
+ * comments of one entry find a name that another entry exports.
+ *
+ * @param {import('typedoc').Application} app
+ */
+export function load(app) {
+  app.converter.on('createDocument', (_, page) => {
+    const text = page.content.map((part) => part.text).join('')
+    const group = Object.entries(groups).find(([, names]) =>
+      names.includes(page.name),
+    )
+    page.frontmatter.group = group?.[0] ?? 'Guides'
+    page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name
+  })
+  app.converter.on('createDeclaration', (_, it) => {
+    if (it.kind === ReflectionKind.Module)
+      it.name = it.name === 'index' ? 'countersign' : `countersign/${it.name}`
+  })
+  app.converter.addUnknownSymbolResolver(({ symbolReference }, { project }) => {
+    const [name] = symbolReference?.path ?? []
+    const target = project.children
+      ?.flatMap(({ children = [] }) => children)
+      .find((child) => child.name === name?.path)
+    return target && { target }
+  })
+}
