@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import { Icon, type IconName } from './Icon.js'
+
+export type EmptyStateProps = {
+  title: string
+  level?: 2 | 3 | undefined
+  icon?: IconName | undefined
+  /** What to do about it. */
+  action?: ReactNode
+  children?: ReactNode
+}
+
+export function EmptyState({
+  title,
+  level = 2,
+  icon = 'inbox',
+  action,
+  children,
+}: EmptyStateProps): ReactNode {
+  const Heading = level === 2 ? 'h2' : 'h3'
+  return (
+    <div className="empty">
+      <Icon name={icon} size={36} />
+      <Heading>{title}</Heading>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  )
+}

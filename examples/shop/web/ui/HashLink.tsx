@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import { CopyButton } from './CopyButton.js'
+import { shortHex } from './format.js'
+
+export type HashLinkProps = {
+  hash: string
+  /** Where it is explained; without, the hash is only text. */
+  href?: string | undefined
+  /** @default 'transaction hash' */
+  label?: string | undefined
+  whole?: boolean | undefined
+}
+
+export function HashLink({
+  hash,
+  href,
+  label = 'transaction hash',
+  whole = false,
+}: HashLinkProps): ReactNode {
+  const text = whole ? hash : shortHex(hash)
+  return (
+    <span className={whole ? 'hex hex-whole' : 'hex'}>
+      {href ? (
+        <a href={href} title={hash}>
+          {text}
+        </a>
+      ) : (
+        <span title={hash}>{text}</span>
+      )}
+      <CopyButton text={hash} label={label} />
+    </span>
+  )
+}

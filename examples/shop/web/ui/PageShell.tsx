@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect } from 'react'
+import { brand } from './brand.js'
+import { classNames } from './classNames.js'
+import { ThemeToggle } from './ThemeToggle.js'
+
+export type PageShellProps = {
+  /** Of the window; the page has its own heading. */
+  title: string
+  /** Where the brand leads. @default '/' */
+  home?: string | undefined
+  nav?: readonly { href: string; label: string; isCurrent?: boolean }[]
+  /** At the end of the header. */
+  actions?: ReactNode
+  /** For pages with wide tables. */
+  wide?: boolean | undefined
+  children: ReactNode
+}
+
+export function PageShell({
+  title,
+  home = '/',
+  nav = [],
+  actions,
+  wide = false,
+  children,
+}: PageShellProps): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · ${brand.name}`
+  }, [title])
+  return (
+    <div className={classNames('shell', wide && 'shell-wide')}>
+      <a className="skip-link" href="#main">
+        Skip to the content
+      </a>
+      <header className="shell-bar">
+        <div>
+          <a className="brand" href={home}>
+            <BrandMark />
+            {brand.name}
+          </a>
+          {nav.length > 0 && (
+            <nav className="shell-nav" aria-label="Pages">
+              {nav.map(({ href, label, isCurrent }) => (
+                <a
+                  key={href}
+                  href={href}
+                  aria-current={isCurrent ? 'page' : undefined}
+                >
+                  {label}
+                </a>
+              ))}
+            </nav>
+          )}
+          {actions}
+          <ThemeToggle />
+        </div>
+      </header>
+      <main className="shell-main" id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <footer className="shell-foot">
+        <div>
+          A demonstration on a local development chain. Nothing here is for
+          sale, and no real money moves.
+        </div>
+      </footer>
+    </div>
+  )
+}
+
+/** A bean that is also two signatures meeting. */
+function BrandMark(): ReactNode {
+  return (
+    <svg aria-hidden="true" width="28" height="28" viewBox="0 0 28 28">
+      <rect width="28" height="28" rx="8" fill="currentColor" />
+      <path
+        d="M8.5 19.5C4 12 11.5 4.5 19.5 8.5 24 16 16.5 23.5 8.5 19.5Zm0 0c4.5-1 2-4.5 5.5-5.5s1-4.5 5.5-5.5"
+        fill="none"
+        stroke="var(--surface)"
+        strokeWidth="1.9"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  )
+}

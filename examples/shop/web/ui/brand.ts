@@ -1,0 +1,5 @@
+/** What the demonstration shop is called everywhere. */
+export const brand = {
+  name: 'Countersign Coffee',
+  line: 'Beans, roasted to order',
+} as const
