@@ -27,7 +27,15 @@ export type {
 export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
 export type { CancelOrderParameters } from '../orders/cancelOrder.js'
 export type { CaptureOrderParameters } from '../orders/captureOrder.js'
-export { createOrders, type Orders } from '../orders/createOrders.js'
+export {
+  createOrders,
+  type Orders,
+  type ScopedOrders,
+} from '../orders/createOrders.js'
+export type {
+  GetForBuyerParameters,
+  OrderForBuyer,
+} from '../orders/getForBuyer.js'
 export type { GetOrderParameters } from '../orders/getOrder.js'
 export type {
   ListedOrders,

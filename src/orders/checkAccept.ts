@@ -71,7 +71,7 @@ export function hashSigned({ message, signature }: SignedPayment): Hash {
 }
 
 /** Drafted, or asked for again with another window than the one signed. */
-function takesPayment({ order, attempt }: FoundOrder): boolean {
+export function takesPayment({ order, attempt }: FoundOrder): boolean {
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&

@@ -1,21 +1,24 @@
+import type { Address } from 'viem'
 import { driveLanes, type LaneEngine } from '../lanes/driveLanes.js'
 import type { CreateOrdersParameters, OrdersContext } from '../ledger/types.js'
 import { auditOrders } from '../watch/auditOrders.js'
 import { reconcile } from '../watch/reconcile.js'
 import { acceptPayment } from './acceptPayment.js'
 import { cancelOrder } from './cancelOrder.js'
-import { captureOrder } from './captureOrder.js'
+import { type CaptureOrderParameters, captureOrder } from './captureOrder.js'
 import { createContext } from './createContext.js'
 import { draftOrder } from './draftOrder.js'
+import { getForBuyer } from './getForBuyer.js'
 import { getOrder } from './getOrder.js'
 import { listOrders } from './listOrders.js'
+import { narrowContext } from './narrowContext.js'
 import { openStore } from './openStore.js'
 import { readEvents } from './readEvents.js'
 import { readHealth } from './readHealth.js'
 import { reauthorizeOrder } from './reauthorizeOrder.js'
 import { requestCancellation } from './requestCancellation.js'
 import { resumeOrders } from './resumeOrders.js'
-import { runWorker } from './runWorker.js'
+import { type RunWorkerParameters, runWorker } from './runWorker.js'
 import { voidOrder } from './voidOrder.js'
 import { watchVerb } from './watchVerb.js'
 
@@ -37,6 +40,8 @@ type Verbs = {
   reconcile: typeof reconcile
   /** Reads an order as it is on record. */
   get: typeof getOrder
+  /** Reads an order, and the payment to sign, for who holds its token. */
+  getForBuyer: typeof getForBuyer
   /** Lists orders, the newest first. */
   list: typeof listOrders
   /** Reads what happened, from a cursor on. */
@@ -45,14 +50,22 @@ type Verbs = {
   health: typeof readHealth
   /** Compares what reached the recipients with what is on record. */
   audit: typeof auditOrders
+}
+
+/** What concerns the whole of an instance. */
+type InstanceVerbs = {
   /** Allows captures again after a database was replaced. */
   resume: typeof resumeOrders
 }
 
-/** Verbs that send, or have something sent. */
+/** What sends, or has something sent. */
 type SendingVerbs = {
   /** Captures an order exactly once, and tells what the chain took. */
   capture: typeof captureOrder
+}
+
+/** What works until it is told to stop. */
+type WorkingVerbs = {
   /** Does all that is due until told to stop. */
   run: typeof runWorker
 }
@@ -79,10 +92,21 @@ type SendingMethod<
   ? (...rest: rest) => result
   : never
 
-/** The whole life of orders, over one store. */
-export type Orders = { [name in keyof Verbs]: Method<Verbs[name]> } & {
-  [name in keyof SendingVerbs]: SendingMethod<SendingVerbs[name]>
+/** Orders of some recipients: those of others are not there. */
+export type ScopedOrders = {
+  [name in keyof Verbs]: Method<Verbs[name]>
 } & {
+  [name in keyof SendingVerbs]: SendingMethod<SendingVerbs[name]>
+}
+
+/** The whole life of orders, over one store. */
+export type Orders = ScopedOrders & {
+  [name in keyof InstanceVerbs]: Method<InstanceVerbs[name]>
+} & {
+  [name in keyof WorkingVerbs]: SendingMethod<WorkingVerbs[name]>
+} & {
+  /** The same for some recipients only, for whoever may act for no other. */
+  within(parameters: { recipients: readonly Address[] }): ScopedOrders
   /** Ends what is being done, and closes the store. */
   close(): Promise<void>
 }
@@ -127,47 +151,76 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const open = openOnce(context)
   let engine: LaneEngine | undefined
-  const verbs: Verbs = {
-    draft: draftOrder,
-    accept: acceptPayment,
-    reauthorize: reauthorizeOrder,
-    void: voidOrder,
-    requestCancellation,
-    cancel: cancelOrder,
-    reconcile,
-    get: getOrder,
-    list: listOrders,
-    events: readEvents,
-    health: readHealth,
-    audit: auditOrders,
-    resume: resumeOrders,
+  const drive = () => {
+    engine ??= driveLanes(context)
+    return engine
   }
-  const sending: SendingVerbs = { capture: captureOrder, run: runWorker }
-  const methods = Object.entries(verbs).map(([name, verb]) => [
-    name,
-    (options: never) =>
-      watchVerb(context, name, async () => {
-        await open()
-        return verb(context, options)
-      }),
-  ])
-  const sendingMethods = Object.entries(sending).map(([name, verb]) => [
-    name,
-    (options: never) =>
-      watchVerb(context, name, async () => {
-        await open()
-        engine ??= driveLanes(context)
-        return verb(context, engine, options)
-      }),
-  ])
-  // The methods are the verbs one by one, which their names alone do not show.
   return {
-    ...Object.fromEntries([...methods, ...sendingMethods]),
+    ...bindVerbs(context, open, drive),
+    resume: bindVerb(context, 'resume', open, resumeOrders),
+    run: bindVerb(context, 'run', open, (it, options: RunWorkerParameters) =>
+      runWorker(it, drive(), options),
+    ),
+    within: ({ recipients }) => {
+      const own = narrowContext(context, recipients)
+      const verbs = bindVerbs(own, open, drive)
+      return {
+        ...verbs,
+        // The lanes are driven for all recipients: this one has to be its own.
+        capture: async (options) => {
+          await verbs.get(options)
+          return verbs.capture(options)
+        },
+      }
+    },
     close: async () => {
       await engine?.stop()
       await context.store.close()
     },
-  } as Orders
+  }
+}
+
+function bindVerbs(
+  context: OrdersContext,
+  open: () => Promise<void>,
+  drive: () => LaneEngine,
+): ScopedOrders {
+  const bind = <rest extends unknown[], result>(
+    name: string,
+    verb: (context: OrdersContext, ...rest: rest) => Promise<result>,
+  ) => bindVerb(context, name, open, verb)
+  return {
+    draft: bind('draft', draftOrder),
+    accept: bind('accept', acceptPayment),
+    reauthorize: bind('reauthorize', reauthorizeOrder),
+    void: bind('void', voidOrder),
+    requestCancellation: bind('requestCancellation', requestCancellation),
+    cancel: bind('cancel', cancelOrder),
+    reconcile: bind('reconcile', reconcile),
+    get: bind('get', getOrder),
+    getForBuyer: bind('getForBuyer', getForBuyer),
+    list: bind('list', listOrders),
+    events: bind('events', readEvents),
+    health: bind('health', readHealth),
+    audit: bind('audit', auditOrders),
+    capture: bind('capture', (it, options: CaptureOrderParameters) =>
+      captureOrder(it, drive(), options),
+    ),
+  }
+}
+
+/** A verb as a method, over an open store, and watched. */
+function bindVerb<rest extends unknown[], result>(
+  context: OrdersContext,
+  name: string,
+  open: () => Promise<void>,
+  verb: (context: OrdersContext, ...rest: rest) => Promise<result>,
+): (...rest: rest) => Promise<result> {
+  return (...rest) =>
+    watchVerb(context, name, async () => {
+      await open()
+      return verb(context, ...rest)
+    })
 }
 
 /** Opens the store with the first verb; what failed may be tried again. */

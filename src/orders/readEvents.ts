@@ -1,4 +1,5 @@
 import { InvalidFieldError } from '../base/errors.js'
+import { findOrder } from '../ledger/findOrder.js'
 import type {
   OrderEvent,
   OrderEventType,
@@ -7,13 +8,20 @@ import type {
 import type { EventRecord } from '../store/types.js'
 import { readLimit } from './listOrders.js'
 
+/** Which events `events` gives. */
 export type ReadEventsParameters = {
-  /** The `cursor` of what was read last. @default 0n, the beginning */
-  after?: bigint | undefined
+  /**
+   * The `cursor` of what was read last; `'latest'` reads nothing and gives the
+   * cursor of the present. @default 0n, the beginning
+   */
+  after?: bigint | 'latest' | undefined
   /** At most 1000. @default 100 */
   limit?: number | undefined
+  /** @default all orders, and what concerns none */
+  orderId?: string | undefined
 }
 
+/** Events in the order of their cursors, and where to go on. */
 export type ReadEvents = {
   events: readonly OrderEvent[]
   /** To go on from; remember it once the events are dealt with. */
@@ -27,19 +35,50 @@ export type ReadEvents = {
  * once, and known again by its own `cursor`.
  *
  * @throws {@link InvalidFieldError} when cursor or limit are malformed.
+ * @throws {@link OrderNotFoundError}
  */
 export async function readEvents(
-  { store, scopes }: OrdersContext,
+  context: OrdersContext,
   parameters: ReadEventsParameters = {},
 ): Promise<ReadEvents> {
-  const { after = 0n } = parameters
-  if (typeof after !== 'bigint' || after < 0n)
+  const { after = 0n, orderId } = parameters
+  const isCursor =
+    after === 'latest' || (typeof after === 'bigint' && after >= 0n)
+  if (!isCursor)
     throw new InvalidFieldError('after', after, 'a cursor of events')
   const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })
-  const rows = await store.read(({ events }) =>
-    events.find({ scopes, after, limit }),
+  const rows = await (orderId === undefined
+    ? readStream(context, after, limit)
+    : readOrderEvents(context, orderId))
+  const last = rows.at(-1)?.cursor ?? 0n
+  if (after === 'latest') return { events: [], cursor: last }
+  const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
+  return {
+    events: events.map(showEvent),
+    cursor: events.at(-1)?.cursor ?? after,
+  }
+}
+
+function readStream(
+  { store, scopes }: OrdersContext,
+  after: bigint | 'latest',
+  limit: number,
+): Promise<EventRecord[]> {
+  return store.read(({ events }) =>
+    events.find(
+      after === 'latest' ? { newest: scopes } : { scopes, after, limit },
+    ),
   )
-  return { events: rows.map(showEvent), cursor: rows.at(-1)?.cursor ?? after }
+}
+
+function readOrderEvents(
+  context: OrdersContext,
+  orderId: string,
+): Promise<EventRecord[]> {
+  return context.store.read(async (tables) => {
+    const { order } = await findOrder(tables, context, orderId)
+    return tables.events.find({ orderIds: [order.id] })
+  })
 }
 
 function showEvent({ type, ...row }: EventRecord): OrderEvent {

@@ -12,6 +12,7 @@ import type { OrderState, Scope, StoreReader } from '../store/types.js'
 import { readCursor } from '../watch/watchState.js'
 import { storeKey } from './openStore.js'
 
+/** How orders, lanes and chains stand. */
 export type OrdersHealth = {
   /** Names the physical database. */
   identity: string | undefined
@@ -22,6 +23,7 @@ export type OrdersHealth = {
   lanes: readonly LaneHealth[]
 }
 
+/** How the view of one chain stands. */
 export type ChainHealth = {
   chainId: number
   /** The newest block; absent where the node did not answer. */
@@ -32,6 +34,7 @@ export type ChainHealth = {
   fault: string | undefined
 }
 
+/** How the orders of one recipient in one token stand. */
 export type ScopeHealth = Scope & {
   counts: Partial<Record<OrderState, number>>
   /** Last block before which nothing is missing; absent before the first look. */
@@ -40,6 +43,7 @@ export type ScopeHealth = Scope & {
   lag: bigint | undefined
 }
 
+/** How one sending account stands. */
 export type LaneHealth = {
   chainId: number
   account: Address
@@ -64,12 +68,15 @@ export type LaneHealth = {
 export async function readHealth(
   context: OrdersContext,
 ): Promise<OrdersHealth> {
-  const { store, tokens, wallets } = context
+  const { store, tokens, recipients } = context
+  const wallets = context.wallets.filter(({ lane }) =>
+    recipients.includes(lane.account),
+  )
   const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
   const [chains, funds, kept] = await Promise.all([
     Promise.all(ids.map((chainId) => readChain(context, chainId))),
     Promise.all(wallets.map((wallet) => readFunds(context, wallet))),
-    store.read((tables) => readKept(context, tables)),
+    store.read((tables) => readKept(context, tables, wallets)),
   ])
   const headOf = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.block
@@ -133,8 +140,9 @@ function faultOf(error: unknown): string {
 }
 
 async function readKept(
-  { scopes, wallets }: OrdersContext,
+  { scopes }: OrdersContext,
   tables: StoreReader,
+  wallets: readonly OrderWallet[],
 ): Promise<{
   identity: string | undefined
   suspended: boolean

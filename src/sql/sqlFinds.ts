@@ -117,6 +117,19 @@ export async function findEvents(
     const wanted = dialect.among('order_id', 'text', query.orderIds)
     return decodeRows(eventTable, await events.where(wanted).execute())
   }
+  if ('newest' in query) {
+    const lasts = distinctScopes(query.newest).map((scope) =>
+      session
+        .selectFrom('events')
+        .selectAll()
+        .where(inScope(scope))
+        .orderBy('cursor', 'desc')
+        .limit(1n),
+    )
+    const order = 'cursor desc'
+    const rows = await mergeRows(session, lasts, { order, limit: 1 })
+    return decodeRows(eventTable, rows)
+  }
   const { scopes, after, limit } = query
   const parts = distinctScopes(scopes).map((scope) =>
     events

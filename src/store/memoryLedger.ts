@@ -115,6 +115,12 @@ export function findEvents(
 ): EventRecord[] {
   if ('orderIds' in query)
     return sortRows(pickOrders(rows, query.orderIds), ({ cursor }) => [cursor])
+  if ('newest' in query)
+    return rows
+      .all()
+      .filter((row) => isInScopes(row, query.newest))
+      .sort((one, other) => (one.cursor < other.cursor ? 1 : -1))
+      .slice(0, 1)
   const found: EventRecord[] = []
   let cursor = query.after > 0n ? query.after + 1n : 1n
   while (found.length < query.limit) {

@@ -174,6 +174,7 @@ export type EventRecord = Scope & {
 /** The right to work on something alone, for a while. */
 export type Lease = { key: string; owner: string; fence: bigint }
 
+/** Which orders are meant, in one of these ways. */
 export type OrderQuery =
   | { ids: readonly string[] }
   /** Newest first. */
@@ -204,12 +205,14 @@ export type OrderQuery =
   /** With a payer and something left to look at; the oldest first. */
   | { open: Scope; after?: bigint | undefined; limit: number }
 
+/** Which attempts are meant, in one of these ways. */
 export type AttemptQuery =
   | { orderIds: readonly string[] }
   | { nonces: readonly Hex[] }
   /** Everything this payer could still be charged. */
   | { exposure: { chainId: number; token: Address; payer: Address } }
 
+/** Which transactions are meant, in one of these ways. */
 export type TransactionQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
@@ -218,15 +221,19 @@ export type TransactionQuery =
   /** All at one nonce. */
   | { at: Lane; nonce: number }
 
+/** Which proofs are meant, in one of these ways. */
 export type ProofQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
   /** In the order of the chain. */
   | { scopes: readonly Scope[]; fromBlock?: bigint | undefined; limit: number }
 
+/** Which events are meant, in one of these ways. */
 export type EventQuery =
   /** In the order of the stream. */
   | { scopes: readonly Scope[]; after: bigint; limit: number }
+  /** The last one only. */
+  | { newest: readonly Scope[] }
   | { orderIds: readonly string[] }
 
 /** Rows that can be looked for. */

@@ -121,6 +121,29 @@ export const eventCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'the newest event is the last of any of the scopes',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const [one, other, noise] = [drawScope(), drawScope(), drawScope()]
+        await store.write((it) =>
+          it.events.append([
+            sampleEvent(one, { sequence: 1 }),
+            sampleEvent(other, { sequence: 2 }),
+            sampleEvent(one, { sequence: 3 }),
+            sampleEvent(noise, { sequence: 4 }),
+          ]),
+        )
+        const find = (newest: Scope[]) =>
+          store.read(async ({ events }) =>
+            (await events.find({ newest })).map(({ sequence }) => sequence),
+          )
+        expectSame('Of both', await find([other, one]), [3])
+        expectSame('Of one', await find([other]), [2])
+        expectSame('Of nobody', await find([drawScope()]), [])
+        expectSame('Of none', await find([]), [])
+      }),
+  },
+  {
     name: 'events are found by their orders',
     run: (createStore) =>
       useStore(createStore, async (store) => {

@@ -230,6 +230,11 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     (it) => findEvents(it, { scopes: listed, after: 9n, limit }),
   ],
   [
+    'the newest event',
+    'events_scope',
+    (it) => findEvents(it, { newest: listed }),
+  ],
+  [
     'an update of orders',
     'orders_id',
     (it) => updateRows(it.session, it.dialect, orderTable, [row]),

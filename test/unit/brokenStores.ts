@@ -618,6 +618,20 @@ export const brokenStores: readonly {
     ],
   },
   {
+    defect: 'the newest event is the first',
+    make: inFinds(({ events }) => ({
+      events: {
+        find: (query) =>
+          events.find(
+            'newest' in query
+              ? { scopes: query.newest, after: 0n, limit: 1 }
+              : query,
+          ),
+      },
+    })),
+    fails: ['the newest event is the last of any of the scopes'],
+  },
+  {
     defect: 'events are found for the first order only',
     make: inFinds(({ events }) => ({
       events: {

@@ -1,0 +1,44 @@
+import { OrderNotFoundError } from '../ledger/errors.js'
+import { findOrder } from '../ledger/findOrder.js'
+import { draftedPaymentOf } from '../ledger/paymentOf.js'
+import type { DraftedPayment, Order, OrdersContext } from '../ledger/types.js'
+import { takesPayment } from './checkAccept.js'
+import { hashBuyerToken } from './drawBuyerToken.js'
+import { showOrder } from './showOrder.js'
+
+export type GetForBuyerParameters = {
+  orderId: string
+  /** As `draft` gave it. */
+  buyerToken: string
+}
+
+export type OrderForBuyer = {
+  order: Order
+  /** To be signed; absent when the order takes no payment as it stands. */
+  payment: DraftedPayment | undefined
+}
+
+/**
+ * Reads an order for whoever holds its buyer's token; asks no node. With a
+ * wrong token the order is as unknown as one that does not exist.
+ *
+ * The token says who asks, nothing else: it pays nothing and moves nothing.
+ *
+ * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when the id is none.
+ */
+export async function getForBuyer(
+  context: OrdersContext,
+  { orderId, buyerToken }: GetForBuyerParameters,
+): Promise<OrderForBuyer> {
+  const hash = hashBuyerToken(String(buyerToken))
+  const found = await context.store.read((tables) =>
+    findOrder(tables, context, orderId),
+  )
+  const { order, attempt } = found
+  if (order.buyerTokenHash !== hash) throw new OrderNotFoundError({ orderId })
+  return {
+    order: showOrder(found),
+    payment: takesPayment(found) ? draftedPaymentOf(order, attempt) : undefined,
+  }
+}

@@ -1,0 +1,25 @@
+import type { Address } from 'viem'
+import type { OrdersContext } from '../ledger/types.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
+
+/**
+ * The same orders as far as they are paid to these recipients; nothing of any
+ * other is read or written.
+ *
+ * @throws {@link InvalidFieldError} when an address is malformed.
+ */
+export function narrowContext(
+  context: OrdersContext,
+  recipients: readonly Address[],
+): OrdersContext {
+  const wanted = new Set(
+    recipients.map((address, index) =>
+      readCheckedAddress(address, `recipients[${index}]`),
+    ),
+  )
+  return {
+    ...context,
+    recipients: context.recipients.filter((address) => wanted.has(address)),
+    scopes: context.scopes.filter(({ recipient }) => wanted.has(recipient)),
+  }
+}
