@@ -1,0 +1,41 @@
+import type { DevChain } from 'countersign/devchain'
+import * as http from 'countersign/http'
+import type { Orders } from 'countersign/orders'
+import { Hono } from 'hono'
+import { authorizeMerchant } from './authorizeMerchant.js'
+import { guardPage, refuseCrossSite } from './guardPage.js'
+import { rpcRoute } from './rpcRoute.js'
+import { servePage } from './servePage.js'
+import { shopRoutes } from './shopRoutes.js'
+
+export type CreateAppParameters = {
+  orders: Orders
+  chain: DevChain
+  merchantKey: string
+  /** Seconds of a payment's window. */
+  window: bigint
+  /** Folder of the built page. */
+  page: string
+}
+
+/** Everything the shop answers under its one origin. */
+export function createApp(parameters: CreateAppParameters): Hono {
+  const { orders, chain, merchantKey, page } = parameters
+  // biome-ignore lint/suspicious/noExplicitAny: until the handler is there
+  const handlePayments = (http as any).createPaymentHandler?.(orders, {
+    basePath: '/payments',
+    authorize: authorizeMerchant(merchantKey, [
+      chain.clients.merchant.account.address,
+    ]),
+  })
+  const app = new Hono()
+  app.use(guardPage)
+  app.all('/payments/*', (context) => handlePayments(context.req.raw))
+  app.use('/shop/*', refuseCrossSite)
+  app.route('/shop', shopRoutes(parameters))
+  app.use('/rpc', refuseCrossSite)
+  app.route('/rpc', rpcRoute(chain))
+  app.route('/', servePage(page))
+  app.onError((_error, context) => context.json({ reason: 'internal' }, 500))
+  return app
+}

@@ -1,0 +1,71 @@
+import type { DevChain } from 'countersign/devchain'
+import type { Orders } from 'countersign/orders'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { type Address, erc20Abi, isAddress } from 'viem'
+import { readContract } from 'viem/actions'
+import { products } from './products.js'
+
+/** What a wallet of the page holds after a visit to the faucet. */
+const fullPurse = 1_000n * 10n ** 6n
+
+type ShopRoutesParameters = {
+  orders: Orders
+  chain: DevChain
+  /** Seconds a buyer has to sign, and the shop to capture. */
+  window: bigint
+}
+
+/** What the shop itself answers, beside the payments. */
+export function shopRoutes(parameters: ShopRoutesParameters): Hono {
+  const { orders, chain, window } = parameters
+  const recipient = chain.clients.merchant.account.address.toLowerCase()
+  const terms = {
+    chainId: chain.chain.id,
+    token: chain.token,
+    symbol: 'USDC',
+    decimals: 6,
+    recipient,
+    window: String(window),
+  }
+  const app = new Hono()
+  app.use(bodyLimit({ maxSize: 4_096 }))
+
+  app.get('/config', (context) => context.json({ ...terms, products }))
+
+  app.post('/orders', async (context) => {
+    const { product: id } = Object(await readJson(context.req.raw))
+    const product = products.find((one) => one.id === id)
+    if (!product) return context.json({ reason: 'unknownProduct' }, 404)
+    const { amount, capture } = product
+    const { order, buyerToken } = await orders.draft({
+      amount,
+      metadata: { product: product.id, capture },
+    })
+    return context.json({ orderId: order.id, buyerToken }, 201)
+  })
+
+  app.post('/faucet', async (context) => {
+    const { address } = Object(await readJson(context.req.raw))
+    if (typeof address !== 'string' || !isAddress(address))
+      return context.json({ reason: 'invalidAddress' }, 400)
+    await fillPurse(chain, address)
+    return context.json({ address })
+  })
+  return app
+}
+
+function readJson(request: Request): Promise<unknown> {
+  return request.json().catch(() => undefined)
+}
+
+async function fillPurse(chain: DevChain, to: Address): Promise<void> {
+  const balance = await readContract(chain.clients.public, {
+    address: chain.token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [to],
+  })
+  if (balance < fullPurse / 2n)
+    await chain.mint({ to, value: fullPurse - balance })
+}

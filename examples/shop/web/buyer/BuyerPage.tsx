@@ -1,0 +1,3 @@
+export function BuyerPage({ path }: { path: string }) {
+  return <main>{path}</main>
+}
