@@ -35,3 +35,33 @@ test('a capture is told of in pre-confirmed state before a block has it', async 
     'captured',
   ])
 })
+
+test('a capture dropped from the block being made is sent again, and settles once', async () => {
+  const own = await startDevChain({
+    preconfirmations: 'flashblocks',
+    blockTime: 0,
+    tick: 0,
+  })
+  try {
+    const shop = await openShop(own)
+    const { orders } = shop
+    const { id } = await storedOrder(own, shop)
+    const captured = orders.capture({ orderId: id })
+    const isShown = async () => {
+      await own.preconfirmations.tick()
+      return (await orders.get({ orderId: id })).preconfirmed !== undefined
+    }
+    await until(isShown)
+    await own.preconfirmations.dropPending()
+    const isSealed = async () => {
+      await own.preconfirmations.tick()
+      await own.preconfirmations.seal()
+      return (await orders.get({ orderId: id })).state === 'captured'
+    }
+    await until(isSealed)
+    expect((await captured).status).toBe('captured')
+    expect((await orders.audit()).ok).toBe(true)
+  } finally {
+    await own.stop()
+  }
+})
