@@ -1,0 +1,125 @@
+import type { Address } from 'viem'
+import * as z from 'zod'
+import type { PrimaryType, SignedCancellation } from '../base/types.js'
+import {
+  addressSchema,
+  bytes32Schema,
+  decimalSchema,
+  domainSchema,
+  primaryTypeSchema,
+  signatureSchema,
+  stateSchema,
+} from './fieldSchemas.js'
+
+export type DraftBody = {
+  amount: string
+  payer?: Address | undefined
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  window?: string | undefined
+  primaryType?: PrimaryType | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+export type ListQuery = {
+  state?: string | undefined
+  payer?: Address | undefined
+  chainId?: string | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  before?: string | undefined
+  limit?: string | undefined
+}
+
+export type AuditQuery = {
+  fromBlock?: string | undefined
+  toBlock?: string | undefined
+}
+
+/** What requests may carry; each a name in the OpenAPI document. */
+export type BodySchemas = {
+  SignedPayment: z.ZodType
+  SignedCancellation: z.ZodType<SignedCancellation>
+  OrderDraft: z.ZodType<DraftBody>
+  Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
+  ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
+  Nothing: z.ZodType<Record<string, never> | undefined>
+}
+
+/** What queries may ask, all of it text. */
+export type QuerySchemas = {
+  list: z.ZodType<ListQuery>
+  audit: z.ZodType<AuditQuery>
+  events: z.ZodType<{ after?: string | undefined }>
+}
+
+export function createBodySchemas(): BodySchemas {
+  const address = addressSchema()
+  const decimal = decimalSchema()
+  const signature = signatureSchema()
+  return {
+    SignedPayment: z.strictObject({
+      primaryType: primaryTypeSchema(),
+      domain: domainSchema(),
+      message: z.strictObject({
+        from: address,
+        to: address,
+        value: decimal,
+        validAfter: decimal,
+        validBefore: decimal,
+        nonce: bytes32Schema(),
+      }),
+      signature,
+    }),
+    SignedCancellation: z.strictObject({
+      primaryType: z.literal('CancelAuthorization'),
+      domain: domainSchema(),
+      message: z.strictObject({ authorizer: address, nonce: bytes32Schema() }),
+      signature,
+    }),
+    OrderDraft: z.strictObject({
+      amount: z.string().max(100),
+      payer: address.optional(),
+      chainId: z.int().positive().optional(),
+      token: address.optional(),
+      recipient: address.optional(),
+      window: decimal.optional(),
+      primaryType: primaryTypeSchema().optional(),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+    }),
+    Reauthorization: z.strictObject({ window: decimal.optional() }).optional(),
+    ReconciliationStart: z
+      .strictObject({ fromBlock: decimal.optional() })
+      .optional(),
+    Nothing: z.strictObject({}).optional(),
+  }
+}
+
+export function createQuerySchemas(): QuerySchemas {
+  const address = addressSchema().optional()
+  const decimal = decimalSchema().optional()
+  const states = stateSchema().options.join('|')
+  return {
+    list: z.strictObject({
+      state: z
+        .string()
+        .regex(new RegExp(`^(${states})(,(${states}))*$`))
+        .optional(),
+      payer: address,
+      chainId: z
+        .string()
+        .regex(/^[1-9][0-9]{0,15}$/)
+        .optional(),
+      token: address,
+      recipient: address,
+      before: decimal,
+      limit: z
+        .string()
+        .regex(/^[1-9][0-9]{0,2}$/)
+        .optional(),
+    }),
+    audit: z.strictObject({ fromBlock: decimal, toBlock: decimal }),
+    events: z.strictObject({ after: decimal }),
+  }
+}

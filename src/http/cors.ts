@@ -1,0 +1,25 @@
+/** Answers the question a browser asks before a request of another origin. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers':
+        'authorization, content-type, last-event-id',
+      'access-control-max-age': '600',
+    },
+  })
+}
+
+/** Lets a page of an allowed origin read an answer. */
+export function allowOrigin(
+  request: Request,
+  response: Response,
+  origins: readonly string[],
+): void {
+  const origin = request.headers.get('origin')
+  response.headers.append('vary', 'origin')
+  if (origin === null || !origins.includes(origin)) return
+  response.headers.set('access-control-allow-origin', origin)
+  response.headers.set('access-control-expose-headers', 'retry-after')
+}

@@ -1,0 +1,92 @@
+import type { Orders } from '../orders/createOrders.js'
+import { createBodySchemas } from './bodySchemas.js'
+import { allowOrigin } from './cors.js'
+import { findRoute } from './findRoute.js'
+import { problem } from './problem.js'
+import { readParameters } from './readParameters.js'
+import { createRoutes } from './routes.js'
+import { type Desk, serve } from './serve.js'
+import { createStreamHub } from './streamHub.js'
+import { toProblem } from './toProblem.js'
+import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
+
+/** Milliseconds an answer may take; a stream only to begin. */
+const longest = 30_000
+
+/**
+ * Serves orders over HTTP: to buyers what their `buyerToken` opens, to merchants
+ * what `authorize` lets them act for. One function of the fetch standard, for
+ * any server that speaks it.
+ *
+ * It captures nothing by itself: `orders.run` does, here or in another process.
+ * Requests are not counted: what limits how often someone may ask stands in
+ * front of it.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ *
+ * @example
+ * ```ts
+ * import { createPaymentHandler } from 'countersign/http'
+ * import type { Orders } from 'countersign/orders'
+ * import type { Address } from 'viem'
+ *
+ * export function servePayments(orders: Orders, shop: Address, key: string) {
+ *   return createPaymentHandler(orders, {
+ *     basePath: '/payments',
+ *     authorize: ({ headers }) =>
+ *       headers.get('authorization') === `Bearer ${key}`
+ *         ? { recipients: [shop] }
+ *         : undefined,
+ *   })
+ * }
+ * ```
+ */
+export function createPaymentHandler(
+  orders: Orders,
+  parameters: PaymentHandlerParameters,
+): PaymentHandler {
+  const settled = readParameters(parameters)
+  const desk: Desk = {
+    ...settled,
+    orders,
+    hub: createStreamHub(orders),
+    routes: createRoutes(settled.basePath),
+    bodies: createBodySchemas(),
+  }
+  return async (request) => {
+    const response = await inTime(reply(desk, request))
+    const { headers } = response
+    headers.set('x-content-type-options', 'nosniff')
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+    return response
+  }
+}
+
+/** Answers in any case; what goes wrong is an answer too. */
+async function reply(desk: Desk, request: Request): Promise<Response> {
+  try {
+    const { pathname } = new URL(request.url)
+    const found = findRoute(desk.routes, desk.basePath, pathname)
+    const response = await serve(desk, request, found).catch(toProblem)
+    const isBuyers = found.routes.some(({ who }) => who === 'buyer')
+    if (isBuyers && desk.corsOrigins.length > 0)
+      allowOrigin(request, response, desk.corsOrigins)
+    return response
+  } catch (error) {
+    return toProblem(error)
+  }
+}
+
+/** An answer nobody waits for any more is let go, with its stream. */
+async function inTime(work: Promise<Response>): Promise<Response> {
+  let stop = () => {}
+  const over = new Promise<undefined>((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), longest)
+    stop = () => clearTimeout(timer)
+  })
+  const response = await Promise.race([work, over])
+  stop()
+  if (response) return response
+  work.then(({ body }) => body?.cancel()).catch(() => {})
+  return problem('timeout')
+}

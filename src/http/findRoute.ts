@@ -1,0 +1,42 @@
+import { RequestRefusedError } from './errors.js'
+import type { Route } from './route.js'
+
+export type FoundRoute = {
+  /** All that is served at the address, one a method. */
+  routes: readonly Route[]
+  /** As the address names an order, percent-encoded. */
+  segment: string | undefined
+}
+
+/**
+ * What is served at an address. Segments are compared as they stand, so that
+ * one route has one spelling.
+ *
+ * @throws {@link RequestRefusedError}
+ */
+export function findRoute(
+  routes: readonly Route[],
+  basePath: string,
+  pathname: string,
+): FoundRoute {
+  if (!pathname.startsWith(`${basePath}/`))
+    throw new RequestRefusedError('noRoute')
+  const segments = pathname.slice(basePath.length).split('/')
+  const found = routes.filter(({ path }) => matches(path.split('/'), segments))
+  const [first] = found
+  if (!first) throw new RequestRefusedError('noRoute')
+  const at = first.path.split('/').indexOf('{orderId}')
+  return { routes: found, segment: at < 0 ? undefined : segments[at] }
+}
+
+function matches(
+  path: readonly string[],
+  segments: readonly string[],
+): boolean {
+  return (
+    path.length === segments.length &&
+    path.every((part, at) =>
+      part === '{orderId}' ? segments[at] !== '' : part === segments[at],
+    )
+  )
+}

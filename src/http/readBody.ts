@@ -1,0 +1,114 @@
+import type * as z from 'zod'
+import { RequestRefusedError } from './errors.js'
+
+const mostBytes = 65_536
+
+const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+/**
+ * Reads the JSON a request carries, up to a limit while it arrives. `undefined`
+ * where there is nothing and the schema asks for nothing.
+ *
+ * @throws {@link RequestRefusedError}
+ */
+export async function readBody<body>(
+  request: Request,
+  schema: z.ZodType<body>,
+): Promise<body> {
+  const type = request.headers.get('content-type')
+  if (type !== null && !jsonType.test(type))
+    throw new RequestRefusedError('wrongContentType')
+  const text = await readText(request)
+  if (type === null && text !== '')
+    throw new RequestRefusedError('wrongContentType')
+  const isLeftOut = text === '' && schema.safeParse(undefined).success
+  if (type === null && !isLeftOut)
+    throw new RequestRefusedError('wrongContentType')
+  return checkShape(schema, isLeftOut ? undefined : parse(text), 'body')
+}
+
+/**
+ * Checks a value by its schema, and names the first field at fault.
+ *
+ * @throws {@link RequestRefusedError}
+ */
+export function checkShape<value>(
+  schema: z.ZodType<value>,
+  given: unknown,
+  whole: string,
+): value {
+  const result = schema.safeParse(given)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const path = (issue?.path ?? []).map(String)
+  const unknown =
+    issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined
+  const field = [...path, ...(unknown === undefined ? [] : [showName(unknown)])]
+  throw new RequestRefusedError('invalidField', {
+    field: field.join('.') || whole,
+    detail:
+      unknown === undefined
+        ? `${path.join('.') || whole}: ${issue?.message}.`
+        : 'A field is not one of those that are known.',
+  })
+}
+
+/** A member someone else named: what is no plain name may be a secret. */
+function showName(name: string): string {
+  return /^[a-z_]\w{0,31}$/i.test(name) ? name : '…'
+}
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length')) > mostBytes)
+    throw new RequestRefusedError('tooLarge')
+  const bytes = await readBytes(request)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw malformed('is not text in UTF-8')
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    const reader = request.body?.getReader()
+    for (;;) {
+      const chunk = await reader?.read()
+      if (!chunk || chunk.done) break
+      length += chunk.value.byteLength
+      if (length > mostBytes) {
+        // Nobody waits for whoever sends it to hear of it.
+        reader?.cancel().catch(() => {})
+        throw new RequestRefusedError('tooLarge')
+      }
+      chunks.push(chunk.value)
+    }
+  } catch (error) {
+    if (error instanceof RequestRefusedError) throw error
+    throw malformed('could not be read to its end')
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('is not JSON')
+  }
+}
+
+function malformed(problem: string): RequestRefusedError {
+  return new RequestRefusedError('invalidField', {
+    field: 'body',
+    detail: `The body ${problem}.`,
+  })
+}

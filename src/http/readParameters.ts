@@ -1,0 +1,64 @@
+import { InvalidFieldError } from '../base/errors.js'
+import type { PaymentHandlerParameters } from './types.js'
+
+export type SettledParameters = {
+  basePath: string
+  authorize: PaymentHandlerParameters['authorize']
+  corsOrigins: readonly string[]
+  /** Absent where each request's own origin counts. */
+  origins: readonly string[] | undefined
+}
+
+/**
+ * Checks what a handler is created with.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readParameters({
+  basePath = '',
+  authorize,
+  cors,
+  origins,
+}: PaymentHandlerParameters): SettledParameters {
+  const isPath =
+    basePath === '' ||
+    (/^(\/[^/?#]+)+$/.test(basePath) &&
+      new URL(basePath, 'http://localhost').pathname === basePath)
+  if (!isPath)
+    throw new InvalidFieldError(
+      'basePath',
+      basePath,
+      'empty, or a path such as /payments',
+    )
+  if (typeof authorize !== 'function')
+    throw new InvalidFieldError('authorize', authorize, 'a function')
+  return {
+    basePath,
+    authorize,
+    corsOrigins: readOrigins(cors?.origins ?? [], 'cors.origins'),
+    origins: origins && readOrigins(origins, 'origins'),
+  }
+}
+
+/** Never `*`: each site is named. */
+function readOrigins(
+  origins: readonly string[],
+  field: string,
+): readonly string[] {
+  for (const [index, origin] of origins.entries())
+    if (!isOrigin(origin))
+      throw new InvalidFieldError(
+        `${field}[${index}]`,
+        origin,
+        'an origin such as https://shop.example',
+      )
+  return [...origins]
+}
+
+function isOrigin(text: unknown): boolean {
+  try {
+    return typeof text === 'string' && new URL(text).origin === text
+  } catch {
+    return false
+  }
+}

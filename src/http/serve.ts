@@ -1,0 +1,136 @@
+import { readOrderId } from '../ledger/findOrder.js'
+import type { Orders } from '../orders/createOrders.js'
+import type { BodySchemas } from './bodySchemas.js'
+import { checkOrigin } from './checkOrigin.js'
+import { preflight } from './cors.js'
+import { RequestRefusedError } from './errors.js'
+import type { FoundRoute } from './findRoute.js'
+import { checkShape, readBody } from './readBody.js'
+import type { SettledParameters } from './readParameters.js'
+import type { BuyerCall, MerchantCall, Route } from './route.js'
+import type { StreamHub } from './streamHub.js'
+
+/** What a handler serves from. */
+export type Desk = SettledParameters & {
+  orders: Orders
+  hub: StreamHub
+  routes: readonly Route[]
+  bodies: BodySchemas
+}
+
+/**
+ * Answers a request whose address is known: first who asks, then what.
+ *
+ * @throws {@link RequestRefusedError} and whatever the orders throw.
+ */
+export async function serve(
+  desk: Desk,
+  request: Request,
+  { routes, segment }: FoundRoute,
+): Promise<Response> {
+  const route = routes.find(({ method }) => method === request.method)
+  if (!route) return serveOther(desk, request, routes)
+  if (route.method === 'POST')
+    checkOrigin(request, originsFor(desk, route, request))
+  if (route.who === 'public') return route.run()
+  const orderId = segment === undefined ? '' : readSegment(segment)
+  if (route.who === 'buyer') {
+    const admitted = await admitBuyer(desk, request, orderId)
+    const sent = await readSent(desk, request, route)
+    return route.run({ ...sent, ...admitted, orderId })
+  }
+  const admitted = await admitMerchant(desk, request)
+  const sent = await readSent(desk, request, route)
+  return route.run({ ...sent, ...admitted, orderId })
+}
+
+/** What another site's page is asked first by its browser; else no answer. */
+function serveOther(
+  { corsOrigins }: Desk,
+  { method, headers }: Request,
+  routes: readonly Route[],
+): Response {
+  const isPreflight =
+    method === 'OPTIONS' &&
+    headers.has('access-control-request-method') &&
+    corsOrigins.includes(headers.get('origin') ?? '') &&
+    routes.some(({ who }) => who === 'buyer')
+  if (isPreflight) return preflight()
+  const allow = routes.map((route) => route.method).join(', ')
+  throw new RequestRefusedError('methodNotAllowed', { headers: { allow } })
+}
+
+function originsFor(
+  { origins, corsOrigins }: Desk,
+  { who }: Route,
+  request: Request,
+): readonly string[] {
+  const own = origins ?? [new URL(request.url).origin]
+  return who === 'buyer' ? [...own, ...corsOrigins] : own
+}
+
+/** An order cannot have an id that is none, whoever asks for it. */
+function readSegment(segment: string): string {
+  try {
+    return readOrderId(decodeURIComponent(segment))
+  } catch {
+    throw new RequestRefusedError('orderNotFound')
+  }
+}
+
+/** A missing token is a wrong one: it takes as long, and gets the same answer. */
+async function admitBuyer(
+  { orders }: Desk,
+  { headers }: Request,
+  orderId: string,
+): Promise<Pick<BuyerCall, 'orders' | 'order' | 'payment'>> {
+  const given = headers.get('authorization') ?? ''
+  const [, buyerToken = ''] = /^Bearer +([0-9a-f]{64})$/i.exec(given) ?? []
+  const { order, payment } = await orders.getForBuyer({ orderId, buyerToken })
+  return { orders, order, payment }
+}
+
+/** What `authorize` throws is its own trouble, not the request's. */
+async function admitMerchant(
+  { orders, authorize, basePath }: Desk,
+  request: Request,
+): Promise<Pick<MerchantCall, 'orders' | 'recipients' | 'basePath'>> {
+  try {
+    const principal = await authorize(request)
+    if (principal) {
+      const { recipients } = principal
+      return { orders: orders.within({ recipients }), recipients, basePath }
+    }
+  } catch {
+    throw new RequestRefusedError('internal')
+  }
+  throw new RequestRefusedError('unauthorized', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+/** The body and the query, of the shapes the route asks for. */
+async function readSent(
+  { bodies, hub }: Desk,
+  request: Request,
+  { body, query }: Route,
+): Promise<Pick<BuyerCall, 'request' | 'hub' | 'body' | 'query'>> {
+  const { searchParams } = new URL(request.url)
+  return {
+    request,
+    hub,
+    body: body && (await readBody(request, bodies[body])),
+    query: query && checkShape(query, readQuery(searchParams), 'query'),
+  }
+}
+
+function readQuery(parameters: URLSearchParams): Record<string, string> {
+  const names = [...parameters.keys()]
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined)
+    throw new RequestRefusedError('invalidField', {
+      field: 'query',
+      detail: 'A parameter is given twice.',
+    })
+  return Object.fromEntries(parameters)
+}
