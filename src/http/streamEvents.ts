@@ -1,0 +1,49 @@
+import type { Orders } from '../orders/createOrders.js'
+import { followNews } from './streamFollow.js'
+import { streamFrame } from './streamFrame.js'
+import type { StreamInbox } from './streamInbox.js'
+import { type Following, showNews } from './streamReader.js'
+import { retryUntil } from './streamRetry.js'
+import type { StreamSink } from './streamSink.js'
+
+export type TellEventsParameters = {
+  /** Sees nothing but what the merchant may see. */
+  scoped: Pick<Orders, 'events' | 'get'>
+  /** A cursor; without one, the stream begins at the present. */
+  lastEventId: string | null
+  sink: StreamSink
+  inbox: StreamInbox
+  following: Following
+}
+
+/** Tells a merchant every event of its recipients. */
+export async function tellEvents(
+  parameters: TellEventsParameters,
+): Promise<void> {
+  const { scoped, lastEventId, ...stream } = parameters
+  const { sink } = stream
+  const latest = await retryUntil(sink.ended, () =>
+    scoped.events({ after: 'latest' }),
+  )
+  if (!latest) return
+  const asked = readCursor(lastEventId) ?? latest.cursor
+  // A cursor of the future is one of a database that is gone.
+  const after = asked < latest.cursor ? asked : latest.cursor
+  // Whoever is cut off before the first event comes back to the same place.
+  sink.write(streamFrame({ id: after }))
+  await followNews({
+    ...stream,
+    after,
+    read: async (from) =>
+      showNews(scoped, (await scoped.events({ after: from })).events),
+    tell: async ({ event }) =>
+      sink.write(
+        streamFrame({ id: event.cursor, event: event.type, data: event }),
+      ),
+  })
+}
+
+/** A number that was sent as an id before; anything else is none. */
+export function readCursor(text: string | null): bigint | undefined {
+  return text !== null && /^\d{1,19}$/.test(text) ? BigInt(text) : undefined
+}
