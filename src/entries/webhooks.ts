@@ -1,1 +1,11 @@
-export type { RunWebhooksParameters, WebhookTarget } from '../webhooks/types.js'
+export {
+  WebhookPackageNotFoundError,
+  WebhookTargetError,
+} from '../webhooks/errors.js'
+export { runWebhooks } from '../webhooks/runWebhooks.js'
+export type {
+  RunWebhooksParameters,
+  WebhookFailure,
+  WebhookPayload,
+  WebhookTarget,
+} from '../webhooks/types.js'

@@ -170,6 +170,16 @@ test('countersign/sql exports these names', () => {
   `)
 })
 
+test('countersign/webhooks exports these names', () => {
+  expect(Object.keys(webhooks).sort()).toMatchInlineSnapshot(`
+    [
+      "WebhookPackageNotFoundError",
+      "WebhookTargetError",
+      "runWebhooks",
+    ]
+  `)
+})
+
 test('every name, of a type too, has one path', () => {
   const names = sources.flatMap(({ text }) => namesOf(text))
   const twice = names.filter((name, index) => names.indexOf(name) !== index)

@@ -1,0 +1,99 @@
+import { observeFailure } from '../ledger/observeFailure.js'
+import { wait } from '../reads/wait.js'
+import { type Outbox, openOutbox } from './openOutbox.js'
+import { type ProgressSaver, progressSaver } from './saveProgress.js'
+import { type Pace, targetPace } from './targetPace.js'
+import { tryEvent } from './tryEvent.js'
+import type { TargetRun } from './types.js'
+import type { LeaseHold } from './underLease.js'
+
+/** What one turn at delivering works with. */
+type Turn = {
+  run: TargetRun
+  hold: LeaseHold
+  outbox: Outbox
+  saver: ProgressSaver
+  pace: Pace
+  /** Tries under way. */
+  running: Set<Promise<void>>
+  /** Wakes who waits for something to do. */
+  ring: () => void
+}
+
+/**
+ * Delivers events to one target for as long as the lease is held, several
+ * orders at a time, and puts on record how far it came.
+ */
+export async function deliverEvents(
+  run: TargetRun,
+  hold: LeaseHold,
+): Promise<void> {
+  const outbox = await openOutbox(run, hold.lease)
+  const saver = progressSaver(run, hold, outbox.progress)
+  let bell = new AbortController()
+  const ring = () => bell.abort()
+  const turn: Turn = {
+    ...{ run, hold, outbox, saver, ring },
+    pace: targetPace(run.tools.pause),
+    running: new Set(),
+  }
+  const forget = run.store.onChange?.(ring)
+  hold.over.addEventListener('abort', ring)
+  try {
+    while (!hold.over.aborted) {
+      const pause = await work(turn)
+      await wait(pause, bell.signal)
+      bell = new AbortController()
+    }
+  } finally {
+    forget?.()
+    await Promise.all(turn.running)
+    await saver.settled()
+  }
+}
+
+/** Starts what can be started; how long there is nothing to do. */
+async function work(turn: Turn): Promise<number> {
+  const { run, outbox, pace, running } = turn
+  const { look } = run.tools
+  const isFull = () => running.size >= pace.width()
+  for (;;) {
+    startTries(turn)
+    const now = performance.now()
+    if (isFull() || outbox.queues.countReady(now) > 0) break
+    if (!(await readOn(turn))) break
+  }
+  // What is due and does not begin waits for the store, or for the lease.
+  const { queues } = outbox
+  const due = Math.max(queues.nextDue(), pace.until()) - performance.now()
+  return due > 0 && !isFull() ? Math.min(look, due) : look
+}
+
+async function readOn({ run, outbox }: Turn): Promise<boolean> {
+  try {
+    return await outbox.readOn()
+  } catch (error) {
+    const about = { target: run.target.name }
+    observeFailure(run, 'outbox.failed', { about, error })
+    return false
+  }
+}
+
+function startTries(turn: Turn): void {
+  const { run, hold, outbox, saver, pace, running, ring } = turn
+  const isAllowed = () =>
+    running.size < pace.width() &&
+    performance.now() >= pace.until() &&
+    hold.lasts(run.tools.timeout) &&
+    !hold.over.aborted &&
+    !saver.isStuck()
+  while (isAllowed()) {
+    const taken = outbox.queues.take(performance.now())
+    if (!taken) return
+    const trying = tryEvent(turn, taken).finally(() => {
+      running.delete(trying)
+      ring()
+    })
+    running.add(trying)
+  }
+}

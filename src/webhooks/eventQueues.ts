@@ -1,0 +1,83 @@
+import type { OrderEvent } from '../ledger/types.js'
+
+/** The events of one order that are not delivered, the first first. */
+export type EventQueue = {
+  events: OrderEvent[]
+  /** Tries of the first one that came to nothing. */
+  failures: number
+  /** When it may be tried again. */
+  until: number
+  /** It is being tried. */
+  busy: boolean
+}
+
+/** Events by order: one waits for those before it of its own order only. */
+export type EventQueues = {
+  add(event: OrderEvent): void
+  /** The first event that may be tried now; its queue is busy from then on. */
+  take(now: number): { queue: EventQueue; event: OrderEvent } | undefined
+  /** The one that was taken is delivered. */
+  drop(queue: EventQueue): void
+  /** The one that was taken is to be tried again, not before that time. */
+  delay(queue: EventQueue, until: number): void
+  /** How many could be tried now. */
+  countReady(now: number): number
+  /** When the next one may be tried, of those that are not. */
+  nextDue(): number
+  /** The cursors of all that is not delivered, in order. */
+  cursors(): bigint[]
+}
+
+export function eventQueues(): EventQueues {
+  const queues = new Map<string, EventQueue>()
+  const isReady = ({ busy, until }: EventQueue, now: number): boolean =>
+    !busy && until <= now
+  return {
+    add: (event) => {
+      const queue = queues.get(keyOf(event))
+      if (queue) queue.events.push(event)
+      else queues.set(keyOf(event), startQueue(event))
+    },
+    take: (now) => {
+      for (const queue of queues.values()) {
+        const [event] = queue.events
+        if (!event || !isReady(queue, now)) continue
+        queue.busy = true
+        return { queue, event }
+      }
+      return undefined
+    },
+    drop: (queue) => {
+      const event = queue.events.shift()
+      if (event && queue.events.length === 0) queues.delete(keyOf(event))
+      Object.assign(queue, { busy: false, failures: 0, until: 0 })
+    },
+    delay: (queue, until) => {
+      Object.assign(queue, { busy: false, until })
+      queue.failures++
+    },
+    countReady: (now) =>
+      [...queues.values()].filter((queue) => isReady(queue, now)).length,
+    nextDue: () =>
+      Math.min(
+        ...[...queues.values()]
+          .filter(({ busy }) => !busy)
+          .map(({ until }) => until),
+      ),
+    cursors: () =>
+      [...queues.values()]
+        .flatMap(({ events }) => events.map(({ cursor }) => cursor))
+        .sort((left, right) => Number(left - right)),
+  }
+}
+
+function startQueue(event: OrderEvent): EventQueue {
+  return { events: [event], failures: 0, until: 0, busy: false }
+}
+
+/** What concerns no order is in the queue of its recipient. */
+function keyOf({ orderId, chainId, token, recipient }: OrderEvent): string {
+  return orderId === undefined
+    ? `scope ${chainId} ${token} ${recipient}`
+    : `order ${orderId}`
+}

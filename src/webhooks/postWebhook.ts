@@ -1,0 +1,137 @@
+import type { IncomingMessage } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { findAddresses } from './findAddresses.js'
+import { readRetryAfter } from './retryPause.js'
+import type { CheckedTarget, WebhookFailure, WebhookTools } from './types.js'
+
+export type PostedWebhook =
+  | { ok: true; status: number }
+  | {
+      ok: false
+      reason: WebhookFailure
+      status?: number | undefined
+      /** Milliseconds, as the receiver asks. */
+      retryAfter?: number | undefined
+    }
+
+/**
+ * Sends one event once. Follows no redirect, reads nothing of the body, and
+ * gives up when the time for all of it is over.
+ */
+export async function postWebhook(
+  target: CheckedTarget,
+  message: { id: string; body: string },
+  tools: WebhookTools,
+): Promise<PostedWebhook> {
+  const stop = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const timedOut = new Promise<PostedWebhook>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ ok: false, reason: 'timedOut' })
+      stop.abort()
+    }, tools.timeout)
+  })
+  try {
+    return await Promise.race([
+      timedOut,
+      tryOnce(target, message, { tools, signal: stop.signal }),
+    ])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function tryOnce(
+  target: CheckedTarget,
+  message: { id: string; body: string },
+  { tools, signal }: { tools: WebhookTools; signal: AbortSignal },
+): Promise<PostedWebhook> {
+  const found = await findAddresses(target, tools)
+  if (!found.ok) return found
+  if (signal.aborted) return { ok: false, reason: 'timedOut' }
+  const { addresses } = found
+  return exchange(target, message, { addresses, signal })
+}
+
+/** Errors of a connection are not passed on: they may quote what is sent. */
+function exchange(
+  target: CheckedTarget,
+  message: { id: string; body: string },
+  { addresses, signal }: { addresses: readonly string[]; signal: AbortSignal },
+): Promise<PostedWebhook> {
+  return new Promise((resolve) => {
+    const sending = request(target.url, {
+      ...optionsOf(target, addresses),
+      headers: headersOf(target, message),
+      signal,
+    })
+    sending.on('response', (response) => {
+      resolve(judge(response))
+      response.on('error', () => undefined)
+      response.destroy()
+    })
+    sending.on('error', () => {
+      const { socket } = sending
+      const isRefused = socket instanceof TLSSocket && socket.authorizationError
+      const reason = isRefused ? 'certificateRefused' : 'connectionFailed'
+      resolve({ ok: false, reason })
+    })
+    sending.end(message.body)
+  })
+}
+
+function judge({
+  statusCode: status = 0,
+  headers,
+}: IncomingMessage): PostedWebhook {
+  if (status >= 200 && status < 300) return { ok: true, status }
+  const isRedirect = status >= 300 && status < 400
+  return {
+    ok: false,
+    reason: isRedirect ? 'redirected' : 'statusRefused',
+    status,
+    retryAfter: readRetryAfter(headers['retry-after'], Date.now()),
+  }
+}
+
+function optionsOf(
+  { ca }: CheckedTarget,
+  addresses: readonly string[],
+): RequestOptions {
+  return {
+    method: 'POST',
+    // A connection of its own each time, to an address that was just checked.
+    agent: false,
+    lookup: pinTo(addresses),
+    // Whatever the environment says.
+    rejectUnauthorized: true,
+    ...(ca !== undefined && { ca }),
+  }
+}
+
+/** Answers with the addresses that were checked, instead of asking again. */
+function pinTo(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_, { all }, callback) => {
+    const [first] = found
+    if (all) callback(null, found)
+    else callback(null, first?.address ?? '', first?.family)
+  }
+}
+
+function headersOf(
+  { sign }: CheckedTarget,
+  { id, body }: { id: string; body: string },
+): Record<string, string | number> {
+  const now = new Date()
+  return {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': 'countersign',
+    'webhook-id': id,
+    'webhook-timestamp': Math.floor(now.getTime() / 1000),
+    'webhook-signature': sign(id, now, body),
+  }
+}

@@ -1,0 +1,28 @@
+const longestPause = 300_000
+const longestWait = 3_600_000
+
+/**
+ * Milliseconds until the next try: 1 to 2 seconds after the first failure,
+ * twice as much after each further one, up to 5 minutes. A receiver may ask for
+ * up to an hour.
+ */
+export function retryPause(
+  failures: number,
+  retryAfter = 0,
+  random: () => number = Math.random,
+): number {
+  const most = Math.min(longestPause, 2000 * 2 ** Math.max(0, failures - 1))
+  const backoff = most * (0.5 + random() / 2)
+  return Math.max(backoff, Math.min(retryAfter, longestWait))
+}
+
+/** Reads the header `Retry-After`, seconds or a date, as milliseconds. */
+export function readRetryAfter(
+  header: string | undefined,
+  now: number,
+): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d{1,10}$/.test(header)) return Number(header) * 1000
+  const date = /^\w{3}, .* GMT$/.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

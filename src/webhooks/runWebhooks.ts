@@ -1,0 +1,81 @@
+import { drawNonce } from '../build/drawNonce.js'
+import type { Orders } from '../orders/createOrders.js'
+import { lookupHost } from './findAddresses.js'
+import { readTargets } from './readTargets.js'
+import { retryPause } from './retryPause.js'
+import { runTarget } from './runTarget.js'
+import type { RunWebhooksParameters, WebhookTools } from './types.js'
+
+/**
+ * Tells receivers of every event of the orders, at least once and in order for
+ * each order, until told to stop. What they refuse is tried again for ever.
+ *
+ * Promises no order between orders, and not that an event comes once: a
+ * receiver knows one again by its `webhook-id`. Any number of processes may run
+ * it over one store.
+ *
+ * @throws {@link WebhookTargetError} when a target is not one that events may
+ * be sent to.
+ * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
+ * installed.
+ *
+ * @example
+ * ```ts
+ * import type { Orders, PaymentStore } from 'countersign/orders'
+ * import { runWebhooks } from 'countersign/webhooks'
+ *
+ * export function tellWarehouse(orders: Orders, store: PaymentStore) {
+ *   const stopping = new AbortController()
+ *   process.once('SIGTERM', () => stopping.abort())
+ *   return runWebhooks(orders, {
+ *     store,
+ *     targets: [
+ *       {
+ *         name: 'warehouse',
+ *         url: 'https://warehouse.example/payments',
+ *         secrets: [process.env.WAREHOUSE_SECRET ?? ''],
+ *       },
+ *     ],
+ *     signal: stopping.signal,
+ *   })
+ * }
+ * ```
+ */
+export async function runWebhooks(
+  orders: Pick<Orders, 'events'>,
+  parameters: RunWebhooksParameters,
+): Promise<void> {
+  await runWebhooksWith(orders, parameters, webhookTools)
+}
+
+export const webhookTools: WebhookTools = {
+  lookup: lookupHost,
+  pause: retryPause,
+  timeout: 10_000,
+  lease: 30_000,
+  look: 500,
+  standby: 2000,
+}
+
+/** The same with other tools. */
+export async function runWebhooksWith(
+  orders: Pick<Orders, 'events'>,
+  parameters: RunWebhooksParameters,
+  tools: WebhookTools,
+): Promise<void> {
+  const { store, signal } = parameters
+  const targets = await readTargets(parameters.targets)
+  const observe: RunWebhooksParameters['observe'] = (observation) => {
+    try {
+      parameters.observe?.(observation)
+    } catch {
+      // Who only watches must not stop what is watched.
+    }
+  }
+  const owner = drawNonce().slice(2, 34)
+  await Promise.all(
+    targets.map((target) =>
+      runTarget({ orders, store, target, owner, signal, observe, tools }),
+    ),
+  )
+}

@@ -1,0 +1,57 @@
+import type { OrderEvent } from '../ledger/types.js'
+import type { EventQueue } from './eventQueues.js'
+import type { Outbox } from './openOutbox.js'
+import { type PostedWebhook, postWebhook } from './postWebhook.js'
+import type { ProgressSaver } from './saveProgress.js'
+import type { Pace } from './targetPace.js'
+import type { TargetRun } from './types.js'
+import { webhookMessage } from './webhookMessage.js'
+
+type Parts = {
+  run: TargetRun
+  outbox: Outbox
+  saver: ProgressSaver
+  pace: Pace
+}
+
+/** Tries one event once, and takes note of what came of it. */
+export async function tryEvent(
+  { run, outbox, saver, pace }: Parts,
+  { queue, event }: { queue: EventQueue; event: OrderEvent },
+): Promise<void> {
+  const { target, tools } = run
+  const startedAt = performance.now()
+  const tries = queue.failures + 1
+  const posted = await postWebhook(target, webhookMessage(event), tools)
+  const now = performance.now()
+  if (posted.ok) {
+    outbox.queues.drop(queue)
+    outbox.delivered(event)
+    pace.succeeded()
+    saver.save()
+  } else {
+    const { retryAfter } = posted
+    outbox.queues.delay(queue, now + tools.pause(tries, retryAfter))
+    pace.failed({ startedAt, retryAfter })
+  }
+  tell(run, event, { posted, tries, duration: now - startedAt })
+}
+
+function tell(
+  { target, observe }: TargetRun,
+  { type, orderId }: OrderEvent,
+  facts: { posted: PostedWebhook; tries: number; duration: number },
+): void {
+  const { posted, tries, duration } = facts
+  const { ok, status } = posted
+  observe({
+    name: ok ? 'webhook.delivered' : 'webhook.failed',
+    duration,
+    attributes: {
+      ...{ target: target.name, type, tries },
+      ...(orderId !== undefined && { orderId }),
+      ...(status !== undefined && { status }),
+      ...(!posted.ok && { reason: posted.reason }),
+    },
+  })
+}
