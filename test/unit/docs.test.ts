@@ -15,6 +15,7 @@ import type {
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as testing from 'countersign/testing'
+import * as webhooks from 'countersign/webhooks'
 import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
@@ -108,7 +109,7 @@ type AnyError = new (
   facts: object,
 ) => InstanceType<typeof main.CountersignError>
 
-const classes = [main, reads, orders, devchain, testing]
+const classes = [main, reads, orders, webhooks, devchain, testing]
   .flatMap((entry) => Object.entries(entry))
   .filter(([, it]) => typeof it === 'function' && isError(it.prototype))
   .map(([name]) => name)
@@ -197,6 +198,7 @@ test('the column of retryable says what the classes do', () => {
     ...main,
     ...reads,
     ...orders,
+    ...webhooks,
     ...devchain,
   }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>
