@@ -1,0 +1,152 @@
+import type { ReactNode } from 'react'
+import { AddressText } from '../ui/AddressText.js'
+import { Countdown } from '../ui/Countdown.js'
+import { Facts } from '../ui/Facts.js'
+import { groupAmount, shortHex } from '../ui/format.js'
+import { Money } from '../ui/Money.js'
+import { networkName } from './networks.js'
+import type { SigningRequest } from './readSigningRequest.js'
+import type { WalletDialogProps } from './WalletDialogs.js'
+import { WalletFrame } from './WalletFrame.js'
+
+/** Says in words what is about to be signed. */
+export function SignDialog({
+  question,
+  memory,
+}: Omit<WalletDialogProps<'sign'>, 'funded'>): ReactNode {
+  const { request } = question
+  const { selected: account, chainId, signed } = memory
+  const isPayment = request.kind === 'payment'
+  return (
+    <WalletFrame
+      title={isPayment ? 'Sign this payment?' : 'Sign this cancellation?'}
+      approve={isPayment ? 'Sign payment' : 'Sign cancellation'}
+      onApprove={() => question.answer({ account, chainId })}
+      onReject={() => question.answer(undefined)}
+    >
+      {request.kind === 'payment' ? (
+        <PaymentWords request={request} />
+      ) : (
+        <CancellationWords request={request} ended={signed[request.nonce]} />
+      )}
+    </WalletFrame>
+  )
+}
+
+type PaymentRequest = Extract<SigningRequest, { kind: 'payment' }>
+
+function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
+  const { amount, symbol, to, until, isForAnyone } = request
+  const words = `${groupAmount(amount)} ${symbol}`
+  return (
+    <>
+      <p className="wallet-amount">
+        <Money amount={amount} symbol={symbol} large />
+      </p>
+      <p>
+        You allow{' '}
+        <strong>
+          {isForAnyone ? 'whoever holds this signature to send' : shortHex(to)}
+        </strong>{' '}
+        {isForAnyone ? '' : 'to collect '}
+        exactly <strong>{words}</strong> from your account
+        {isForAnyone ? ` to ${shortHex(to)}` : ''}, once, until{' '}
+        <strong>{formatTime(until)}</strong>.
+      </p>
+      <Facts
+        items={[
+          ['To', <AddressText key="to" address={to} label="recipient" whole />],
+          ['Amount', words],
+          [
+            'Until',
+            <span key="until">
+              {formatTime(until)} (<Countdown until={until} />)
+            </span>,
+          ],
+          ...commonFacts(request),
+        ]}
+      />
+      <p className="muted small">
+        Nothing moves by the signature itself. Until it is collected you can
+        cancel it.
+      </p>
+    </>
+  )
+}
+
+type CancellationRequest = Extract<SigningRequest, { kind: 'cancellation' }>
+
+function CancellationWords({
+  request,
+  ended,
+}: {
+  request: CancellationRequest
+  ended: WalletDialogProps<'sign'>['memory']['signed'][string] | undefined
+}): ReactNode {
+  const words = ended && `${groupAmount(ended.amount)} ${ended.symbol}`
+  return (
+    <>
+      <p>
+        This ends{' '}
+        {ended ? (
+          <>
+            your payment of <strong>{words}</strong> to{' '}
+            <strong>{shortHex(ended.to)}</strong>, signed until{' '}
+            {formatTime(ended.until)}
+          </>
+        ) : (
+          'a payment this wallet has no memory of, by its number'
+        )}
+        . Once the chain holds the cancellation, nobody can collect that payment
+        any more.
+      </p>
+      <Facts
+        items={[
+          ['Ends', words ?? `a payment in ${request.symbol}`],
+          [
+            'To',
+            ended && (
+              <AddressText
+                key="to"
+                address={ended.to}
+                label="recipient"
+                whole
+              />
+            ),
+          ],
+          ...commonFacts(request),
+        ]}
+      />
+      <p className="muted small">
+        If the payment is collected first, the cancellation does nothing.
+      </p>
+    </>
+  )
+}
+
+function commonFacts({
+  from,
+  token,
+  symbol,
+  nonce,
+}: SigningRequest): [string, ReactNode][] {
+  return [
+    ['From', <AddressText key="from" address={from} label="your address" />],
+    [
+      'Token',
+      <span key="token">
+        {symbol} <AddressText address={token} label="token" />
+      </span>,
+    ],
+    ['Network', `${networkName(31337)} (31337)`],
+    ['Number', <AddressText key="nonce" address={nonce} label="number" />],
+  ]
+}
+
+function formatTime(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+}
