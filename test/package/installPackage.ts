@@ -41,7 +41,7 @@ export function installPackage(): Consumer {
     const tarball = join(folder, filename)
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
     // What an entry imports at once; other peers are asked for when needed.
-    for (const peer of ['viem', 'jose', 'kysely'])
+    for (const peer of ['viem', 'jose', 'kysely', 'zod'])
       symlinkSync(join(root, 'node_modules', peer), join(modules, peer))
     cpSync(join(root, 'test/package/consumer'), project, { recursive: true })
     return {

@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { type BuildOptions, build } from 'esbuild'
+import { folder } from './runtimes.js'
+
+/**
+ * Bundles what plays the suite into a project that has the package installed.
+ * Programs import the package there; workers and pages have it in their bundle.
+ */
+export async function bundleHosts(project: string): Promise<void> {
+  const shared: BuildOptions = {
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    outdir: project,
+    nodePaths: [join(project, 'node_modules')],
+    // The sources' own paths would lead to the sources of the package.
+    tsconfigRaw: {},
+    logLevel: 'silent',
+  }
+  const host = (name: string) => [join(folder, 'hosts', `${name}.ts`)]
+  await build({
+    ...shared,
+    entryPoints: host('program'),
+    outExtension: { '.js': '.mjs' },
+    packages: 'external',
+    platform: 'node',
+  })
+  await build({
+    ...shared,
+    entryPoints: host('worker'),
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['worker', 'workerd'],
+  })
+  await build({ ...shared, entryPoints: host('page'), platform: 'browser' })
+}

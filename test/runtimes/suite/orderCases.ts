@@ -1,0 +1,108 @@
+import { signPayment } from 'countersign'
+import {
+  createOrders,
+  memoryStore,
+  type Orders,
+  type SealContext,
+  sealer,
+} from 'countersign/orders'
+import { storeCases } from 'countersign/testing'
+import { expectEqual } from './expectEqual.js'
+import { failureOf } from './failureOf.js'
+import { amount } from './signedPayment.js'
+import type { Stage, StagedCase } from './types.js'
+
+/** Secrets, stores and orders, which need no server runtime. */
+export const orderCases: readonly StagedCase[] = [
+  {
+    name: 'a secret is sealed, opened, and not opened when tampered with',
+    run: async () => {
+      const seal = newSealer()
+      const sealed = await seal.seal('secret', context)
+      expectEqual(sealed.includes('secret'), false)
+      expectEqual(await seal.open(sealed, context), 'secret')
+      const elsewhere = { ...context, orderId: 'order-2' }
+      const { ciphertext, ...rest } = JSON.parse(sealed)
+      const swapped = [...ciphertext].reverse().join('')
+      const tampered = JSON.stringify({ ...rest, ciphertext: swapped })
+      for (const open of [
+        () => seal.open(sealed, elsewhere),
+        () => seal.open(tampered, context),
+        () => newSealer().open(sealed, context),
+      ])
+        expectEqual(Object(await failureOf(open)).name, 'SealError')
+    },
+  },
+  {
+    name: 'the store in memory passes every published case',
+    run: async () => {
+      const store = memoryStore({ volatile: true })
+      for (const { run } of storeCases) await run(() => store)
+      expectEqual(storeCases.length > 40, true)
+    },
+  },
+  {
+    name: 'an order is drafted, accepted and captured once',
+    run: async (stage) => {
+      const orders = openOrders(stage)
+      try {
+        const orderId = await sell(stage, orders)
+        const [first, second] = await Promise.all([
+          orders.capture({ orderId }),
+          orders.capture({ orderId }),
+        ])
+        expectEqual([first.status, second.status], ['captured', 'captured'])
+        expectEqual(first, second)
+        const { state, capture } = await orders.get({ orderId })
+        expectEqual(
+          [state, capture?.transactionHash],
+          ['captured', Object(first).proof.transactionHash],
+        )
+      } finally {
+        await orders.close()
+      }
+    },
+  },
+]
+
+const context: SealContext = {
+  kind: 'payment',
+  orderId: 'order-1',
+  attempt: 1,
+  chainId: 8453,
+  token: `0x${'ab'.repeat(20)}`,
+  payer: `0x${'cd'.repeat(20)}`,
+  nonce: `0x${'ef'.repeat(32)}`,
+}
+
+const newSealer = () =>
+  sealer({
+    keys: { 'key-1': crypto.getRandomValues(new Uint8Array(32)) },
+    current: 'key-1',
+  })
+
+function openOrders({ reader, token, seller }: Stage): Orders {
+  return createOrders({
+    store: memoryStore({ volatile: true }),
+    volatile: true,
+    seal: newSealer(),
+    tokens: [{ client: reader, token }],
+    wallets: [seller],
+    policy: { pollingInterval: 50 },
+  })
+}
+
+/** Up to the accepted signature. */
+async function sell(stage: Stage, orders: Orders): Promise<string> {
+  const { payer, seller, token, chainId } = stage
+  const { order, payment } = await orders.draft({ amount })
+  const from = payer.account.address
+  const signed = await signPayment(payer, {
+    payment: { ...payment, message: { ...payment.message, from } },
+    expect: { chainId, token, to: seller.account.address, amount },
+  })
+  const orderId = order.id
+  const verdict = await orders.accept({ orderId, payment: signed })
+  expectEqual(verdict.ok || verdict.reason, true)
+  return orderId
+}

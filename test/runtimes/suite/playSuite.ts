@@ -1,0 +1,33 @@
+import { messageCases } from './messageCases.js'
+import { openStage } from './openStage.js'
+import { orderCases } from './orderCases.js'
+import { paymentCases } from './paymentCases.js'
+import { readCases } from './readCases.js'
+import { signCases } from './signCases.js'
+import type { CaseResult, Setting, StagedCase } from './types.js'
+
+const cases: readonly StagedCase[] = [
+  ...messageCases,
+  ...signCases,
+  ...paymentCases,
+  ...readCases,
+  ...orderCases,
+]
+
+/** Plays every case, one after the other, and first those of the host. */
+export async function playSuite(
+  setting: Setting,
+  hostCases: readonly StagedCase[] = [],
+): Promise<CaseResult[]> {
+  const stage = openStage(setting)
+  const results: CaseResult[] = []
+  for (const { name, run } of [...hostCases, ...cases]) {
+    try {
+      await run(stage)
+      results.push({ name })
+    } catch (error) {
+      results.push({ name, problem: String(error) })
+    }
+  }
+  return results
+}
