@@ -93,9 +93,9 @@ const quiet = [
   '--no-sandbox',
 ]
 
-type Browser = Awaited<ReturnType<typeof playwright.launch>>
+export type Browser = Awaited<ReturnType<typeof playwright.launch>>
 
-async function launch(folder: string): Promise<Browser> {
+export async function launch(folder: string): Promise<Browser> {
   // npm has the browser for this platform; elsewhere an installed one is used.
   if (process.platform !== 'linux' || process.arch !== 'x64')
     return playwright.launch({ channel: 'chrome', args: quiet })

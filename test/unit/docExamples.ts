@@ -46,11 +46,24 @@ export function readExamples(file: string, text: string): Example[] {
   return examples
 }
 
+/**
+ * Where a block is that begins by naming its file: others import it, from
+ * other pages too.
+ */
+function pathOf(code: string): string | undefined {
+  const [, name] = /^\/\/ ([\w-]+\.ts)\n/.exec(code) ?? []
+  return name && `__named/${name}`
+}
+
 /** Compiles all examples as one program and says what is wrong, and where. */
 export function compileExamples(examples: readonly Example[]): string[] {
   const byPath = new Map(
     examples.map((example, index) => [
-      join(process.cwd(), 'examples', `__example${index}.ts`),
+      join(
+        process.cwd(),
+        'examples',
+        pathOf(example.code) ?? `__example${index}.ts`,
+      ),
       example,
     ]),
   )
@@ -60,8 +73,10 @@ export function compileExamples(examples: readonly Example[]): string[] {
     process.cwd(),
   )
   const host = ts.createCompilerHost(options)
-  const { fileExists, readFile } = host
+  const { fileExists, readFile, directoryExists } = host
   host.fileExists = (path) => byPath.has(path) || fileExists(path)
+  host.directoryExists = (path) =>
+    path.endsWith('/__named') || directoryExists?.(path) === true
   host.readFile = (path) => byPath.get(path)?.code ?? readFile(path)
   const program = ts.createProgram({
     rootNames: [...byPath.keys()],
