@@ -18,6 +18,10 @@ export function pageConfig({ outDir }: { outDir: string }): InlineConfig {
           find: /^countersign$/,
           replacement: pathOf('../../src/entries/index.ts'),
         },
+        {
+          find: /^countersign\/reads$/,
+          replacement: pathOf('../../src/entries/reads.ts'),
+        },
       ],
     },
     build: {

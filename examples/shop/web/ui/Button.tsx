@@ -1,4 +1,5 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
+import { Link } from '../Link.js'
 import { classNames } from './classNames.js'
 import { Spinner } from './Spinner.js'
 
@@ -41,7 +42,11 @@ export function Button({
   )
 }
 
-export type ButtonLinkProps = Omit<ComponentProps<'a'>, 'className'> & {
+export type ButtonLinkProps = Omit<
+  ComponentProps<'a'>,
+  'className' | 'href'
+> & {
+  href: string
   variant?: ButtonVariant | undefined
   size?: 'medium' | 'small' | undefined
   wide?: boolean | undefined
@@ -56,9 +61,9 @@ export function ButtonLink({
   ...rest
 }: ButtonLinkProps): ReactNode {
   return (
-    <a {...rest} className={buttonClass(variant, size, wide)}>
+    <Link {...rest} className={buttonClass(variant, size, wide)}>
       {children}
-    </a>
+    </Link>
   )
 }
 

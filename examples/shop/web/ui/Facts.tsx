@@ -10,7 +10,8 @@ export function Facts({
     <dl className="facts">
       {items.map(
         ([name, value]) =>
-          value !== undefined && (
+          value !== undefined &&
+          value !== false && (
             <Fragment key={name}>
               <dt>{name}</dt>
               <dd>{value}</dd>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Link } from '../Link.js'
 import { CopyButton } from './CopyButton.js'
 import { shortHex } from './format.js'
 
@@ -21,9 +22,9 @@ export function HashLink({
   return (
     <span className={whole ? 'hex hex-whole' : 'hex'}>
       {href ? (
-        <a href={href} title={hash}>
+        <Link href={href} title={hash}>
           {text}
-        </a>
+        </Link>
       ) : (
         <span title={hash}>{text}</span>
       )}

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react'
+import { Link } from '../Link.js'
 import { brand } from './brand.js'
 import { classNames } from './classNames.js'
 import { ThemeToggle } from './ThemeToggle.js'
@@ -34,20 +35,20 @@ export function PageShell({
       </a>
       <header className="shell-bar">
         <div>
-          <a className="brand" href={home}>
+          <Link className="brand" href={home}>
             <BrandMark />
             {brand.name}
-          </a>
+          </Link>
           {nav.length > 0 && (
             <nav className="shell-nav" aria-label="Pages">
               {nav.map(({ href, label, isCurrent }) => (
-                <a
+                <Link
                   key={href}
                   href={href}
                   aria-current={isCurrent ? 'page' : undefined}
                 >
                   {label}
-                </a>
+                </Link>
               ))}
             </nav>
           )}

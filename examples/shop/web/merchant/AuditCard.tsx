@@ -1,0 +1,145 @@
+import { formatAmount } from 'countersign'
+import type { AuditReport } from 'countersign/orders'
+import type { ReactNode } from 'react'
+import { Button } from '../ui/Button.js'
+import { Card } from '../ui/Card.js'
+import { Facts } from '../ui/Facts.js'
+import { HashLink } from '../ui/HashLink.js'
+import { Money } from '../ui/Money.js'
+import { Notice } from '../ui/Notice.js'
+import { Table } from '../ui/Table.js'
+import type { MerchantApi } from './merchantApi.js'
+import { useShop } from './shopConfig.js'
+import { useRequest } from './useRequest.js'
+import type { Wire } from './wire.js'
+
+type Report = Wire<AuditReport>
+type Scope = Report['scopes'][number]
+type Difference = Scope['differences'][number]
+
+/** Compares the sums of chain and record, to the unit. */
+export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
+  const { answer, problem, isBusy, run } = useRequest(api.audit)
+  return (
+    <Card
+      title="Audit"
+      actions={
+        <Button size="small" variant="primary" busy={isBusy} onClick={run}>
+          {isBusy ? 'Comparing' : 'Compare with the chain'}
+        </Button>
+      }
+    >
+      <div className="stack">
+        <p className="muted small">
+          Adds up every transfer that reached you on the chain, and everything
+          on record. Changes nothing.
+        </p>
+        {problem && <Notice tone="bad" title={problem} />}
+        {answer && <AuditResult report={answer} />}
+      </div>
+    </Card>
+  )
+}
+
+function AuditResult({ report }: { report: Report }): ReactNode {
+  const differences = report.scopes.flatMap((scope) => scope.differences)
+  return (
+    <>
+      <Notice
+        tone={report.ok ? 'good' : 'bad'}
+        title={
+          report.ok
+            ? 'Chain and record agree to the unit.'
+            : `Chain and record differ in ${differences.length} ${differences.length === 1 ? 'place' : 'places'}.`
+        }
+      >
+        {!report.ok && 'Reconcile first; what remains needs a look.'}
+      </Notice>
+      {report.scopes.map((scope) => (
+        <ScopeSums
+          key={scope.scope.recipient + scope.scope.token}
+          scope={scope}
+        />
+      ))}
+      {differences.length > 0 && <Differences rows={differences} />}
+    </>
+  )
+}
+
+function ScopeSums({ scope }: { scope: Scope }): ReactNode {
+  const money = useUnits()
+  const { chain, captured, unmatched, fromBlock, toBlock } = scope
+  const record = BigInt(captured.value) + BigInt(unmatched.value)
+  return (
+    <Facts
+      items={[
+        ['Blocks', `${fromBlock} to ${toBlock}`],
+        ['On the chain', sum(money(chain.value), chain.count)],
+        [
+          'On record',
+          sum(money(String(record)), captured.count + unmatched.count),
+        ],
+        ['of that orders', sum(money(captured.value), captured.count)],
+        ['without an order', sum(money(unmatched.value), unmatched.count)],
+      ]}
+    />
+  )
+}
+
+function sum(money: ReactNode, count: number): ReactNode {
+  return (
+    <>
+      {money}{' '}
+      <span className="muted">
+        in {count} {count === 1 ? 'transfer' : 'transfers'}
+      </span>
+    </>
+  )
+}
+
+function useUnits(): (value: string | undefined) => ReactNode {
+  const { symbol, decimals } = useShop()
+  return (value) =>
+    value === undefined ? (
+      <span className="muted">nothing</span>
+    ) : (
+      <Money amount={formatAmount(BigInt(value), decimals)} symbol={symbol} />
+    )
+}
+
+function Differences({ rows }: { rows: readonly Difference[] }): ReactNode {
+  const money = useUnits()
+  return (
+    <Table
+      caption="What only the chain or only the record has"
+      rows={rows}
+      rowKey={({ transactionHash, logIndex }) =>
+        `${transactionHash}/${logIndex}`
+      }
+      columns={[
+        {
+          key: 'hash',
+          title: 'Transaction',
+          cell: ({ transactionHash }) => <HashLink hash={transactionHash} />,
+        },
+        {
+          key: 'block',
+          title: 'Block',
+          cell: ({ blockNumber }) => blockNumber,
+        },
+        {
+          key: 'chain',
+          title: 'Chain',
+          isNumber: true,
+          cell: ({ onChain }) => money(onChain),
+        },
+        {
+          key: 'record',
+          title: 'Record',
+          isNumber: true,
+          cell: ({ onRecord }) => money(onRecord),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import { AuditCard } from './AuditCard.js'
+import { HealthCard } from './HealthCard.js'
+import type { MerchantApi } from './merchantApi.js'
+import { ReconcileCard } from './ReconcileCard.js'
+
+/** Whether the record is the chain's, and whether everything runs. */
+export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
+  return (
+    <div className="stack stack-wide">
+      <div className="page-head">
+        <div>
+          <h1>Books and health</h1>
+          <p>The chain decides, the record remembers. Here the two meet.</p>
+        </div>
+      </div>
+      <div className="columns columns-even">
+        <AuditCard api={api} />
+        <ReconcileCard api={api} />
+      </div>
+      <HealthCard api={api} />
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+import { Countdown } from '../ui/Countdown.js'
+import { useNow } from '../ui/clock.js'
+import type { BookOrder } from './applyEvent.js'
+
+/** Until when something can be done, or still happen. */
+export function Deadline({ order }: { order: BookOrder }): ReactNode {
+  const { state, validBefore, spendableUntil } = order
+  const now = useNow()
+  if (['drafted', 'stored', 'capturing', 'canceling'].includes(state))
+    return <Countdown until={validBefore} near={300} />
+  const isSpendable = Number(spendableUntil ?? 0) > now
+  if (state === 'voided' && spendableUntil && isSpendable)
+    return (
+      <span>
+        <Countdown until={spendableUntil} near={0} />
+        <p className="muted cell-note">still spendable</p>
+      </span>
+    )
+  return <span className="muted">–</span>
+}

@@ -1,0 +1,173 @@
+import { formatAmount } from 'countersign'
+import type { OrdersHealth } from 'countersign/orders'
+import { type ReactNode, useEffect } from 'react'
+import { AddressText } from '../ui/AddressText.js'
+import { Badge } from '../ui/Badge.js'
+import { Card } from '../ui/Card.js'
+import { Facts } from '../ui/Facts.js'
+import { groupAmount } from '../ui/format.js'
+import { Notice } from '../ui/Notice.js'
+import { RelativeTime } from '../ui/RelativeTime.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import type { MerchantApi } from './merchantApi.js'
+import { useRequest } from './useRequest.js'
+import type { Wire } from './wire.js'
+
+type Health = Wire<OrdersHealth>
+
+/** Captures a lane’s money should be enough for before anyone worries. */
+const fewCaptures = 100n
+
+/** What one capture takes, roughly. */
+const captureGas = 90_000n
+
+/** Lanes, chains and how far the record has read, every few seconds. */
+export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
+  const { answer, problem, run } = useRequest(api.health)
+  useEffect(() => {
+    void run()
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void run()
+    }, 5_000)
+    return () => clearInterval(timer)
+  }, [run])
+  return (
+    <Card
+      title="Health"
+      actions={answer && <Verdict health={answer} problem={problem} />}
+    >
+      <div className="stack">
+        {problem && <Notice tone="bad" title={problem} />}
+        {!answer && !problem && <Skeleton lines={4} />}
+        {answer?.suspended && (
+          <Notice tone="bad" title="Nothing is sent.">
+            The database was replaced. Captures start again once the shop’s
+            owner resumes them.
+          </Notice>
+        )}
+        {answer && (
+          <div className="grid">
+            {answer.chains.map((chain) => (
+              <ChainFacts key={chain.chainId} chain={chain} />
+            ))}
+            {answer.scopes.map((scope) => (
+              <ScopeFacts
+                key={`${scope.chainId}${scope.token}${scope.recipient}`}
+                scope={scope}
+              />
+            ))}
+            {answer.lanes.map((lane) => (
+              <LaneFacts key={`${lane.chainId}${lane.account}`} lane={lane} />
+            ))}
+          </div>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+function Verdict({
+  health,
+  problem,
+}: {
+  health: Health
+  problem: string | undefined
+}): ReactNode {
+  const { chains, lanes, suspended } = health
+  const isWell =
+    !problem &&
+    !suspended &&
+    chains.every(({ fault }) => !fault) &&
+    lanes.every(({ fault }) => !fault)
+  return isWell ? (
+    <Badge tone="good">All well</Badge>
+  ) : (
+    <Badge tone="bad">Needs a look</Badge>
+  )
+}
+
+function ChainFacts({ chain }: { chain: Health['chains'][number] }): ReactNode {
+  const { chainId, block, time, fault } = chain
+  return (
+    <div className="stack stack-tight">
+      <h3>Chain {chainId}</h3>
+      {fault && <p className="field-error">{fault}</p>}
+      <Facts
+        items={[
+          ['Newest block', block],
+          ['Its time', time && <RelativeTime key="t" at={time} />],
+        ]}
+      />
+    </div>
+  )
+}
+
+function ScopeFacts({ scope }: { scope: Health['scopes'][number] }): ReactNode {
+  const { recipient, reconciledTo, lag, counts } = scope
+  const total = Object.values(counts).reduce((all, count) => all + count, 0)
+  return (
+    <div className="stack stack-tight">
+      <h3>Record</h3>
+      <Facts
+        items={[
+          [
+            'Recipient',
+            <AddressText
+              key="r"
+              address={recipient}
+              label="recipient’s address"
+            />,
+          ],
+          ['Reconciled to', reconciledTo ?? 'not yet'],
+          ['Behind', lag === undefined ? '–' : blocks(lag)],
+          ['Orders', total],
+        ]}
+      />
+    </div>
+  )
+}
+
+function LaneFacts({ lane }: { lane: Health['lanes'][number] }): ReactNode {
+  const { account, balance, gasPrice, openTransactions, nextNonce } = lane
+  const cost = captureGas * BigInt(gasPrice ?? '0')
+  const left = balance && cost > 0n ? BigInt(balance) / cost : undefined
+  return (
+    <div className="stack stack-tight">
+      <h3>Sending account</h3>
+      {lane.fault && <p className="field-error">{lane.fault}</p>}
+      <Facts
+        items={[
+          [
+            'Account',
+            <AddressText key="a" address={account} label="sending account" />,
+          ],
+          ['Gas money', balance && `${shortEther(balance)} ETH`],
+          [
+            'Good for',
+            left !== undefined && <Supply key="s" captures={left} />,
+          ],
+          ['On their way', `${openTransactions}`],
+          ['Next nonce', nextNonce],
+        ]}
+      />
+    </div>
+  )
+}
+
+function Supply({ captures }: { captures: bigint }): ReactNode {
+  return captures < fewCaptures ? (
+    <Badge tone="warn">about {String(captures)} captures</Badge>
+  ) : (
+    'more than 100 captures'
+  )
+}
+
+/** Cut, not rounded, after six digits of the fraction. */
+function shortEther(wei: string): string {
+  const [whole = '0', fraction = ''] = formatAmount(BigInt(wei), 18).split('.')
+  return groupAmount(`${whole}.${fraction.slice(0, 6)}`)
+}
+
+function blocks(lag: string): string {
+  return lag === '1' ? '1 block' : `${lag} blocks`
+}

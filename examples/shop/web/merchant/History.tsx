@@ -1,0 +1,87 @@
+import type { OrderEventType } from 'countersign/orders'
+import type { ReactNode } from 'react'
+import { Card } from '../ui/Card.js'
+import { HashLink } from '../ui/HashLink.js'
+import { RelativeTime } from '../ui/RelativeTime.js'
+import { finalityWords } from '../ui/states.js'
+import { Timeline } from '../ui/Timeline.js'
+import { reasonWords } from './reasonWords.js'
+import type { WireEvent } from './wire.js'
+
+const titles: Partial<Record<OrderEventType, string>> = {
+  drafted: 'Drafted',
+  accepted: 'Signature accepted and stored',
+  captureRequested: 'Capture asked for',
+  capturing: 'Capture sent',
+  preconfirmed: 'Pre-confirmed',
+  captureRejected: 'Capture rejected',
+  captured: 'Captured',
+  voided: 'Voided',
+  cancelRequested: 'Buyer asks to cancel',
+  canceling: 'Cancellation sent',
+  cancelRejected: 'Cancellation rejected',
+  canceled: 'Canceled',
+  expired: 'Expired',
+  consumed: 'Spent elsewhere',
+  reauthorized: 'Buyer asked again',
+  graded: 'The chain is surer',
+  fulfil: 'To be fulfilled',
+  reorged: 'Block dropped by the chain',
+  deadlineNear: 'Deadline is near',
+  refundDue: 'Refund is due',
+  overpaid: 'Paid a second time',
+  lossAfterFulfilment: 'Lost after it was fulfilled',
+  payerHeld: 'Payer held',
+}
+
+const failures: readonly OrderEventType[] = [
+  'captureRejected',
+  'cancelRejected',
+  'consumed',
+  'reorged',
+  'refundDue',
+  'overpaid',
+  'lossAfterFulfilment',
+  'payerHeld',
+]
+
+/** What happened to an order, from its first event on. */
+export function History({
+  events,
+}: {
+  events: readonly WireEvent[]
+}): ReactNode {
+  return (
+    <Card title="History">
+      <Timeline
+        label="What happened"
+        steps={events.map((event) => ({
+          key: event.cursor,
+          title: titles[event.type] ?? event.type,
+          status: failures.includes(event.type) ? 'failed' : 'done',
+          time: <RelativeTime at={Math.floor(Number(event.at) / 1000)} />,
+          note: <EventNote event={event} />,
+        }))}
+      />
+      {events.length === 0 && <p className="quiet-line">Reading…</p>}
+    </Card>
+  )
+}
+
+function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
+  const { reason, grade, transactionHash, blockNumber } = data
+  if (typeof reason === 'string') return reasonWords(reason)
+  if (typeof grade === 'string') return `${gradeWord(grade)}`
+  if (typeof transactionHash !== 'string') return undefined
+  return (
+    <>
+      <HashLink hash={transactionHash} />
+      {typeof blockNumber === 'string' && ` block ${blockNumber}`}
+    </>
+  )
+}
+
+function gradeWord(grade: string): string {
+  const known: Readonly<Record<string, string>> = finalityWords
+  return known[grade] ?? grade
+}

@@ -1,0 +1,74 @@
+import type { ReactNode } from 'react'
+import { Button, ButtonLink } from '../ui/Button.js'
+import { useNow } from '../ui/clock.js'
+import type { BookOrder } from './applyEvent.js'
+import { proofPath } from './OrdersTable.js'
+import { useKeptFocus } from './useKeptFocus.js'
+
+export type OrderAction = 'capture' | 'void' | 'reauthorize' | 'cancel'
+
+export type Ask = (action: OrderAction, order: BookOrder) => void
+
+/** What can be done with an order as it stands. */
+export function OrderActions({
+  order,
+  onAsk,
+  withProof = true,
+}: {
+  order: BookOrder
+  onAsk: Ask
+  withProof?: boolean
+}): ReactNode {
+  const row = useKeptFocus(order.state)
+  const { state, pending, wish } = order
+  const now = useNow()
+  const isSpendable = Number(order.spendableUntil ?? 0) > now
+  const canCapture = state === 'stored' && wish !== 'cancel'
+  const canVoid = (state === 'stored' && !pending) || state === 'drafted'
+  const canRenew = state === 'expired' || state === 'canceled'
+  const canCancel = order.isCancelKept === true && isSpendable && !wish
+
+  return (
+    <div ref={row} className="row row-actions">
+      {canCapture && (
+        <Button
+          size="small"
+          variant="primary"
+          busy={pending === 'capture'}
+          onClick={() => onAsk('capture', order)}
+        >
+          {pending === 'capture' ? 'Capturing' : 'Capture'}
+        </Button>
+      )}
+      {canCancel && (
+        <Button size="small" onClick={() => onAsk('cancel', order)}>
+          Approve cancellation
+        </Button>
+      )}
+      {canVoid && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('void', order)}
+        >
+          Void
+        </Button>
+      )}
+      {canRenew && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('reauthorize', order)}
+        >
+          Ask again
+        </Button>
+      )}
+      {withProof && (
+        <ButtonLink size="small" variant="quiet" href={proofPath(order.id)}>
+          {order.capture || order.cancellation ? 'Proof' : 'Details'}
+          <span className="visually-hidden"> of order {order.id}</span>
+        </ButtonLink>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react'
+import { Badge, StateBadge } from '../ui/Badge.js'
+import { finalityWords } from '../ui/states.js'
+import type { BookOrder } from './applyEvent.js'
+import { reasonWords } from './reasonWords.js'
+
+/** State, how sure the chain is of it, and what stands out. */
+export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
+  const { state, pending, preconfirmed, held, unexpected, overpaid } = order
+  const note = noteOf(order)
+  return (
+    <div className="status">
+      <span className="row status-badges">
+        {preconfirmed && state === 'capturing' ? (
+          <Badge
+            tone="good"
+            busy
+            title="Seen in a block that is not sealed yet; it can still be dropped."
+          >
+            Pre-confirmed
+          </Badge>
+        ) : (
+          <StateBadge state={pending ? 'capturing' : state} />
+        )}
+        {held && <Badge tone="warn">Held</Badge>}
+        {unexpected && <Badge tone="bad">Refund due</Badge>}
+        {overpaid && <Badge tone="bad">Overpaid</Badge>}
+      </span>
+      {note && <p className="muted cell-note">{note}</p>}
+    </div>
+  )
+}
+
+function noteOf(order: BookOrder): string | undefined {
+  const { state, wish, reason, capture, cancellation, pending } = order
+  const settled = capture ?? cancellation
+  if (settled) return finalityWords[settled.finality]
+  if (pending) return undefined
+  if (order.isCancelKept) return 'the buyer asks to cancel'
+  if (wish === 'cancel') return 'cancellation on its way'
+  if (wish === 'void') return 'to be voided if the capture fails'
+  if (wish === 'capture' && state === 'stored') return 'capture is due'
+  return reason && reasonWords(reason)
+}

@@ -1,0 +1,84 @@
+import { type ReactNode, useCallback, useEffect } from 'react'
+import { Button } from '../ui/Button.js'
+import { Card } from '../ui/Card.js'
+import { EmptyState } from '../ui/EmptyState.js'
+import { Icon } from '../ui/Icon.js'
+import { Notice } from '../ui/Notice.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import { checkProof, type ProofCheck } from './checkProof.js'
+import { readFromChain } from './readRpc.js'
+import { useRequest } from './useRequest.js'
+import type { WireOrder } from './wire.js'
+
+/** Asks the chain itself and compares, in this browser. */
+export function ProofCard({ order }: { order: WireOrder }): ReactNode {
+  const hash = (order.capture ?? order.cancellation)?.transactionHash
+  const ask = useCallback(
+    () =>
+      hash
+        ? readFromChain(hash)
+        : Promise.resolve({ receipt: null, canonical: null }),
+    [hash],
+  )
+  const { answer, problem, isBusy, run } = useRequest(ask)
+  useEffect(() => {
+    if (hash) void run()
+  }, [hash, run])
+  if (!hash)
+    return (
+      <Card title="Proof">
+        <EmptyState level={3} title="Nothing to prove yet" icon="info">
+          Once the chain has settled this order, its proof is read from the
+          chain and checked here, in your browser.
+        </EmptyState>
+      </Card>
+    )
+  const checks = answer?.receipt === undefined ? [] : checkProof(order, answer)
+  return (
+    <Card
+      title="Proof"
+      actions={
+        <Button size="small" busy={isBusy} onClick={run}>
+          Check again
+        </Button>
+      }
+    >
+      <div className="stack">
+        {problem && (
+          <Notice tone="bad" title="The chain could not be asked.">
+            Nothing is said about the proof until it answers.
+          </Notice>
+        )}
+        {!answer && !problem && <Skeleton lines={4} label="Asking the chain" />}
+        {checks.length > 0 && <Verdict checks={checks} />}
+        <ul className="checks">
+          {checks.map(({ key, ok, title, found }) => (
+            <li key={key} data-ok={ok}>
+              <span className="check-mark">
+                <Icon name={ok ? 'check' : 'cross'} size={14} />
+              </span>
+              <span className="visually-hidden">
+                {ok ? 'Holds: ' : 'Fails: '}
+              </span>
+              <span>{title}</span>
+              <span className="muted check-found">{found}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Card>
+  )
+}
+
+function Verdict({ checks }: { checks: readonly ProofCheck[] }): ReactNode {
+  const failed = checks.filter(({ ok }) => !ok)
+  return failed.length === 0 ? (
+    <Notice tone="good" title="Proof holds">
+      What the chain answers is what the record says.
+    </Notice>
+  ) : (
+    <Notice tone="bad" title="The proof does not hold.">
+      {`Chain and record differ: ${failed.map(({ title }) => title).join('; ')}.`}
+    </Notice>
+  )
+}

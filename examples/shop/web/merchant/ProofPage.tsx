@@ -1,0 +1,157 @@
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { Link } from '../Link.js'
+import { AddressText } from '../ui/AddressText.js'
+import { Card } from '../ui/Card.js'
+import { Icon } from '../ui/Icon.js'
+import { Money } from '../ui/Money.js'
+import { Notice } from '../ui/Notice.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import { stateWords } from '../ui/states.js'
+import { applyEvent, type BookOrder } from './applyEvent.js'
+import { Deadline } from './Deadline.js'
+import { followEvents } from './followEvents.js'
+import { History } from './History.js'
+import type { MerchantApi } from './merchantApi.js'
+import { OrderActions } from './OrderActions.js'
+import { OrderStatus } from './OrderStatus.js'
+import { wordsOf } from './orderBook.js'
+import { ProofCard } from './ProofCard.js'
+import { productName, useShop } from './shopConfig.js'
+import { TransactionCard } from './TransactionCard.js'
+import { useActions } from './useActions.js'
+import type { WireEvent } from './wire.js'
+
+/** Everything about one order, and what the chain says to it. */
+export function ProofPage({
+  api,
+  orderId,
+}: {
+  api: MerchantApi
+  orderId: string
+}): ReactNode {
+  const { order, events, problem, refresh, expect } = useOrder(api, orderId)
+  const actions = useActions(api, { onExpect: expect, onDone: refresh })
+  return (
+    <div className="stack stack-wide">
+      <p>
+        <Link className="back-link" href="/merchant">
+          <Icon name="back" size={16} />
+          All orders
+        </Link>
+      </p>
+      {problem && <Notice tone="bad" title={problem} />}
+      {!order && !problem && <Skeleton lines={6} label="Loading the order" />}
+      {actions.notice}
+      {order && (
+        <>
+          <OrderHead order={order} onAsk={actions.ask} />
+          <div className="columns">
+            <div className="stack stack-wide">
+              <ProofCard order={order} />
+              <TransactionCard order={order} />
+            </div>
+            <History events={events} />
+          </div>
+        </>
+      )}
+      {actions.dialog}
+    </div>
+  )
+}
+
+function OrderHead({
+  order,
+  onAsk,
+}: {
+  order: BookOrder
+  onAsk: Parameters<typeof OrderActions>[0]['onAsk']
+}): ReactNode {
+  const shop = useShop()
+  const { id, payer, amount, metadata, state } = order
+  return (
+    <Card>
+      <div className="order-head">
+        <div className="stack stack-tight">
+          <h1>{productName(shop, metadata)}</h1>
+          <Money large amount={amount} symbol={shop.symbol} />
+          <p className="muted small">
+            Order <span className="mono">{id}</span>
+          </p>
+        </div>
+        <dl className="order-facts">
+          <div>
+            <dt>State</dt>
+            <dd aria-live="polite">
+              <OrderStatus order={order} />
+            </dd>
+          </div>
+          <div>
+            <dt>Payer</dt>
+            <dd>
+              {payer ? (
+                <AddressText address={payer} label="payer’s address" />
+              ) : (
+                'not signed yet'
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Deadline</dt>
+            <dd>
+              <Deadline order={order} />
+            </dd>
+          </div>
+        </dl>
+        <OrderActions order={order} onAsk={onAsk} withProof={false} />
+      </div>
+      <p className="muted small order-meaning">{stateWords[state].text}</p>
+    </Card>
+  )
+}
+
+/** One order as it stands, with all that happened to it. */
+function useOrder(api: MerchantApi, orderId: string) {
+  const [order, setOrder] = useState<BookOrder>()
+  const [events, setEvents] = useState<readonly WireEvent[]>([])
+  const [problem, setProblem] = useState<string>()
+
+  const refresh = useCallback(() => {
+    api.get(orderId).then(
+      (read) => {
+        setOrder((known) => ({ ...read, isCancelKept: known?.isCancelKept }))
+        setProblem(undefined)
+      },
+      (error: unknown) => setProblem(wordsOf(error)),
+    )
+  }, [api, orderId])
+
+  useEffect(() => {
+    const control = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    refresh()
+    void followEvents({
+      api,
+      after: '0',
+      signal: control.signal,
+      onConnection: () => undefined,
+      onEvent: (event) => {
+        if (event.orderId !== orderId) return
+        setEvents((known) => [...known, event])
+        setOrder((known) => known && applyEvent(known, event))
+        clearTimeout(timer)
+        timer = setTimeout(refresh, 80)
+      },
+    })
+    return () => {
+      clearTimeout(timer)
+      control.abort()
+    }
+  }, [api, orderId, refresh])
+
+  const expect = useCallback(
+    (_id: string, pending: BookOrder['pending']) =>
+      setOrder((known) => known && { ...known, pending }),
+    [],
+  )
+  return { order, events, problem, refresh, expect }
+}

@@ -1,0 +1,61 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button } from '../ui/Button.js'
+import { Card } from '../ui/Card.js'
+import { Field } from '../ui/Field.js'
+import { PageShell } from '../ui/PageShell.js'
+import { createMerchantApi } from './merchantApi.js'
+import { wordsOf } from './orderBook.js'
+
+/** Asks for the key that the terminal shows as part of the link. */
+export function SignInPage({
+  onKey,
+}: {
+  onKey: (key: string) => void
+}): ReactNode {
+  const [key, setKey] = useState('')
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    const given = key.trim()
+    if (!given) return setError('Enter the key.')
+    setBusy(true)
+    setError(undefined)
+    try {
+      await createMerchantApi(given).list({ limit: 1 })
+      onKey(given)
+    } catch (failure) {
+      setError(wordsOf(failure))
+      setBusy(false)
+    }
+  }
+  return (
+    <PageShell title="Sign in">
+      <div className="narrow">
+        <Card>
+          <form className="stack" onSubmit={submit} noValidate>
+            <div>
+              <h1>Merchant sign-in</h1>
+              <p className="muted">
+                Open the merchant’s link that the terminal printed, or enter the
+                key at its end.
+              </p>
+            </div>
+            <Field
+              label="Merchant key"
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              value={key}
+              error={error}
+              onChange={({ target }) => setKey(target.value)}
+            />
+            <Button type="submit" variant="primary" busy={busy} wide>
+              Sign in
+            </Button>
+          </form>
+        </Card>
+      </div>
+    </PageShell>
+  )
+}

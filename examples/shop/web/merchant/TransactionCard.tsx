@@ -1,0 +1,93 @@
+import { formatAmount } from 'countersign'
+import type { ReactNode } from 'react'
+import { AddressText } from '../ui/AddressText.js'
+import { Card } from '../ui/Card.js'
+import { Facts } from '../ui/Facts.js'
+import { HashLink } from '../ui/HashLink.js'
+import { RelativeTime } from '../ui/RelativeTime.js'
+import { finalityWords } from '../ui/states.js'
+import type { WireOrder } from './wire.js'
+
+/** The transaction that settled an order, and what it was about. */
+export function TransactionCard({ order }: { order: WireOrder }): ReactNode {
+  const { capture, cancellation } = order
+  const settled = capture ?? cancellation
+  return (
+    <Card title="On record">
+      <Facts
+        items={[
+          [
+            'Transaction',
+            settled && (
+              <HashLink key="t" whole hash={settled.transactionHash} />
+            ),
+          ],
+          [
+            'Block',
+            settled && (
+              <span key="b" className="numbers">
+                {settled.blockNumber}
+                {capture && `, log ${capture.logIndex}`}
+                {', '}
+                <RelativeTime at={settled.blockTime} />
+              </span>
+            ),
+          ],
+          ['Finality', settled && finalityWords[settled.finality]],
+          [
+            'Submitter',
+            capture && (
+              <AddressText
+                key="s"
+                whole
+                address={capture.submitter}
+                label="submitter’s address"
+              />
+            ),
+          ],
+          [
+            'Gas',
+            capture && `${Number(capture.gasUsed).toLocaleString('en')} units`,
+          ],
+          ['Fee', capture && `${formatAmount(BigInt(capture.fee), 18)} ETH`],
+          [
+            'Payer',
+            order.payer && (
+              <AddressText
+                key="p"
+                whole
+                address={order.payer}
+                label="payer’s address"
+              />
+            ),
+          ],
+          [
+            'Recipient',
+            <AddressText
+              key="r"
+              whole
+              address={order.recipient}
+              label="recipient’s address"
+            />,
+          ],
+          [
+            'Token',
+            <AddressText
+              key="k"
+              whole
+              address={order.token}
+              label="token’s address"
+            />,
+          ],
+          ['Chain', order.chainId],
+          [
+            'Nonce',
+            <HashLink key="n" whole hash={order.nonce} label="nonce" />,
+          ],
+          ['Message', order.primaryType],
+          ['Attempt', order.attempt],
+        ]}
+      />
+    </Card>
+  )
+}

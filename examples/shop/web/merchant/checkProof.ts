@@ -1,0 +1,149 @@
+import { decodeTokenLog } from 'countersign/reads'
+import type { RpcBlock, RpcLog, RpcReceipt } from './readRpc.js'
+import type { WireOrder } from './wire.js'
+
+export type ProofCheck = {
+  key: string
+  ok: boolean
+  /** What was compared. */
+  title: string
+  /** What the chain says. */
+  found: string
+}
+
+type Chain = { receipt: RpcReceipt | null; canonical: RpcBlock | null }
+
+/** Holds the record of a settled order against what the chain says. Pure. */
+export function checkProof(
+  order: WireOrder,
+  { receipt, canonical }: Chain,
+): ProofCheck[] {
+  const settled = order.capture ?? order.cancellation
+  if (!settled) return []
+  if (!receipt)
+    return [
+      {
+        key: 'receipt',
+        ok: false,
+        title: 'The transaction is on the chain',
+        found: 'no receipt',
+      },
+    ]
+  const checks = [
+    check('status', 'The transaction succeeded', receipt.status === '0x1', {
+      yes: 'status 1',
+      no: `status ${Number(receipt.status)}`,
+    }),
+    check(
+      'block',
+      'Its block is part of the chain',
+      same(receipt.blockHash, canonical?.hash) &&
+        BigInt(receipt.blockNumber) === BigInt(settled.blockNumber),
+      {
+        yes: `block ${BigInt(receipt.blockNumber)}`,
+        no: `the chain has another block ${settled.blockNumber}`,
+      },
+    ),
+  ]
+  return order.capture
+    ? [...checks, ...checkCapture(order, order.capture, receipt)]
+    : [...checks, checkEvent(order, receipt, 'AuthorizationCanceled')]
+}
+
+function checkCapture(
+  order: WireOrder,
+  capture: NonNullable<WireOrder['capture']>,
+  receipt: RpcReceipt,
+): ProofCheck[] {
+  const log = receipt.logs.find(
+    (one) =>
+      Number(one.logIndex) === capture.logIndex &&
+      same(one.address, order.token),
+  )
+  const event = log && decodeTokenLog(log)
+  const isPaid =
+    event?.name === 'Transfer' &&
+    same(event.from, order.payer) &&
+    same(event.to, order.recipient) &&
+    String(event.value) === order.value
+  return [
+    checkEvent(order, receipt, 'AuthorizationUsed'),
+    check('transfer', 'Transfer: payer, recipient and value', isPaid, {
+      yes: `${order.value} units to the recipient, log ${capture.logIndex}`,
+      no: `no such transfer in log ${capture.logIndex}`,
+    }),
+    check(
+      'order',
+      'The transfer belongs to this authorization',
+      isPaid && isNext(order, receipt, capture.logIndex),
+      { yes: 'no other between the two events', no: 'another is in between' },
+    ),
+    check('submitter', 'Sent by', same(receipt.from, capture.submitter), {
+      yes: 'the account on record',
+      no: receipt.from,
+    }),
+  ]
+}
+
+function checkEvent(
+  order: WireOrder,
+  receipt: RpcReceipt,
+  name: 'AuthorizationUsed' | 'AuthorizationCanceled',
+): ProofCheck {
+  const log = findEvent(order, receipt, name)
+  return check(name, `${name}: payer and nonce`, log !== undefined, {
+    yes: `log ${Number(log?.logIndex ?? 0)}`,
+    no: 'no such event of this token',
+  })
+}
+
+function findEvent(
+  { token, payer, nonce }: WireOrder,
+  { logs }: RpcReceipt,
+  name: string,
+): RpcLog | undefined {
+  return logs.find((log) => {
+    const event = same(log.address, token) ? decodeTokenLog(log) : undefined
+    return (
+      event !== undefined &&
+      event.name !== 'Transfer' &&
+      event.name === name &&
+      same(event.authorizer, payer) &&
+      same(event.nonce, nonce)
+    )
+  })
+}
+
+/** Else the transfer would be another authorization's. */
+function isNext(
+  order: WireOrder,
+  receipt: RpcReceipt,
+  transferIndex: number,
+): boolean {
+  const used = findEvent(order, receipt, 'AuthorizationUsed')
+  if (!used) return false
+  const from = Number(used.logIndex)
+  return (
+    !receipt.logs.some(
+      (log) =>
+        Number(log.logIndex) > from &&
+        Number(log.logIndex) < transferIndex &&
+        same(log.address, order.token) &&
+        decodeTokenLog(log)?.name === 'AuthorizationUsed',
+    ) && transferIndex > from
+  )
+}
+
+function check(
+  key: string,
+  title: string,
+  ok: boolean,
+  { yes, no }: { yes: string; no: string },
+): ProofCheck {
+  return { key, title, ok, found: ok ? yes : no }
+}
+
+/** Nodes spell hex in either letter case. */
+function same(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one.toLowerCase() === other?.toLowerCase()
+}

@@ -1,0 +1,43 @@
+import type { OrderState } from 'countersign/orders'
+import type { WireOrder } from './wire.js'
+
+export type Exposure = {
+  /** Token units. */
+  total: bigint
+  count: number
+  payers: readonly { payer: string; value: bigint; count: number }[]
+}
+
+const open: readonly OrderState[] = [
+  'stored',
+  'capturing',
+  'canceling',
+  'voided',
+]
+
+/**
+ * What signatures that are held may still move: open payments, and voided ones
+ * until their window is over. The largest payer comes first.
+ */
+export function sumExposure(
+  orders: Iterable<WireOrder>,
+  now: number,
+): Exposure {
+  const payers = new Map<string, { value: bigint; count: number }>()
+  let total = 0n
+  let count = 0
+  for (const { state, payer, value, spendableUntil } of orders) {
+    const isSpendable = Number(spendableUntil ?? 0) > now
+    if (!payer || !open.includes(state) || !isSpendable) continue
+    const sum = payers.get(payer) ?? { value: 0n, count: 0 }
+    payers.set(payer, {
+      value: sum.value + BigInt(value),
+      count: sum.count + 1,
+    })
+    total += BigInt(value)
+    count += 1
+  }
+  const rows = [...payers].map(([payer, sum]) => ({ payer, ...sum }))
+  rows.sort((a, b) => (a.value < b.value ? 1 : -1))
+  return { total, count, payers: rows }
+}

@@ -1,0 +1,77 @@
+import { readEventStream } from './eventStream.js'
+import type { MerchantApi } from './merchantApi.js'
+import type { WireEvent } from './wire.js'
+
+/** The server sends a sign of life every 15 s. */
+const silence = 40_000
+
+export type FollowParameters = {
+  api: MerchantApi
+  /** Cursor to go on from; without one, from the present. */
+  after?: string | undefined
+  signal: AbortSignal
+  onEvent: (event: WireEvent) => void
+  /** Told when the stream stands, and when it has to be opened anew. */
+  onConnection: (isLive: boolean) => void
+}
+
+/** Tells every event of the merchant, and comes back where it was cut off. */
+export async function followEvents(
+  parameters: FollowParameters,
+): Promise<void> {
+  const { signal, onConnection } = parameters
+  let { after } = parameters
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      await readOnce({ ...parameters, after }, (id) => {
+        after = id
+        failures = 0
+      })
+    } catch {
+      // Cut off, or not answered: asked again below.
+    }
+    if (signal.aborted) return
+    onConnection(false)
+    failures += 1
+    await pause(Math.min(250 * 2 ** (failures - 1), 8_000), signal)
+  }
+}
+
+async function readOnce(
+  { api, after, signal, onEvent, onConnection }: FollowParameters,
+  onId: (id: string) => void,
+): Promise<void> {
+  const watch = new AbortController()
+  let timer = setTimeout(() => watch.abort(), silence)
+  try {
+    const response = await fetch(api.eventsPath, {
+      headers: {
+        authorization: api.authorization,
+        accept: 'text/event-stream',
+        ...(after === undefined ? {} : { 'last-event-id': after }),
+      },
+      signal: AbortSignal.any([signal, watch.signal]),
+    })
+    if (!response.ok || !response.body) return
+    onConnection(true)
+    for await (const { id, data } of readEventStream(response.body)) {
+      clearTimeout(timer)
+      timer = setTimeout(() => watch.abort(), silence)
+      if (id !== undefined) onId(id)
+      if (data) onEvent(JSON.parse(data))
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

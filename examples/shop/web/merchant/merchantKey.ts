@@ -1,0 +1,21 @@
+const name = 'merchantKey'
+
+/**
+ * Takes the key of the link's fragment, and takes it out of the address, so
+ * that it stays in no history and on no screenshot.
+ */
+export function readMerchantKey(): string | undefined {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (!given) return sessionStorage.getItem(name) ?? undefined
+  keepMerchantKey(given)
+  history.replaceState(history.state, '', location.pathname)
+  return given
+}
+
+export function keepMerchantKey(key: string): void {
+  sessionStorage.setItem(name, key)
+}
+
+export function forgetMerchantKey(): void {
+  sessionStorage.removeItem(name)
+}

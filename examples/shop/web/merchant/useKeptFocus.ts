@@ -1,0 +1,24 @@
+import { type RefObject, useEffect, useRef } from 'react'
+
+/**
+ * Keeps the focus near a button that went away when its work was done: it
+ * passes to the first control that is left.
+ */
+export function useKeptFocus(state: string): RefObject<HTMLDivElement | null> {
+  const element = useRef<HTMLDivElement>(null)
+  const hadFocus = useRef(false)
+  useEffect(() => {
+    const onFocus = ({ target }: FocusEvent) => {
+      hadFocus.current =
+        target instanceof Node && element.current?.contains(target) === true
+    }
+    document.addEventListener('focusin', onFocus)
+    return () => document.removeEventListener('focusin', onFocus)
+  }, [])
+  useEffect(() => {
+    const isLost = document.activeElement === document.body
+    if (state && hadFocus.current && isLost)
+      element.current?.querySelector<HTMLElement>('a, button')?.focus()
+  }, [state])
+  return element
+}

@@ -1,0 +1,32 @@
+import { useCallback, useState } from 'react'
+import { wordsOf } from './orderBook.js'
+
+export type RequestState<answer> = {
+  answer: answer | undefined
+  /** Unix seconds at which it came. */
+  at: number | undefined
+  problem: string | undefined
+  isBusy: boolean
+  run: () => Promise<void>
+}
+
+/** Asks the server when told to, and keeps the last answer beside an error. */
+export function useRequest<answer>(
+  ask: () => Promise<answer>,
+): RequestState<answer> {
+  const [answer, setAnswer] = useState<{ value: answer; at: number }>()
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const run = useCallback(async () => {
+    setBusy(true)
+    try {
+      const value = await ask()
+      setAnswer({ value, at: Date.now() / 1000 })
+      setProblem(undefined)
+    } catch (error) {
+      setProblem(wordsOf(error))
+    }
+    setBusy(false)
+  }, [ask])
+  return { answer: answer?.value, at: answer?.at, problem, isBusy, run }
+}
