@@ -9,6 +9,7 @@ import {
   primaryTypeSchema,
   stateSchema,
 } from './fieldSchemas.js'
+import { problemTable } from './problemTable.js'
 
 /** What is answered; each a name in the OpenAPI document. */
 export type AnswerName =
@@ -73,7 +74,7 @@ export function createAnswerSchemas(): AnswerSchemas {
       title: z.string(),
       status: z.int(),
       detail: z.string(),
-      reason: z.string(),
+      reason: z.enum(Object.keys(problemTable)),
       field: z.string().optional(),
     }),
   }

@@ -6,6 +6,7 @@ import {
   bytes32Schema,
   decimalSchema,
   domainSchema,
+  placeSchema,
   primaryTypeSchema,
   signatureSchema,
   stateSchema,
@@ -90,7 +91,7 @@ export function createBodySchemas(): BodySchemas {
     }),
     Reauthorization: z.strictObject({ window: decimal.optional() }).optional(),
     ReconciliationStart: z
-      .strictObject({ fromBlock: decimal.optional() })
+      .strictObject({ fromBlock: placeSchema().optional() })
       .optional(),
     Nothing: z.strictObject({}).optional(),
   }
@@ -98,7 +99,7 @@ export function createBodySchemas(): BodySchemas {
 
 export function createQuerySchemas(): QuerySchemas {
   const address = addressSchema().optional()
-  const decimal = decimalSchema().optional()
+  const place = placeSchema().optional()
   const states = stateSchema().options.join('|')
   return {
     list: z.strictObject({
@@ -113,13 +114,13 @@ export function createQuerySchemas(): QuerySchemas {
         .optional(),
       token: address,
       recipient: address,
-      before: decimal,
+      before: place,
       limit: z
         .string()
         .regex(/^[1-9][0-9]{0,2}$/)
         .optional(),
     }),
-    audit: z.strictObject({ fromBlock: decimal, toBlock: decimal }),
-    events: z.strictObject({ after: decimal }),
+    audit: z.strictObject({ fromBlock: place, toBlock: place }),
+    events: z.strictObject({ after: place }),
   }
 }

@@ -8,6 +8,7 @@ import { refusal } from './toProblem.js'
 export function buyerRoutes(): readonly Route[] {
   return [
     buyerRoute({
+      name: 'getOrder',
       method: 'GET',
       path: '/orders/{orderId}',
       summary: 'Reads the order',
@@ -15,6 +16,7 @@ export function buyerRoutes(): readonly Route[] {
       run: async ({ order }) => answer(200, buyerOrder(order)),
     }),
     buyerRoute({
+      name: 'getPayment',
       method: 'GET',
       path: '/orders/{orderId}/payment',
       summary: 'Gives the payment to sign',
@@ -23,6 +25,7 @@ export function buyerRoutes(): readonly Route[] {
         payment ? answer(200, { payment }) : problem('notOpen'),
     }),
     buyerRoute({
+      name: 'postPayment',
       method: 'POST',
       path: '/orders/{orderId}/payment',
       summary: 'Takes the signed payment; the same again is the same answer',
@@ -37,6 +40,7 @@ export function buyerRoutes(): readonly Route[] {
     }),
     ...cancellationRoutes(),
     buyerRoute({
+      name: 'followOrder',
       method: 'GET',
       path: '/orders/{orderId}/events',
       summary: 'Follows the order: its state now, then each change',
@@ -59,6 +63,7 @@ export const lastEventId: Readonly<Record<string, string>> = {
 function cancellationRoutes(): readonly Route[] {
   return [
     buyerRoute({
+      name: 'getCancellation',
       method: 'GET',
       path: '/orders/{orderId}/cancellation',
       summary: 'Gives the cancellation to sign',
@@ -70,6 +75,7 @@ function cancellationRoutes(): readonly Route[] {
       },
     }),
     buyerRoute({
+      name: 'postCancellation',
       method: 'POST',
       path: '/orders/{orderId}/cancellation',
       summary: 'Takes the signed cancellation',

@@ -8,6 +8,11 @@ export function decimalSchema(): z.ZodType<string> {
   return z.string().regex(/^(0|[1-9][0-9]{0,77})$/)
 }
 
+/** A block or a cursor: what fits the 64 bits of a database. */
+export function placeSchema(): z.ZodType<string> {
+  return z.string().regex(/^(0|[1-9][0-9]{0,17})$/)
+}
+
 export function addressSchema(): z.ZodType<Address> {
   return hexSchema(/^0x[0-9a-fA-F]{40}$/)
 }

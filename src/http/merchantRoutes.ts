@@ -22,6 +22,7 @@ export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
 function readingRoutes({ list }: QuerySchemas): readonly Route[] {
   return [
     merchantRoute({
+      name: 'draftOrder',
       method: 'POST',
       path: '/merchant/orders',
       summary: 'Drafts an order; the same Idempotency-Key is the same order',
@@ -33,6 +34,7 @@ function readingRoutes({ list }: QuerySchemas): readonly Route[] {
       run: createForMerchant,
     }),
     merchantRoute({
+      name: 'listOrders',
       method: 'GET',
       path: '/merchant/orders',
       summary: 'Lists orders, the newest first',
@@ -42,6 +44,7 @@ function readingRoutes({ list }: QuerySchemas): readonly Route[] {
         answer(200, await orders.list(filterOf(query))),
     }),
     merchantRoute({
+      name: 'getMerchantOrder',
       method: 'GET',
       path: '/merchant/orders/{orderId}',
       summary: 'Reads an order',
@@ -55,6 +58,7 @@ function readingRoutes({ list }: QuerySchemas): readonly Route[] {
 function changingRoutes(): readonly Route[] {
   return [
     merchantRoute({
+      name: 'captureOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/capture',
       summary: 'Captures an order, once',
@@ -64,6 +68,7 @@ function changingRoutes(): readonly Route[] {
       run: captureForMerchant,
     }),
     merchantRoute({
+      name: 'voidOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/void',
       summary: 'Gives up on an order',
@@ -77,6 +82,7 @@ function changingRoutes(): readonly Route[] {
       },
     }),
     merchantRoute({
+      name: 'reauthorizeOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/reauthorize',
       summary: 'Asks the buyer once more, with a new window',
@@ -91,6 +97,7 @@ function changingRoutes(): readonly Route[] {
       },
     }),
     merchantRoute({
+      name: 'cancelOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/cancel',
       summary: 'Has the cancellation sent that the buyer signed',
@@ -112,6 +119,7 @@ function changingRoutes(): readonly Route[] {
 function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
   return [
     merchantRoute({
+      name: 'reconcile',
       method: 'POST',
       path: '/merchant/reconcile',
       summary: 'Compares record and chain, and writes what is missing',
@@ -123,6 +131,7 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       },
     }),
     merchantRoute({
+      name: 'audit',
       method: 'GET',
       path: '/merchant/audit',
       summary: 'Compares record and chain, and changes nothing',
@@ -132,6 +141,7 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
         answer(200, await orders.audit(rangeOf(query))),
     }),
     merchantRoute({
+      name: 'getHealth',
       method: 'GET',
       path: '/merchant/health',
       summary: 'Tells how orders, accounts and chains stand',
@@ -139,6 +149,7 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       run: async ({ orders }) => answer(200, await orders.health()),
     }),
     merchantRoute({
+      name: 'followOrders',
       method: 'GET',
       path: '/merchant/events',
       summary: 'Follows all orders, from the present on',

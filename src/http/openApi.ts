@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { createAnswerSchemas } from './answerSchemas.js'
 import { createBodySchemas } from './bodySchemas.js'
-import { problemTable } from './problemTable.js'
 import type { Route } from './route.js'
 
 type Json = Record<string, unknown>
@@ -23,7 +22,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
       description:
         'Integers are decimal strings, addresses lower case. Buyers show the token of their order, merchants what their shop asks for.',
     },
-    servers: [{ url: basePath || '/' }],
+    ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
     components: {
       schemas: componentSchemas(),
@@ -45,9 +44,10 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
 }
 
 function operation(route: Route): Json {
-  const { who, path, summary, body } = route
+  const { name, who, path, summary, body } = route
   const security = { buyer: 'buyerToken', merchant: 'merchant' } as const
   return {
+    operationId: name,
     summary,
     tags: [who],
     security: who === 'public' ? [] : [{ [security[who]]: [] }],
@@ -97,7 +97,7 @@ function response(name: Route['answers'][number]): Json {
 
 function problemResponse(): Json {
   return {
-    description: `A problem (RFC 9457), its reason one of: ${Object.keys(problemTable).join(', ')}`,
+    description: 'A problem (RFC 9457)',
     content: { 'application/problem+json': { schema: refTo('Problem') } },
   }
 }

@@ -34,6 +34,8 @@ export type MerchantCall = Call & {
 export type BodyName = keyof BodySchemas
 
 type RouteFields = {
+  /** What generated clients call it. */
+  name: string
   method: 'GET' | 'POST'
   /** Below the base path; segments in braces are filled in. */
   path: string

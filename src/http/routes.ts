@@ -13,6 +13,7 @@ export function createRoutes(basePath: string): readonly Route[] {
     ...merchantRoutes(createQuerySchemas()),
     {
       who: 'public',
+      name: 'getOpenApi',
       method: 'GET',
       path: '/openapi.json',
       summary: 'This document',
