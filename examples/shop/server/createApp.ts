@@ -1,5 +1,5 @@
 import type { DevChain } from 'countersign/devchain'
-import * as http from 'countersign/http'
+import { createPaymentHandler } from 'countersign/http'
 import type { Orders } from 'countersign/orders'
 import { Hono } from 'hono'
 import { authorizeMerchant } from './authorizeMerchant.js'
@@ -21,8 +21,7 @@ export type CreateAppParameters = {
 /** Everything the shop answers under its one origin. */
 export function createApp(parameters: CreateAppParameters): Hono {
   const { orders, chain, merchantKey, page } = parameters
-  // biome-ignore lint/suspicious/noExplicitAny: until the handler is there
-  const handlePayments = (http as any).createPaymentHandler?.(orders, {
+  const handlePayments = createPaymentHandler(orders, {
     basePath: '/payments',
     authorize: authorizeMerchant(merchantKey, [
       chain.clients.merchant.account.address,

@@ -1,8 +1,10 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './App.js'
+import { applyTheme } from './ui/theme.js'
 import './styles/index.css'
 
+applyTheme()
 const root = document.getElementById('root')
 if (root)
   createRoot(root).render(

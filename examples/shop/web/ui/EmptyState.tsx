@@ -3,7 +3,7 @@ import { Icon, type IconName } from './Icon.js'
 
 export type EmptyStateProps = {
   title: string
-  level?: 2 | 3 | undefined
+  level?: 1 | 2 | 3 | undefined
   icon?: IconName | undefined
   /** What to do about it. */
   action?: ReactNode
@@ -17,7 +17,7 @@ export function EmptyState({
   action,
   children,
 }: EmptyStateProps): ReactNode {
-  const Heading = level === 2 ? 'h2' : 'h3'
+  const Heading = `h${level}` as const
   return (
     <div className="empty">
       <Icon name={icon} size={36} />

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { formatClock } from '../api/formatClock.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Countdown } from '../ui/Countdown.js'
 import { Facts } from '../ui/Facts.js'
@@ -51,7 +52,7 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
         {isForAnyone ? '' : 'to collect '}
         exactly <strong>{words}</strong> from your account
         {isForAnyone ? ` to ${shortHex(to)}` : ''}, once, until{' '}
-        <strong>{formatTime(until)}</strong>.
+        <strong>{formatClock(until)}</strong>.
       </p>
       <Facts
         items={[
@@ -60,7 +61,7 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
           [
             'Until',
             <span key="until">
-              {formatTime(until)} (<Countdown until={until} />)
+              {formatClock(until)} (<Countdown until={until} />)
             </span>,
           ],
           ...commonFacts(request),
@@ -92,7 +93,7 @@ function CancellationWords({
           <>
             your payment of <strong>{words}</strong> to{' '}
             <strong>{shortHex(ended.to)}</strong>, signed until{' '}
-            {formatTime(ended.until)}
+            {formatClock(ended.until)}
           </>
         ) : (
           'a payment this wallet has no memory of, by its number'
@@ -141,12 +142,4 @@ function commonFacts({
     ['Network', `${networkName(31337)} (31337)`],
     ['Number', <AddressText key="nonce" address={nonce} label="number" />],
   ]
-}
-
-function formatTime(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString([], {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  })
 }

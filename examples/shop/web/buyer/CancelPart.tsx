@@ -1,0 +1,80 @@
+import { type ReactNode, useState } from 'react'
+import { Button, ButtonLink } from '../ui/Button.js'
+import { Notice } from '../ui/Notice.js'
+import { cancelPayment } from './cancelPayment.js'
+import { type Connection, connect, useConnection } from './connection.js'
+import { FailureNotice } from './FailureNotice.js'
+import type { OrderPartProps } from './OrderPanel.js'
+import { useTask } from './useTask.js'
+import { WalletDialog } from './WalletDialog.js'
+
+const cancelable = ['stored', 'capturing', 'voided']
+const over = ['canceled', 'expired', 'voided']
+
+/** The way back, while there is one, and a new beginning after it. */
+export function CancelPart({
+  access,
+  config,
+  kept,
+  followed,
+}: OrderPartProps): ReactNode {
+  const { state } = followed.order
+  const connection = useConnection()
+  const { isRunning, error, run } = useTask()
+  const [isChoosing, setChoosing] = useState(false)
+  const wasSigned = followed.times.accepted !== undefined
+  const canCancel = cancelable.includes(state) && wasSigned
+  const isKept = followed.newest === 'cancelRequested'
+
+  function cancel(getConnection: () => Promise<Connection>): void {
+    run(async (signal) => {
+      const connection = await getConnection()
+      const order = await cancelPayment({ access, connection, config, signal })
+      followed.show(order)
+    })
+  }
+  return (
+    <>
+      {isKept && state === 'capturing' && (
+        <Notice tone="warn" title="A capture is under way">
+          Your cancellation is kept. It is sent if the capture fails; if the
+          capture is mined, you have paid.
+        </Notice>
+      )}
+      {error !== undefined && canCancel && (
+        <FailureNotice
+          error={error}
+          purchase={{ ...config, amount: kept.amount }}
+          connection={connection}
+          run={run}
+          onHelped={cancel}
+        />
+      )}
+      <div className="row">
+        {canCancel && (
+          <Button
+            busy={isRunning}
+            onClick={() =>
+              connection ? cancel(async () => connection) : setChoosing(true)
+            }
+          >
+            {isRunning ? 'Canceling' : 'Cancel payment'}
+          </Button>
+        )}
+        {over.includes(state) && (
+          <ButtonLink href="/" variant={canCancel ? 'quiet' : 'primary'}>
+            Order again
+          </ButtonLink>
+        )}
+      </div>
+      <WalletDialog
+        open={isChoosing}
+        onChoose={(wallet) => {
+          setChoosing(false)
+          cancel(() => connect(wallet))
+        }}
+        onClose={() => setChoosing(false)}
+      />
+    </>
+  )
+}

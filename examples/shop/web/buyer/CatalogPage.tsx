@@ -1,0 +1,99 @@
+import { type ReactNode, useState } from 'react'
+import { keepOrder } from '../api/keptOrders.js'
+import { type Product, placeOrder } from '../api/shop.js'
+import { navigate } from '../navigation.js'
+import { Button } from '../ui/Button.js'
+import { brand } from '../ui/brand.js'
+import { Money } from '../ui/Money.js'
+import { Notice } from '../ui/Notice.js'
+import { PageShell } from '../ui/PageShell.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import { ProductArt } from './ProductArt.js'
+import { useConfig } from './useConfig.js'
+import { useTask } from './useTask.js'
+
+/** What there is to buy. */
+export function CatalogPage(): ReactNode {
+  const config = useConfig()
+  const [chosen, setChosen] = useState<string>()
+  const { isRunning, error, run } = useTask()
+  function order(product: Product): void {
+    setChosen(product.id)
+    run(async () => {
+      const { orderId, buyerToken } = await placeOrder(product.id)
+      const { id, amount } = product
+      keepOrder(orderId, { buyerToken, product: id, amount })
+      navigate(`/order/${orderId}`)
+    })
+  }
+  return (
+    <PageShell title={brand.line}>
+      <div className="hero">
+        <h1>{brand.line}</h1>
+        <p>
+          You sign a payment, and nothing moves until we ship. No gas, no
+          account, no card. Change your mind before that and cancel it.
+        </p>
+      </div>
+      {error !== undefined && (
+        <Notice tone="bad" title="The order was not placed">
+          The shop did not answer as it should. Try again in a moment.
+        </Notice>
+      )}
+      {config ? (
+        <ul className="products" aria-label="Products">
+          {config.products.map((product) => (
+            <ProductCard
+              key={product.id}
+              product={product}
+              symbol={config.symbol}
+              busy={isRunning && chosen === product.id}
+              onOrder={() => order(product)}
+            />
+          ))}
+        </ul>
+      ) : (
+        <Skeleton lines={6} label="Loading the products" />
+      )}
+    </PageShell>
+  )
+}
+
+function ProductCard({
+  product,
+  symbol,
+  busy,
+  onOrder,
+}: {
+  product: Product
+  symbol: string
+  busy: boolean
+  onOrder: () => void
+}): ReactNode {
+  const { id, name, description, amount, capture } = product
+  return (
+    <li className="product card">
+      <ProductArt id={id} />
+      <div className="product-words">
+        <h2>{name}</h2>
+        <p className="muted">{description}</p>
+        <p className="product-terms small muted">
+          {capture === 'atOnce'
+            ? 'Collected at once, delivered at once'
+            : 'Collected when it ships'}
+        </p>
+      </div>
+      <div className="product-foot">
+        <Money amount={amount} symbol={symbol} large />
+        <Button
+          variant="primary"
+          busy={busy}
+          onClick={onOrder}
+          aria-label={`Order ${name}`}
+        >
+          Order
+        </Button>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+import { ButtonLink } from '../ui/Button.js'
+import { EmptyState } from '../ui/EmptyState.js'
+import { PageShell } from '../ui/PageShell.js'
+
+/** The same for strangers as for what never was. */
+export function OrderNotFound(): ReactNode {
+  return (
+    <NotFound title="Order not found">
+      There is no such order for this browser. An order is shown only where it
+      was placed.
+    </NotFound>
+  )
+}
+
+export function NotFound({
+  title,
+  children,
+}: {
+  title: string
+  children: ReactNode
+}): ReactNode {
+  const action = <ButtonLink href="/">See what there is</ButtonLink>
+  return (
+    <PageShell title={title}>
+      <EmptyState title={title} level={1} action={action}>
+        {children}
+      </EmptyState>
+    </PageShell>
+  )
+}

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import type { KeptOrder } from '../api/keptOrders.js'
+import { Link } from '../Link.js'
+import { Notice } from '../ui/Notice.js'
+import { PageShell } from '../ui/PageShell.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import { OrderNotFound } from './NotFound.js'
+import { OrderPanel } from './OrderPanel.js'
+import { OrderSummary } from './OrderSummary.js'
+import { orderWords } from './orderWords.js'
+import { pointOf } from './pointOf.js'
+import { useConfig } from './useConfig.js'
+import { useOrder } from './useOrder.js'
+
+/** One order, from its signature to the end. */
+export function OrderPage({
+  orderId,
+  kept,
+}: {
+  orderId: string
+  kept: KeptOrder
+}): ReactNode {
+  const config = useConfig()
+  const access = { orderId, token: kept.buyerToken }
+  const followed = useOrder(access)
+  const { order, link } = followed
+  if (link === 'notFound') return <OrderNotFound />
+  const title = order ? orderWords[pointOf(order)].title : 'Your order'
+  return (
+    <PageShell title={title}>
+      <div className="stack">
+        <p className="small">
+          <Link href="/">All products</Link>
+        </p>
+        {link === 'lost' && (
+          <Notice tone="warn" title="The shop cannot be reached">
+            Trying again until it answers. Nothing is lost: what you signed and
+            what the chain holds stay as they are.
+          </Notice>
+        )}
+        {config && order ? (
+          <div className="order">
+            <OrderPanel
+              access={access}
+              config={config}
+              kept={kept}
+              followed={{ ...followed, order }}
+            />
+            <OrderSummary
+              orderId={orderId}
+              order={order}
+              config={config}
+              product={config.products.find(({ id }) => id === kept.product)}
+            />
+          </div>
+        ) : (
+          <Skeleton lines={8} label="Loading your order" />
+        )}
+      </div>
+    </PageShell>
+  )
+}

@@ -1,0 +1,61 @@
+import { type ReactNode, useState } from 'react'
+import type { KeptOrder } from '../api/keptOrders.js'
+import type { BuyerOrder, OrderAccess } from '../api/payments.js'
+import type { ShopConfig } from '../api/shop.js'
+import { Card } from '../ui/Card.js'
+import { Timeline } from '../ui/Timeline.js'
+import type { PayPhase } from './authorizePayment.js'
+import { CancelPart } from './CancelPart.js'
+import { orderSteps } from './orderSteps.js'
+import { orderWords } from './orderWords.js'
+import { PayPart } from './PayPart.js'
+import { pointOf } from './pointOf.js'
+import { TimeLeft } from './TimeLeft.js'
+import type { useOrder } from './useOrder.js'
+
+export type OrderPartProps = {
+  access: OrderAccess
+  config: ShopConfig
+  kept: KeptOrder
+  followed: ReturnType<typeof useOrder> & { order: BuyerOrder }
+}
+
+/** How the order stands, and what its buyer can do about it. */
+export function OrderPanel(props: OrderPartProps): ReactNode {
+  const { config, kept, followed } = props
+  const { order, times, newest } = followed
+  const [phase, setPhase] = useState<PayPhase>()
+  const point = pointOf(order, phase)
+  const { title, text } = orderWords[point]
+  const product = config.products.find(({ id }) => id === kept.product)
+  return (
+    <div className="stack">
+      <Card>
+        <div className="stack">
+          <div className="stack stack-tight">
+            <h1>{title}</h1>
+            <p className="muted">{text}</p>
+          </div>
+          <TimeLeft point={point} window={order.window} />
+          {order.state === 'drafted' && (
+            <PayPart {...props} onPhase={setPhase} phase={phase} />
+          )}
+          <CancelPart {...props} />
+        </div>
+      </Card>
+      <Card title="What happens">
+        <Timeline
+          label="The payment’s way"
+          state={point}
+          steps={orderSteps({
+            point,
+            times,
+            newest,
+            hash: order.transaction?.hash,
+            isAtOnce: product?.capture === 'atOnce',
+          })}
+        />
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import type { ReactNode } from 'react'
+import type { BuyerOrder } from '../api/payments.js'
+import type { Product, ShopConfig } from '../api/shop.js'
+import { AddressText } from '../ui/AddressText.js'
+import { Card } from '../ui/Card.js'
+import { Facts } from '../ui/Facts.js'
+import { HashLink } from '../ui/HashLink.js'
+import { Money } from '../ui/Money.js'
+import { ProductArt } from './ProductArt.js'
+
+/** What is bought, from whom, and on what terms. */
+export function OrderSummary({
+  orderId,
+  order,
+  config,
+  product,
+}: {
+  orderId: string
+  order: BuyerOrder
+  config: ShopConfig
+  product: Product | undefined
+}): ReactNode {
+  const { amount, recipient, token } = order
+  const { symbol } = config
+  return (
+    <Card title="Your order">
+      {product && (
+        <div className="summary-product">
+          <ProductArt id={product.id} />
+          <div>
+            <p>
+              <strong>{product.name}</strong>
+            </p>
+            <p className="muted small">{product.description}</p>
+          </div>
+        </div>
+      )}
+      <Facts
+        items={[
+          ['Amount', <Money key="amount" amount={amount} symbol={symbol} />],
+          [
+            'Collected',
+            product?.capture === 'atOnce' ? 'at once' : 'when it ships',
+          ],
+          [
+            'To',
+            <AddressText
+              key="to"
+              address={recipient}
+              label="the shop’s address"
+            />,
+          ],
+          [
+            'Token',
+            <AddressText key="token" address={token} label="token address" />,
+          ],
+          [
+            'Order',
+            <HashLink key="order" hash={orderId} label="order number" />,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}

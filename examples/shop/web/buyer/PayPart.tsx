@@ -1,0 +1,120 @@
+import { type ReactNode, useState } from 'react'
+import { developmentChainId } from '../api/chain.js'
+import { Button } from '../ui/Button.js'
+import { useNow } from '../ui/clock.js'
+import { Money } from '../ui/Money.js'
+import { Notice } from '../ui/Notice.js'
+import type { AnnouncedWallet } from '../wallet/types.js'
+import { authorizePayment, type PayPhase } from './authorizePayment.js'
+import { ConnectedWallet } from './ConnectedWallet.js'
+import { type Connection, connect, useConnection } from './connection.js'
+import { FailureNotice } from './FailureNotice.js'
+import type { OrderPartProps } from './OrderPanel.js'
+import { useTask } from './useTask.js'
+import { WalletDialog } from './WalletDialog.js'
+
+const phaseWords: Record<PayPhase, string> = {
+  checking: 'Checking',
+  signing: 'Confirm in your wallet',
+  sending: 'Handing it to the shop',
+}
+
+/** What is paid, and the button. */
+export function PayPart({
+  access,
+  config,
+  kept,
+  followed,
+  phase,
+  onPhase,
+}: OrderPartProps & {
+  phase: PayPhase | undefined
+  onPhase: (phase: PayPhase | undefined) => void
+}): ReactNode {
+  const connection = useConnection()
+  const { isRunning, error, run } = useTask()
+  const [isChoosing, setChoosing] = useState(false)
+  const [isLost, setLost] = useState(false)
+  const isOver = useNow() >= Number(followed.order.window.validBefore)
+  const purchase = { ...config, amount: kept.amount }
+
+  if (config.chainId !== developmentChainId)
+    return (
+      <Notice tone="bad" title="Nothing is signed here">
+        This shop is set up for chain {config.chainId}. The page is a
+        demonstration and signs for the development chain ({developmentChainId})
+        only.
+      </Notice>
+    )
+
+  function pay(getConnection: () => Promise<Connection>): void {
+    run(async (signal) => {
+      try {
+        const connection = await getConnection()
+        const order = await authorizePayment({
+          access,
+          connection,
+          config,
+          kept,
+          onPhase,
+          onReachable: (isReachable) => setLost(!isReachable),
+          signal,
+        })
+        followed.show(order)
+      } finally {
+        onPhase(undefined)
+      }
+    })
+  }
+  function choose(wallet: AnnouncedWallet): void {
+    setChoosing(false)
+    pay(() => connect(wallet))
+  }
+  return (
+    <>
+      <Money amount={kept.amount} symbol={config.symbol} large />
+      {connection && (
+        <ConnectedWallet
+          connection={connection}
+          run={run}
+          disabled={isRunning}
+        />
+      )}
+      {error !== undefined && (
+        <FailureNotice
+          error={error}
+          purchase={purchase}
+          connection={connection}
+          run={run}
+          onHelped={pay}
+        />
+      )}
+      {isLost && isRunning && (
+        <Notice tone="warn" title="The shop does not answer">
+          Trying again until it does. Leave this page open: your signature is
+          kept in it and nowhere else.
+        </Notice>
+      )}
+      <Button
+        variant="primary"
+        wide
+        busy={isRunning}
+        disabled={isOver}
+        onClick={() =>
+          connection ? pay(async () => connection) : setChoosing(true)
+        }
+      >
+        {isRunning
+          ? phase
+            ? phaseWords[phase]
+            : 'Waiting for your wallet'
+          : 'Authorize payment'}
+      </Button>
+      <WalletDialog
+        open={isChoosing}
+        onChoose={choose}
+        onClose={() => setChoosing(false)}
+      />
+    </>
+  )
+}

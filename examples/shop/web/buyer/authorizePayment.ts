@@ -1,0 +1,71 @@
+import { type Payment, parseAmount, signPayment } from 'countersign'
+import { developmentChainId, getTokenBalance } from '../api/chain.js'
+import { keepTrying } from '../api/keepTrying.js'
+import type { KeptOrder } from '../api/keptOrders.js'
+import {
+  type BuyerOrder,
+  getPayment,
+  type OrderAccess,
+  postPayment,
+} from '../api/payments.js'
+import type { ShopConfig } from '../api/shop.js'
+import type { Connection } from './connection.js'
+import { TooLittleMoney, WrongNetwork } from './failures.js'
+
+export type PayPhase = 'checking' | 'signing' | 'sending'
+
+export type AuthorizePaymentParameters = {
+  access: OrderAccess
+  connection: Connection
+  config: ShopConfig
+  kept: KeptOrder
+  onPhase: (phase: PayPhase) => void
+  onReachable: (isReachable: boolean) => void
+  signal: AbortSignal
+}
+
+/**
+ * Has the wallet sign what the buyer was shown, and hands it to the shop. The
+ * signature stays in memory: who reloads before the shop has it signs again.
+ */
+export async function authorizePayment(
+  parameters: AuthorizePaymentParameters,
+): Promise<BuyerOrder> {
+  const { access, connection, config, kept, onPhase } = parameters
+  onPhase('checking')
+  const payment = await check(parameters)
+  onPhase('signing')
+  const signed = await signPayment(connection.provider, {
+    payment,
+    expect: {
+      // Not from the configuration: no public chain is ever signed for.
+      chainId: developmentChainId,
+      token: config.token,
+      to: config.recipient,
+      amount: kept.amount,
+      decimals: config.decimals,
+      maxWindow: BigInt(config.window) + 120n,
+    },
+  })
+  onPhase('sending')
+  return keepTrying(() => postPayment(access, signed), parameters)
+}
+
+/** What can be known before the wallet is asked. */
+async function check({
+  access,
+  connection: { provider, account },
+  config,
+  kept,
+  ...options
+}: AuthorizePaymentParameters): Promise<Payment> {
+  const [chainId, balance, paymentFor] = await Promise.all([
+    provider.request({ method: 'eth_chainId' }).then(Number),
+    keepTrying(() => getTokenBalance(config.token, account), options),
+    keepTrying(() => getPayment(access), options),
+  ])
+  if (chainId !== developmentChainId) throw new WrongNetwork(chainId)
+  if (balance < parseAmount(kept.amount, config.decimals))
+    throw new TooLittleMoney(balance)
+  return paymentFor(account)
+}

@@ -1,0 +1,139 @@
+import {
+  formatAmount,
+  SigningDeclinedError,
+  UnexpectedPaymentError,
+  WalletError,
+  WrongWalletError,
+} from 'countersign'
+import { Problem, Unreachable } from '../api/Problem.js'
+import type { ShopConfig } from '../api/shop.js'
+import { groupAmount, shortHex } from '../ui/format.js'
+import type { Tone } from '../ui/states.js'
+import { TooLittleMoney, WrongNetwork } from './failures.js'
+
+/** What went wrong, in words, and what helps. */
+export type Failure = {
+  title: string
+  text: string
+  tone: Tone
+  help?: 'switchNetwork' | 'changeAccount' | 'testMoney' | undefined
+}
+
+export type Purchase = Pick<ShopConfig, 'decimals' | 'symbol'> & {
+  amount: string
+}
+
+export function explainFailure(error: unknown, purchase: Purchase): Failure {
+  if (error instanceof WrongNetwork) return wrongNetwork(error.chainId)
+  if (error instanceof TooLittleMoney)
+    return tooLittleMoney(purchase, error.balance)
+  if (error instanceof SigningDeclinedError) return declined
+  if (error instanceof WrongWalletError) return wrongWallet(error)
+  if (error instanceof UnexpectedPaymentError) return unexpected
+  if (error instanceof Problem) return explainProblem(error, purchase)
+  if (error instanceof Unreachable) return unreachable
+  return explainWallet(error)
+}
+
+const declined: Failure = {
+  title: 'You declined in your wallet',
+  text: 'Nothing was signed and no money moved. You can try again while the order is open.',
+  tone: 'neutral',
+}
+
+const unexpected: Failure = {
+  title: 'This is not what you ordered',
+  text: 'The shop asked for another payment than this page shows, so your wallet was not asked.',
+  tone: 'bad',
+}
+
+const unreachable: Failure = {
+  title: 'The shop cannot be reached',
+  text: 'Nothing is lost. Try again in a moment.',
+  tone: 'warn',
+}
+
+function wrongNetwork(chainId: number): Failure {
+  const name = chainId === 8453 ? 'Base' : `chain ${chainId}`
+  return {
+    title: 'Your wallet is on another network',
+    text: `It is on ${name}. This shop takes payments on the development chain (31337) only, and asks for a signature nowhere else.`,
+    tone: 'warn',
+    help: 'switchNetwork',
+  }
+}
+
+function tooLittleMoney(
+  { amount, symbol, decimals }: Purchase,
+  balance?: bigint,
+): Failure {
+  const held =
+    balance === undefined
+      ? 'less'
+      : `${groupAmount(formatAmount(balance, decimals))} ${symbol}`
+  return {
+    title: 'Too little money in this account',
+    text: `It holds ${held}; the payment needs ${groupAmount(amount)} ${symbol}. Choose another account, or get test money from the development chain.`,
+    tone: 'warn',
+    help: 'testMoney',
+  }
+}
+
+function wrongWallet({ details }: WrongWalletError): Failure {
+  if (details.field === 'chainId') return wrongNetwork(Number(details.found))
+  return {
+    title: 'Another account signed this payment',
+    text: `Only ${shortHex(String(details.expected))} can do this. Choose it in your wallet and try again.`,
+    tone: 'warn',
+    help: 'changeAccount',
+  }
+}
+
+function explainProblem(problem: Problem, purchase: Purchase): Failure {
+  const tone = 'warn'
+  switch (problem.reason) {
+    case 'insufficientFunds':
+    case 'exposureTooHigh':
+      return tooLittleMoney(purchase)
+    case 'expired':
+    case 'expiresTooSoon':
+    case 'deadlinePassed':
+      return {
+        title: 'The time is over',
+        text: 'The order was open for too short a time to finish this. No money moved; order again.',
+        tone,
+      }
+    case 'notOpen':
+    case 'consumed':
+    case 'captureInFlight':
+      return {
+        title: 'Too late for this',
+        text: 'The order has moved on in the meantime; its state is shown here.',
+        tone,
+      }
+    default:
+      return {
+        title: 'The shop did not take it',
+        text: `${problem.message} No money moved.`,
+        tone,
+      }
+  }
+}
+
+function explainWallet(error: unknown): Failure {
+  const code =
+    error instanceof WalletError ? error.details.code : Object(error).code
+  if (code === 4001) return declined
+  if (code === -32_002)
+    return {
+      title: 'Your wallet is waiting for an answer',
+      text: 'Open it and answer what it asked before, then try again.',
+      tone: 'warn',
+    }
+  return {
+    title: 'Your wallet gave no signature',
+    text: 'Nothing was signed and no money moved. Try again, or choose another wallet.',
+    tone: 'warn',
+    help: 'changeAccount',
+  }
+}

@@ -1,0 +1,171 @@
+import type { ReactNode } from 'react'
+import { formatClock } from '../api/formatClock.js'
+import { HashLink } from '../ui/HashLink.js'
+import type { StepStatus, TimelineStep } from '../ui/Timeline.js'
+import type { OrderPoint } from './pointOf.js'
+import type { FollowedOrder } from './useOrder.js'
+
+type StepsParameters = Pick<FollowedOrder, 'times' | 'newest'> & {
+  point: OrderPoint
+  hash: string | undefined
+  /** Whether the shop captures as soon as it has the payment. */
+  isAtOnce: boolean
+}
+
+/** How far each point is on the way to the money’s arrival. */
+const progress: Partial<Record<OrderPoint, number>> = {
+  drafted: 0,
+  signed: 1,
+  stored: 2,
+  capturing: 3,
+  preconfirmed: 4,
+  included: 5,
+  safe: 5,
+  finalized: 6,
+}
+
+/** What happened to an order and what comes next. */
+export function orderSteps(parameters: StepsParameters): TimelineStep[] {
+  const { point, times } = parameters
+  const wasSigned = times.accepted !== undefined
+  switch (point) {
+    case 'canceling':
+    case 'canceled':
+      return cancelSteps(parameters)
+    case 'voided':
+    case 'expired':
+    case 'consumed':
+      return endSteps(parameters, wasSigned)
+    default:
+      return paySteps(parameters)
+  }
+}
+
+function paySteps(parameters: StepsParameters): TimelineStep[] {
+  const { point, times, hash, isAtOnce, newest } = parameters
+  const reached = progress[point] ?? 0
+  const isWaiting = point === 'stored' && !isAtOnce
+  const statusOf = (index: number): StepStatus => {
+    if (index < reached) return 'done'
+    return index === reached && !isWaiting ? 'current' : 'todo'
+  }
+  const steps: [string, string, number | undefined, ReactNode][] = [
+    ['signed', 'Signed by you', times.accepted, undefined],
+    ['stored', 'Stored by the shop', times.accepted, storedNote(point)],
+    [
+      'capturing',
+      'Capture sent',
+      times.capturing,
+      captureNote(point, {
+        isAtOnce,
+        wasRejected: newest === 'captureRejected',
+      }),
+    ],
+    [
+      'preconfirmed',
+      'Pre-confirmed',
+      times.preconfirmed ?? times.captured,
+      point === 'preconfirmed' && 'The network has it in its next block.',
+    ],
+    [
+      'included',
+      'Included in a block',
+      times.captured,
+      reached >= 5 && hash && <HashLink hash={hash} />,
+    ],
+    [
+      'final',
+      'Final',
+      times.graded,
+      point === 'safe' && 'Safe already; final in a moment.',
+    ],
+  ]
+  return steps.map(([key, title, at, note], index) => ({
+    key,
+    title,
+    note: note || undefined,
+    status: statusOf(index),
+    time: statusOf(index) === 'done' ? <Clock at={at} /> : undefined,
+  }))
+}
+
+function storedNote(point: OrderPoint): ReactNode {
+  return point === 'signed' && 'The shop checks it with the token.'
+}
+
+function captureNote(
+  point: OrderPoint,
+  { isAtOnce, wasRejected }: { isAtOnce: boolean; wasRejected: boolean },
+): ReactNode {
+  if (point !== 'stored') return undefined
+  if (wasRejected)
+    return 'The token refused it. Is the money still in the account? The shop can try again.'
+  return isAtOnce
+    ? 'Any moment now.'
+    : 'The shop does this when it ships. Until then you can cancel.'
+}
+
+function cancelSteps({ point, times, hash }: StepsParameters): TimelineStep[] {
+  const isDone = point === 'canceled'
+  return [
+    ...signedSteps(times),
+    {
+      key: 'canceling',
+      title: 'Cancellation sent',
+      status: 'done',
+      time: <Clock at={times.canceling} />,
+    },
+    {
+      key: 'canceled',
+      title: 'Canceled on the chain',
+      status: isDone ? 'done' : 'current',
+      note: isDone
+        ? hash && <HashLink hash={hash} />
+        : 'A capture that is mined first would still win.',
+      time: isDone && <Clock at={times.canceled} />,
+    },
+  ]
+}
+
+const ends: Partial<Record<OrderPoint, [string, string]>> = {
+  voided: ['Given up by the shop', 'The shop will not collect this payment.'],
+  expired: ['Not collected in time', 'The signature is worth nothing now.'],
+  consumed: [
+    'Spent on something else',
+    'The chain shows this number as used, but not by this payment. Ask the shop.',
+  ],
+}
+
+function endSteps(
+  { point, times }: StepsParameters,
+  wasSigned: boolean,
+): TimelineStep[] {
+  const [title, note] = ends[point] ?? ['Ended', '']
+  const time = <Clock at={times[point]} />
+  if (!wasSigned && point === 'expired')
+    return [
+      { key: 'signed', title: 'Not signed in time', status: 'failed', time },
+    ]
+  const status = point === 'voided' ? 'skipped' : 'failed'
+  const end: TimelineStep = { key: point, title, note, status, time }
+  return wasSigned ? [...signedSteps(times), end] : [end]
+}
+
+function signedSteps(times: StepsParameters['times']): TimelineStep[] {
+  const time = <Clock at={times.accepted} />
+  return [
+    { key: 'signed', title: 'Signed by you', status: 'done', time },
+    { key: 'stored', title: 'Stored by the shop', status: 'done', time },
+  ]
+}
+
+/** When something happened, in Unix milliseconds. */
+function Clock({ at }: { at: number | undefined }): ReactNode {
+  return (
+    at !== undefined && (
+      <time dateTime={new Date(at).toISOString()}>
+        {formatClock(at / 1000)}
+      </time>
+    )
+  )
+}

@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'react'
+import { getChainTime } from '../api/chain.js'
+import { followOrder, type OrderNews } from '../api/followOrder.js'
+import type { BuyerOrder, OrderAccess } from '../api/payments.js'
+import { setChainTime } from '../ui/clock.js'
+
+export type FollowedOrder = {
+  order: BuyerOrder | undefined
+  /** When each kind of event happened last, Unix milliseconds. */
+  times: Readonly<Record<string, number>>
+  /** The kind of the newest event. */
+  newest: string | undefined
+  link: 'live' | 'lost' | 'notFound'
+}
+
+const nothing: FollowedOrder = {
+  order: undefined,
+  times: {},
+  newest: undefined,
+  link: 'live',
+}
+
+/** An order as it stands and moves, and a way to show an answer at once. */
+export function useOrder(
+  access: OrderAccess,
+): FollowedOrder & { show: (order: BuyerOrder) => void } {
+  const { orderId, token } = access
+  const [followed, setFollowed] = useState(nothing)
+  useEffect(() => {
+    const ending = new AbortController()
+    const { signal } = ending
+    const change = (changes: Partial<FollowedOrder>): void => {
+      if (!signal.aborted) setFollowed((now) => ({ ...now, ...changes }))
+    }
+    setFollowed(nothing)
+    followOrder(
+      { orderId, token },
+      {
+        signal,
+        onReachable: (isReachable) =>
+          change({ link: isReachable ? 'live' : 'lost' }),
+        onNews: (news) => {
+          if (!signal.aborted) setFollowed((now) => take(now, news))
+        },
+      },
+    ).catch(() => change({ link: 'notFound' }))
+    keepTime(signal)
+    return () => ending.abort()
+  }, [orderId, token])
+  return {
+    ...followed,
+    show: (order) => setFollowed((now) => ({ ...now, order })),
+  }
+}
+
+function take(
+  now: FollowedOrder,
+  { type, at, order }: OrderNews,
+): FollowedOrder {
+  // How it stands is told again after each lost connection; it is no event.
+  return type === 'status'
+    ? { ...now, order }
+    : { ...now, order, newest: type, times: { ...now.times, [type]: at } }
+}
+
+/** Windows close by the chain's clock, so the countdowns follow it. */
+function keepTime(signal: AbortSignal): void {
+  const read = (): void => {
+    getChainTime().then(setChainTime, () => undefined)
+  }
+  const timer = setInterval(read, 10_000)
+  signal.addEventListener('abort', () => clearInterval(timer))
+  read()
+}
