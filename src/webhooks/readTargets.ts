@@ -1,5 +1,5 @@
+import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
 import { hostOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
@@ -11,6 +11,8 @@ type CreateSigner = (secret: string) => Signer
 
 const secretForm =
   /^whsec_((?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?)$/
+
+const pemForm = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /**
  * Checks all targets, before anything is sent.
@@ -158,13 +160,16 @@ function readFrom(given: unknown, field: string): CheckedTarget['from'] {
 
 function readCa(given: unknown, field: string): string | undefined {
   if (given === undefined) return undefined
-  try {
-    if (typeof given === 'string' && given.includes('-BEGIN CERTIFICATE-')) {
-      createSecureContext({ ca: given })
-      return given
-    }
-  } catch {
-    // What is wrong with it may quote it.
-  }
+  if (typeof given === 'string' && isPem(given)) return given
   throw new WebhookTargetError({ field, expected: 'certificates in PEM' })
+}
+
+function isPem(text: string): boolean {
+  const certificates = text.match(pemForm) ?? []
+  try {
+    for (const certificate of certificates) new X509Certificate(certificate)
+    return certificates.length > 0
+  } catch {
+    return false
+  }
 }
