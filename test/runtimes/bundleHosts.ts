@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 import { folder } from './runtimes.js'
 
+/** What a project has to have installed. */
+const packages = ['countersign', 'countersign/*', 'viem', 'viem/*']
+
 /**
  * Bundles what plays the suite into a project that has the package installed.
  * Programs import the package there; workers and pages have it in their bundle.
@@ -22,7 +25,7 @@ export async function bundleHosts(project: string): Promise<void> {
     ...shared,
     entryPoints: host('program'),
     outExtension: { '.js': '.mjs' },
-    packages: 'external',
+    external: packages,
     platform: 'node',
   })
   await build({

@@ -2,9 +2,10 @@
 import process from 'node:process'
 import { playSuite } from '../suite/playSuite.js'
 import type { Report, Setting } from '../suite/types.js'
+import { mountServer } from './mountServer.js'
 
 const setting: Setting = JSON.parse(process.argv[2] ?? '')
-const results = await playSuite(setting)
+const results = await playSuite(setting, { mount: mountServer })
 const report: Report = { runtime: describeRuntime(), results }
 process.stdout.write(JSON.stringify(report))
 

@@ -1,14 +1,9 @@
 import { signPayment } from 'countersign'
-import {
-  createOrders,
-  memoryStore,
-  type Orders,
-  type SealContext,
-  sealer,
-} from 'countersign/orders'
+import { memoryStore, type Orders, type SealContext } from 'countersign/orders'
 import { storeCases } from 'countersign/testing'
 import { expectEqual } from './expectEqual.js'
 import { failureOf } from './failureOf.js'
+import { newSealer, openOrders } from './openOrders.js'
 import { amount } from './signedPayment.js'
 import type { Stage, StagedCase } from './types.js'
 
@@ -73,23 +68,6 @@ const context: SealContext = {
   token: `0x${'ab'.repeat(20)}`,
   payer: `0x${'cd'.repeat(20)}`,
   nonce: `0x${'ef'.repeat(32)}`,
-}
-
-const newSealer = () =>
-  sealer({
-    keys: { 'key-1': crypto.getRandomValues(new Uint8Array(32)) },
-    current: 'key-1',
-  })
-
-function openOrders({ reader, token, seller }: Stage): Orders {
-  return createOrders({
-    store: memoryStore({ volatile: true }),
-    volatile: true,
-    seal: newSealer(),
-    tokens: [{ client: reader, token }],
-    wallets: [seller],
-    policy: { pollingInterval: 50 },
-  })
 }
 
 /** Up to the accepted signature. */

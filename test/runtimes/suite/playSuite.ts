@@ -1,10 +1,11 @@
+import { httpCases } from './httpCases.js'
 import { messageCases } from './messageCases.js'
 import { openStage } from './openStage.js'
 import { orderCases } from './orderCases.js'
 import { paymentCases } from './paymentCases.js'
 import { readCases } from './readCases.js'
 import { signCases } from './signCases.js'
-import type { CaseResult, Setting, StagedCase } from './types.js'
+import type { CaseResult, Host, Setting, StagedCase } from './types.js'
 
 const cases: readonly StagedCase[] = [
   ...messageCases,
@@ -14,14 +15,14 @@ const cases: readonly StagedCase[] = [
   ...orderCases,
 ]
 
-/** Plays every case, one after the other, and first those of the host. */
+/** Plays every case, one after the other. */
 export async function playSuite(
   setting: Setting,
-  hostCases: readonly StagedCase[] = [],
+  { cases: hostCases = [], mount }: Host,
 ): Promise<CaseResult[]> {
   const stage = openStage(setting)
   const results: CaseResult[] = []
-  for (const { name, run } of [...hostCases, ...cases]) {
+  for (const { name, run } of [...hostCases, ...cases, ...httpCases(mount)]) {
     try {
       await run(stage)
       results.push({ name })

@@ -2,7 +2,7 @@ import { capturePayment, waitForOutcome } from 'countersign'
 import { decodeTokenLog, type TokenEvent } from 'countersign/reads'
 import { type Address, type Hex, padHex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { sendTransaction } from 'viem/actions'
+import { sendTransaction, waitForTransactionReceipt } from 'viem/actions'
 import { expectEqual } from './expectEqual.js'
 import { signedPayment } from './signedPayment.js'
 import type { Stage, StagedCase } from './types.js'
@@ -32,7 +32,8 @@ export const readCases: readonly StagedCase[] = [
       const counts = () =>
         reader.getTransactionCount({ address, block: 'latest' })
       const before = await counts()
-      await sendTransaction(seller, { to, value: 5n })
+      const hash = await sendTransaction(seller, { to, value: 5n })
+      await waitForTransactionReceipt(seller, { hash })
       const balance = await reader.getBalance({ address: to, block: 'latest' })
       expectEqual([balance, await counts()], [5n, before + 1])
     },

@@ -27,6 +27,22 @@ export type StagedCase = {
   run: (stage: Stage) => void | Promise<void>
 }
 
+/** Puts a handler behind a server, and says how to ask it. */
+export type Mount = (
+  handler: (request: Request) => Promise<Response>,
+) => Promise<{
+  origin: string
+  send(request: Request): Promise<Response>
+  stop(): Promise<unknown>
+}>
+
+/** What a host of the suite brings along. */
+export type Host = {
+  /** Cases of its own, played first. */
+  cases?: readonly StagedCase[] | undefined
+  mount: Mount
+}
+
 /** What became of one case; JSON. */
 export type CaseResult = {
   name: string
