@@ -83,6 +83,7 @@ export type CreateOrdersParameters = {
   /** Further recipients, for Transfer payments. */
   recipients?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
+  /** Told of what is done, how long it took, and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
   /** Allows a store that forgets when the process ends. */
   volatile?: boolean | undefined

@@ -6,12 +6,14 @@ import { takesPayment } from './checkAccept.js'
 import { hashBuyerToken } from './drawBuyerToken.js'
 import { showOrder } from './showOrder.js'
 
+/** What `getForBuyer` takes. */
 export type GetForBuyerParameters = {
   orderId: string
   /** As `draft` gave it. */
   buyerToken: string
 }
 
+/** An order as whoever holds its token may see it. */
 export type OrderForBuyer = {
   order: Order
   /** To be signed; absent when the order takes no payment as it stands. */

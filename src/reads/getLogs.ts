@@ -31,6 +31,7 @@ export type GetLogsParameters = LogFilter & {
   /** Requests under way at once. @default 4 */
   concurrency?: number | undefined
   signal?: AbortSignal | undefined
+  /** Told after each part that is read. */
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 

@@ -25,6 +25,7 @@ export type WatchLogsParameters = Omit<
   fromBlock?: bigint | undefined
   /** Grade up to which each log is followed. @default 'included' */
   finality?: SealedGrade | undefined
+  /** Told of each step of each log, in order. */
   onEvent: (event: LogEvent) => void
   /** Told of faults; the watch goes on. */
   onError?: ((error: unknown) => void) | undefined

@@ -14,6 +14,7 @@ import {
  * with the payer's account.
  */
 export type Wallet = {
+  /** As EIP-1193 has it. */
   // biome-ignore lint/suspicious/noExplicitAny: viem's and each wallet's request differ in their parameter type only
   request(args: any): Promise<unknown>
   account?: Account | Address | undefined

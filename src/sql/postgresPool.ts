@@ -4,9 +4,13 @@ import { type FaultKind, SqlFault } from './sqlFault.js'
 
 /** As much of a pool of the package `pg` as is used here. */
 export type PostgresPool = {
+  /** Gives a connection that nobody else uses meanwhile. */
   connect(): Promise<PostgresClient>
+  /** Hears of new connections, and of faults of idle ones. */
   on(event: PoolEvent, listener: (subject: object) => void): unknown
+  /** Hears of them no longer. */
   removeListener(event: PoolEvent, listener: (subject: object) => void): unknown
+  /** Closes every connection. */
   end(): Promise<void>
 }
 
@@ -14,10 +18,17 @@ type PoolEvent = 'connect' | 'error'
 
 /** As much of one of its connections. */
 export type PostgresClient = {
+  /** Runs one statement. */
   query(request: PostgresRequest): Promise<object>
+  /** Hears of the end of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown
+  /** Hears of it no longer. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown
-  /** @param destroy the connection is of no use any more. */
+  /**
+   * Gives the connection back to its pool.
+   *
+   * @param destroy the connection is of no use any more.
+   */
   release(destroy?: boolean): void
 }
 
@@ -25,7 +36,10 @@ export type PostgresClient = {
 export type PostgresRequest = {
   text: string
   values: unknown[]
-  types: { getTypeParser(type: number): (text: string) => unknown }
+  types: {
+    /** Says how a column of that type is read. */
+    getTypeParser(type: number): (text: string) => unknown
+  }
 }
 
 /**

@@ -237,7 +237,10 @@ export type EventQuery =
   | { orderIds: readonly string[] }
 
 /** Rows that can be looked for. */
-export type Reader<row, query> = { find(query: query): Promise<row[]> }
+export type Reader<row, query> = {
+  /** Finds the rows that are meant, each once. */
+  find(query: query): Promise<row[]>
+}
 
 /** Rows that can be looked for and written, many at once. */
 export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
@@ -289,9 +292,12 @@ export type StoreWriter = {
   proofs: Table<ProofRecord, ProofQuery>
   /** Rows become visible in the order of their cursors. */
   events: Reader<EventRecord, EventQuery> & {
+    /** Adds rows at the end; each gets its cursor. */
     append(rows: readonly Omit<EventRecord, 'cursor'>[]): Promise<void>
   }
+  /** As the reader gives it, writes of this unit included. */
   getValue(key: string): Promise<JsonObject | undefined>
+  /** Keeps a value under its key, in place of the last. */
   setValue(key: string, value: JsonObject): Promise<void>
   /**
    * Waits until no other unit of work holds this name, and holds it until the
@@ -314,6 +320,7 @@ export type PaymentStore = {
    * @throws {@link StoreError} when the database cannot keep what it is told.
    */
   open(): Promise<{ identity: string }>
+  /** Runs reads that all see one state. */
   read<result>(work: (store: StoreReader) => Promise<result>): Promise<result>
   /**
    * Runs `work` again from its start when the database took back what it did:
@@ -338,9 +345,11 @@ export type PaymentStore = {
     owner: string
     milliseconds: number
   }): Promise<Lease | undefined>
+  /** Lets others take it at once; one that is lost already is let be. */
   releaseLease(lease: Lease): Promise<void>
   /** Calls back when someone else may have written; a hint, never a promise. */
   onChange?(listener: () => void): () => void
+  /** Lets go of the database; nothing is asked after it. */
   close(): Promise<void>
 }
 
@@ -357,6 +366,7 @@ export type SealContext = {
 
 /** Encrypts what is a credential before it is kept. */
 export type Sealer = {
+  /** Gives a text that opens in the same context only. */
   seal(secret: string, context: SealContext): Promise<string>
   /** @throws {@link SealError} when it cannot be opened for this context. */
   open(sealed: string, context: SealContext): Promise<string>
