@@ -170,6 +170,14 @@ test('countersign/sql exports these names', () => {
   `)
 })
 
+test('countersign/http exports these names', () => {
+  expect(Object.keys(http).sort()).toMatchInlineSnapshot(`
+    [
+      "createPaymentHandler",
+    ]
+  `)
+})
+
 test('countersign/webhooks exports these names', () => {
   expect(Object.keys(webhooks).sort()).toMatchInlineSnapshot(`
     [
