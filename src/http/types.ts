@@ -6,6 +6,7 @@ export type Principal = {
   recipients: readonly Address[]
 }
 
+/** What {@link createPaymentHandler} takes. */
 export type PaymentHandlerParameters = {
   /** Where the routes begin, such as `/payments`. @default '' */
   basePath?: string | undefined

@@ -27,6 +27,7 @@ export type WebhookTarget = {
   ca?: string | undefined
 }
 
+/** What {@link runWebhooks} takes. */
 export type RunWebhooksParameters = {
   /**
    * The one the orders are kept in: keeps how far each target is, and lets one
