@@ -1,9 +1,30 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import type { InlineConfig } from 'vite'
+import type { InlineConfig, Plugin } from 'vite'
 
 const pathOf = (path: string): string =>
   fileURLToPath(new URL(path, import.meta.url))
+
+/** Fonts are asked for beside the styles, not after them. */
+const preloadFonts: Plugin = {
+  name: 'preload-fonts',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter((file) => file.endsWith('.woff2'))
+        .map((file) => ({
+          tag: 'link',
+          attrs: {
+            rel: 'preload',
+            as: 'font',
+            type: 'font/woff2',
+            href: `/${file}`,
+            crossorigin: true,
+          },
+        })),
+  },
+}
 
 /** How the page is built: from the library's source, as this repository has it. */
 export function pageConfig({ outDir }: { outDir: string }): InlineConfig {
@@ -11,7 +32,7 @@ export function pageConfig({ outDir }: { outDir: string }): InlineConfig {
     configFile: false,
     root: pathOf('web'),
     logLevel: 'warn',
-    plugins: [react()],
+    plugins: [react(), preloadFonts],
     resolve: {
       alias: [
         {

@@ -28,6 +28,7 @@ export function servePage(folder: string): Hono {
     return context.body(body, 200, {
       'content-type': type,
       'cache-control': cache,
+      'content-length': String(body.length),
     })
   })
   return app

@@ -24,6 +24,7 @@ export function CancelPart({
   const [isChoosing, setChoosing] = useState(false)
   const wasSigned = followed.times.accepted !== undefined
   const canCancel = cancelable.includes(state) && wasSigned
+  const isOver = over.includes(state)
   const isKept = followed.newest === 'cancelRequested'
 
   function cancel(getConnection: () => Promise<Connection>): void {
@@ -50,23 +51,25 @@ export function CancelPart({
           onHelped={cancel}
         />
       )}
-      <div className="row">
-        {canCancel && (
-          <Button
-            busy={isRunning}
-            onClick={() =>
-              connection ? cancel(async () => connection) : setChoosing(true)
-            }
-          >
-            {isRunning ? 'Canceling' : 'Cancel payment'}
-          </Button>
-        )}
-        {over.includes(state) && (
-          <ButtonLink href="/" variant={canCancel ? 'quiet' : 'primary'}>
-            Order again
-          </ButtonLink>
-        )}
-      </div>
+      {(canCancel || isOver) && (
+        <div className="row">
+          {canCancel && (
+            <Button
+              busy={isRunning}
+              onClick={() =>
+                connection ? cancel(async () => connection) : setChoosing(true)
+              }
+            >
+              {isRunning ? 'Canceling' : 'Cancel payment'}
+            </Button>
+          )}
+          {isOver && (
+            <ButtonLink href="/" variant={canCancel ? 'quiet' : 'primary'}>
+              Order again
+            </ButtonLink>
+          )}
+        </div>
+      )}
       <WalletDialog
         open={isChoosing}
         onChoose={(wallet) => {

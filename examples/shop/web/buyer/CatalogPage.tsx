@@ -31,8 +31,8 @@ export function CatalogPage(): ReactNode {
       <div className="hero">
         <h1>{brand.line}</h1>
         <p>
-          You sign a payment, and nothing moves until we ship. No gas, no
-          account, no card. Change your mind before that and cancel it.
+          You sign a payment, and nothing moves until the shop collects it: no
+          gas, no card, no sign-up. Change your mind before that and cancel.
         </p>
       </div>
       {error !== undefined && (

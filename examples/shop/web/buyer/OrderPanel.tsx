@@ -52,6 +52,7 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
             times,
             newest,
             hash: order.transaction?.hash,
+            isIdle: point === 'drafted' && phase === undefined,
             isAtOnce: product?.capture === 'atOnce',
           })}
         />

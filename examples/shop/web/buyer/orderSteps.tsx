@@ -10,6 +10,8 @@ type StepsParameters = Pick<FollowedOrder, 'times' | 'newest'> & {
   hash: string | undefined
   /** Whether the shop captures as soon as it has the payment. */
   isAtOnce: boolean
+  /** Whether it is the buyer’s turn. */
+  isIdle: boolean
 }
 
 /** How far each point is on the way to the money’s arrival. */
@@ -42,12 +44,13 @@ export function orderSteps(parameters: StepsParameters): TimelineStep[] {
 }
 
 function paySteps(parameters: StepsParameters): TimelineStep[] {
-  const { point, times, hash, isAtOnce, newest } = parameters
+  const { point, times, hash, isAtOnce, isIdle, newest } = parameters
   const reached = progress[point] ?? 0
-  const isWaiting = point === 'stored' && !isAtOnce
+  const isWaiting = (point === 'stored' && !isAtOnce) || isIdle
   const statusOf = (index: number): StepStatus => {
     if (index < reached) return 'done'
-    return index === reached && !isWaiting ? 'current' : 'todo'
+    if (index > reached) return 'todo'
+    return isWaiting ? 'next' : 'current'
   }
   const steps: [string, string, number | undefined, ReactNode][] = [
     ['signed', 'Signed by you', times.accepted, undefined],

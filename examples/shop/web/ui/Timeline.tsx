@@ -2,7 +2,14 @@ import type { ReactNode } from 'react'
 import { Icon } from './Icon.js'
 import { Spinner } from './Spinner.js'
 
-export type StepStatus = 'done' | 'current' | 'todo' | 'failed' | 'skipped'
+export type StepStatus =
+  | 'done'
+  | 'current'
+  /** It is somebody’s turn, and nothing goes on meanwhile. */
+  | 'next'
+  | 'todo'
+  | 'failed'
+  | 'skipped'
 
 export type TimelineStep = {
   key: string
@@ -24,6 +31,7 @@ export type TimelineProps = {
 const spoken: Record<StepStatus, string> = {
   done: 'done',
   current: 'now',
+  next: 'next',
   todo: 'not yet',
   failed: 'failed',
   skipped: 'left out',
@@ -31,7 +39,9 @@ const spoken: Record<StepStatus, string> = {
 
 /** What happened and what comes next, told aloud as it changes. */
 export function Timeline({ label, steps, state }: TimelineProps): ReactNode {
-  const present = steps.filter(({ status }) => status !== 'todo').at(-1)
+  const present = steps
+    .filter(({ status }) => status !== 'todo' && status !== 'next')
+    .at(-1)
   return (
     <>
       <ol className="timeline" aria-label={label} data-state={state}>
