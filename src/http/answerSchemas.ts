@@ -1,23 +1,17 @@
 import * as z from 'zod'
+import { decimalSchema } from './fieldSchemas.js'
 import {
-  addressSchema,
-  bytes32Schema,
-  bytesSchema,
-  decimalSchema,
-  domainSchema,
-  finalitySchema,
-  primaryTypeSchema,
-  stateSchema,
-} from './fieldSchemas.js'
+  captureSchema,
+  createOrderSchemas,
+  type OrderSchemaName,
+} from './orderSchemas.js'
 import { problemTable } from './problemTable.js'
+import { createReportSchemas, type ReportSchemaName } from './reportSchemas.js'
 
 /** What is answered; each a name in the OpenAPI document. */
 export type AnswerName =
-  | 'BuyerOrder'
-  | 'Order'
-  | 'DraftedPayment'
-  | 'Cancellation'
-  | 'Call'
+  | OrderSchemaName
+  | ReportSchemaName
   | 'PaymentToSign'
   | 'CancellationToSign'
   | 'CancellationTaken'
@@ -28,21 +22,18 @@ export type AnswerName =
   | 'Voided'
   | 'Reauthorized'
   | 'CancellationApproved'
-  | 'ReconciliationReport'
-  | 'AuditReport'
-  | 'Health'
   | 'Problem'
 
 export type AnswerSchemas = Readonly<Record<AnswerName, z.ZodType>>
 
 export function createAnswerSchemas(): AnswerSchemas {
-  const parts = createParts()
+  const parts = createOrderSchemas()
   const { BuyerOrder, Order, DraftedPayment, Cancellation, Call } = parts
   const call = Call.optional()
   const until = decimalSchema()
   return {
     ...parts,
-    ...createReports(),
+    ...createReportSchemas(),
     PaymentToSign: z.strictObject({ payment: DraftedPayment }),
     CancellationToSign: z.strictObject({ cancellation: Cancellation }),
     CancellationTaken: z.strictObject({ order: BuyerOrder, call }),
@@ -78,202 +69,4 @@ export function createAnswerSchemas(): AnswerSchemas {
       field: z.string().optional(),
     }),
   }
-}
-
-type PartName =
-  | 'BuyerOrder'
-  | 'Order'
-  | 'DraftedPayment'
-  | 'Cancellation'
-  | 'Call'
-
-function createParts(): Readonly<Record<PartName, z.ZodType>> {
-  const address = addressSchema()
-  const nonce = bytes32Schema()
-  const seconds = decimalSchema()
-  return {
-    Order: orderSchema(),
-    BuyerOrder: z.strictObject({
-      amount: z.string(),
-      token: address,
-      recipient: address,
-      window: z.strictObject({ validAfter: seconds, validBefore: seconds }),
-      state: stateSchema(),
-      transaction: z
-        .strictObject({ hash: bytes32Schema(), finality: finalitySchema() })
-        .nullable(),
-    }),
-    DraftedPayment: z.strictObject({
-      primaryType: primaryTypeSchema(),
-      domain: domainSchema(),
-      message: z.strictObject({
-        from: address.optional(),
-        to: address,
-        value: decimalSchema(),
-        validAfter: seconds,
-        validBefore: seconds,
-        nonce,
-      }),
-    }),
-    Cancellation: z.strictObject({
-      primaryType: z.literal('CancelAuthorization'),
-      domain: domainSchema(),
-      message: z.strictObject({ authorizer: address, nonce }),
-    }),
-    Call: z.strictObject({ to: address, data: bytesSchema() }),
-  }
-}
-
-function orderSchema(): z.ZodType {
-  const seconds = decimalSchema()
-  return z.strictObject({
-    ...scopeFields(),
-    id: z.string(),
-    state: stateSchema(),
-    attempt: z.int(),
-    nonce: bytes32Schema(),
-    payer: addressSchema().optional(),
-    amount: z.string(),
-    value: decimalSchema(),
-    primaryType: primaryTypeSchema(),
-    validAfter: seconds,
-    validBefore: seconds,
-    spendableUntil: seconds.optional(),
-    wish: z.enum(['capture', 'void', 'cancel']).optional(),
-    reason: z.string().optional(),
-    held: z.boolean(),
-    unexpected: z.boolean(),
-    overpaid: z.boolean(),
-    metadata: z.record(z.string(), z.unknown()),
-    createdAt: seconds,
-    preconfirmed: bytes32Schema().optional(),
-    capture: captureSchema().optional(),
-    cancellation: z
-      .strictObject({
-        transactionHash: bytes32Schema(),
-        blockNumber: decimalSchema(),
-        blockTime: seconds,
-        finality: finalitySchema(),
-      })
-      .optional(),
-  })
-}
-
-function captureSchema(): z.ZodType {
-  const wei = decimalSchema()
-  return z.strictObject({
-    transactionHash: bytes32Schema(),
-    blockHash: bytes32Schema(),
-    blockNumber: decimalSchema(),
-    logIndex: z.int(),
-    submitter: addressSchema(),
-    gasUsed: decimalSchema(),
-    effectiveGasPrice: wei,
-    finality: finalitySchema(),
-    blockTime: decimalSchema(),
-    fee: wei,
-  })
-}
-
-function scopeFields(): Record<'chainId' | 'token' | 'recipient', z.ZodType> {
-  return {
-    chainId: z.int(),
-    token: addressSchema(),
-    recipient: addressSchema(),
-  }
-}
-
-type ReportName = 'ReconciliationReport' | 'AuditReport' | 'Health'
-
-function createReports(): Readonly<Record<ReportName, z.ZodType>> {
-  return {
-    ReconciliationReport: z.strictObject({
-      scopes: z.array(reconciliationSchema()),
-    }),
-    AuditReport: z.strictObject({
-      ok: z.boolean(),
-      scopes: z.array(auditSchema()),
-    }),
-    Health: healthSchema(),
-  }
-}
-
-function reconciliationSchema(): z.ZodType {
-  const count = z.int()
-  const block = decimalSchema()
-  return z.strictObject({
-    scope: z.strictObject(scopeFields()),
-    fromBlock: block,
-    toBlock: block,
-    captured: count,
-    canceled: count,
-    consumed: count,
-    unexpected: count,
-    overpaid: count,
-    unmatched: count,
-  })
-}
-
-function auditSchema(): z.ZodType {
-  const block = decimalSchema()
-  const units = decimalSchema()
-  const sum = z.strictObject({ count: z.int(), value: units })
-  return z.strictObject({
-    scope: z.strictObject(scopeFields()),
-    fromBlock: block,
-    toBlock: block,
-    chain: sum,
-    captured: sum,
-    unmatched: sum,
-    differences: z.array(
-      z.strictObject({
-        transactionHash: bytes32Schema(),
-        logIndex: z.int(),
-        blockNumber: block,
-        orderId: z.string().optional(),
-        onChain: units.optional(),
-        onRecord: units.optional(),
-      }),
-    ),
-  })
-}
-
-function healthSchema(): z.ZodType {
-  const block = decimalSchema().optional()
-  const fault = z.string().optional()
-  return z.strictObject({
-    identity: z.string().optional(),
-    suspended: z.boolean(),
-    chains: z.array(
-      z.strictObject({
-        chainId: z.int(),
-        block,
-        time: decimalSchema().optional(),
-        fault,
-      }),
-    ),
-    scopes: z.array(
-      z.strictObject({
-        ...scopeFields(),
-        counts: z.partialRecord(stateSchema(), z.int()),
-        reconciledTo: block,
-        // Negative where the node is behind what was reconciled.
-        lag: z
-          .string()
-          .regex(/^-?(0|[1-9][0-9]*)$/)
-          .optional(),
-      }),
-    ),
-    lanes: z.array(
-      z.strictObject({
-        chainId: z.int(),
-        account: addressSchema(),
-        balance: decimalSchema().optional(),
-        gasPrice: decimalSchema().optional(),
-        openTransactions: z.int(),
-        nextNonce: z.int(),
-        fault,
-      }),
-    ),
-  })
 }

@@ -9,7 +9,6 @@ import {
   placeSchema,
   primaryTypeSchema,
   signatureSchema,
-  stateSchema,
 } from './fieldSchemas.js'
 
 export type DraftBody = {
@@ -23,21 +22,6 @@ export type DraftBody = {
   metadata?: Record<string, unknown> | undefined
 }
 
-export type ListQuery = {
-  state?: string | undefined
-  payer?: Address | undefined
-  chainId?: string | undefined
-  token?: Address | undefined
-  recipient?: Address | undefined
-  before?: string | undefined
-  limit?: string | undefined
-}
-
-export type AuditQuery = {
-  fromBlock?: string | undefined
-  toBlock?: string | undefined
-}
-
 /** What requests may carry; each a name in the OpenAPI document. */
 export type BodySchemas = {
   SignedPayment: z.ZodType
@@ -46,13 +30,6 @@ export type BodySchemas = {
   Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
   ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
   Nothing: z.ZodType<Record<string, never> | undefined>
-}
-
-/** What queries may ask, all of it text. */
-export type QuerySchemas = {
-  list: z.ZodType<ListQuery>
-  audit: z.ZodType<AuditQuery>
-  events: z.ZodType<{ after?: string | undefined }>
 }
 
 export function createBodySchemas(): BodySchemas {
@@ -94,33 +71,5 @@ export function createBodySchemas(): BodySchemas {
       .strictObject({ fromBlock: placeSchema().optional() })
       .optional(),
     Nothing: z.strictObject({}).optional(),
-  }
-}
-
-export function createQuerySchemas(): QuerySchemas {
-  const address = addressSchema().optional()
-  const place = placeSchema().optional()
-  const states = stateSchema().options.join('|')
-  return {
-    list: z.strictObject({
-      state: z
-        .string()
-        .regex(new RegExp(`^(${states})(,(${states}))*$`))
-        .optional(),
-      payer: address,
-      chainId: z
-        .string()
-        .regex(/^[1-9][0-9]{0,15}$/)
-        .optional(),
-      token: address,
-      recipient: address,
-      before: place,
-      limit: z
-        .string()
-        .regex(/^[1-9][0-9]{0,2}$/)
-        .optional(),
-    }),
-    audit: z.strictObject({ fromBlock: place, toBlock: place }),
-    events: z.strictObject({ after: place }),
   }
 }

@@ -60,6 +60,17 @@ export function stateSchema(): z.ZodEnum<typeof states> {
   return z.enum(states)
 }
 
+export function scopeFields(): Record<
+  'chainId' | 'token' | 'recipient',
+  z.ZodType
+> {
+  return {
+    chainId: z.int(),
+    token: addressSchema(),
+    recipient: addressSchema(),
+  }
+}
+
 export function finalitySchema(): z.ZodType<Finality> {
   return z.enum(['preconfirmed', 'included', 'safe', 'finalized'])
 }

@@ -1,18 +1,19 @@
 import * as z from 'zod'
 import { createAnswerSchemas } from './answerSchemas.js'
-import { createBodySchemas } from './bodySchemas.js'
-import type { Route } from './route.js'
+import { type BodySchemas, createBodySchemas } from './bodySchemas.js'
+import type { BodyName, Route } from './route.js'
 
 type Json = Record<string, unknown>
 
 /** The OpenAPI 3.1 document of these routes. */
 export function openApi(routes: readonly Route[], basePath: string): Json {
+  const bodies = createBodySchemas()
   const paths: Record<string, Json> = {}
-  for (const route of routes) {
-    paths[route.path] ??= {}
-    const methods = paths[route.path] ?? {}
-    methods[route.method.toLowerCase()] = operation(route)
-  }
+  for (const route of routes)
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operation(route, bodies),
+    }
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -25,7 +26,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
     ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
     components: {
-      schemas: componentSchemas(),
+      schemas: componentSchemas({ ...createAnswerSchemas(), ...bodies }),
       securitySchemes: {
         buyerToken: {
           type: 'http',
@@ -43,7 +44,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
   }
 }
 
-function operation(route: Route): Json {
+function operation(route: Route, bodies: BodySchemas): Json {
   const { name, who, path, summary, body } = route
   const security = { buyer: 'buyerToken', merchant: 'merchant' } as const
   return {
@@ -54,7 +55,9 @@ function operation(route: Route): Json {
     ...(path.includes('{orderId}') || route.query || route.headers
       ? { parameters: parametersOf(route) }
       : {}),
-    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: requestBody(body, bodies[body]) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, name]) => [
@@ -67,8 +70,7 @@ function operation(route: Route): Json {
   }
 }
 
-function requestBody(name: NonNullable<Route['body']>): Json {
-  const schema = createBodySchemas()[name]
+function requestBody(name: BodyName, schema: z.ZodType): Json {
   return {
     required: !schema.safeParse(undefined).success,
     content: { 'application/json': { schema: refTo(name) } },
@@ -126,9 +128,10 @@ function parametersOf({ path, query, headers = {} }: Route): Json[] {
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
-function componentSchemas(): Record<string, Json> {
+function componentSchemas(
+  named: Record<string, z.ZodType>,
+): Record<string, Json> {
   const registry = z.registry<{ id: string }>()
-  const named = { ...createAnswerSchemas(), ...createBodySchemas() }
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
   const { schemas } = z.toJSONSchema(registry, {
     uri: (id) => `#/components/schemas/${id}`,

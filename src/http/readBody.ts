@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { checkShape } from './checkShape.js'
 import { RequestRefusedError } from './errors.js'
 
 const mostBytes = 65_536
@@ -25,37 +26,6 @@ export async function readBody<body>(
   if (type === null && !isLeftOut)
     throw new RequestRefusedError('wrongContentType')
   return checkShape(schema, isLeftOut ? undefined : parse(text), 'body')
-}
-
-/**
- * Checks a value by its schema, and names the first field at fault.
- *
- * @throws {@link RequestRefusedError}
- */
-export function checkShape<value>(
-  schema: z.ZodType<value>,
-  given: unknown,
-  whole: string,
-): value {
-  const result = schema.safeParse(given)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  const path = (issue?.path ?? []).map(String)
-  const unknown =
-    issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined
-  const field = [...path, ...(unknown === undefined ? [] : [showName(unknown)])]
-  throw new RequestRefusedError('invalidField', {
-    field: field.join('.') || whole,
-    detail:
-      unknown === undefined
-        ? `${path.join('.') || whole}: ${issue?.message}.`
-        : 'A field is not one of those that are known.',
-  })
-}
-
-/** A member someone else named: what is no plain name may be a secret. */
-function showName(name: string): string {
-  return /^[a-z_]\w{0,31}$/i.test(name) ? name : '…'
 }
 
 async function readText(request: Request): Promise<string> {

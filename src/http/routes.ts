@@ -1,8 +1,8 @@
 import { answer } from './answer.js'
-import { createQuerySchemas } from './bodySchemas.js'
 import { buyerRoutes } from './buyerRoutes.js'
 import { merchantRoutes } from './merchantRoutes.js'
 import { openApi } from './openApi.js'
+import { createQuerySchemas } from './querySchemas.js'
 import type { Route } from './route.js'
 
 /** Everything that is served, and the document that says so. */

@@ -1,5 +1,6 @@
 import type { Orders } from 'countersign/orders'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
 import { openStub, order, reasonOf } from './httpStub.js'
 
 const taken: unknown[] = []
@@ -166,6 +167,32 @@ test('a signature in the wrong place is not repeated', async () => {
     expect(response.status).toBe(400)
     expect(await response.text()).not.toContain('1f'.repeat(16))
   }
+})
+
+test('what is said of a field is ours, whatever zod is told to say', async () => {
+  z.config({ customError: ({ input }) => JSON.stringify(input) })
+  onTestFinished(() => {
+    z.config({ customError: undefined as never })
+  })
+  const detailOf = async (body: object) =>
+    (await (await post(JSON.stringify(body))).json()).detail
+  const { signature } = payment
+  expect([
+    await detailOf({ ...payment, domain: signature }),
+    await detailOf({ ...payment, primaryType: signature }),
+    await detailOf({ ...payment, signature: `${signature}f` }),
+    await detailOf({
+      ...payment,
+      domain: { ...payment.domain, name: signature.repeat(2) },
+    }),
+    await detailOf({ ...payment, from: signature }),
+  ]).toEqual([
+    'domain must be of type object.',
+    'primaryType must be ReceiveWithAuthorization or TransferWithAuthorization.',
+    'signature must be text like /^0x([0-9a-fA-F]{2}){1,16384}$/.',
+    'domain.name is malformed.',
+    'from is not known here.',
+  ])
 })
 
 test('a body is read no further than its limit', async () => {

@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import {
+  addressSchema,
+  bytes32Schema,
+  bytesSchema,
+  decimalSchema,
+  domainSchema,
+  finalitySchema,
+  primaryTypeSchema,
+  scopeFields,
+  stateSchema,
+} from './fieldSchemas.js'
+
+export type OrderSchemaName =
+  | 'BuyerOrder'
+  | 'Order'
+  | 'DraftedPayment'
+  | 'Cancellation'
+  | 'Call'
+
+/** Orders, and what their buyers sign. */
+export function createOrderSchemas(): Readonly<
+  Record<OrderSchemaName, z.ZodType>
+> {
+  const address = addressSchema()
+  const nonce = bytes32Schema()
+  const seconds = decimalSchema()
+  return {
+    Order: orderSchema(),
+    BuyerOrder: z.strictObject({
+      amount: z.string(),
+      token: address,
+      recipient: address,
+      window: z.strictObject({ validAfter: seconds, validBefore: seconds }),
+      state: stateSchema(),
+      transaction: z
+        .strictObject({ hash: bytes32Schema(), finality: finalitySchema() })
+        .nullable(),
+    }),
+    DraftedPayment: z.strictObject({
+      primaryType: primaryTypeSchema(),
+      domain: domainSchema(),
+      message: z.strictObject({
+        from: address.optional(),
+        to: address,
+        value: decimalSchema(),
+        validAfter: seconds,
+        validBefore: seconds,
+        nonce,
+      }),
+    }),
+    Cancellation: z.strictObject({
+      primaryType: z.literal('CancelAuthorization'),
+      domain: domainSchema(),
+      message: z.strictObject({ authorizer: address, nonce }),
+    }),
+    Call: z.strictObject({ to: address, data: bytesSchema() }),
+  }
+}
+
+function orderSchema(): z.ZodType {
+  const seconds = decimalSchema()
+  return z.strictObject({
+    ...scopeFields(),
+    id: z.string(),
+    state: stateSchema(),
+    attempt: z.int(),
+    nonce: bytes32Schema(),
+    payer: addressSchema().optional(),
+    amount: z.string(),
+    value: decimalSchema(),
+    primaryType: primaryTypeSchema(),
+    validAfter: seconds,
+    validBefore: seconds,
+    spendableUntil: seconds.optional(),
+    wish: z.enum(['capture', 'void', 'cancel']).optional(),
+    reason: z.string().optional(),
+    held: z.boolean(),
+    unexpected: z.boolean(),
+    overpaid: z.boolean(),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: seconds,
+    preconfirmed: bytes32Schema().optional(),
+    capture: captureSchema().optional(),
+    cancellation: z
+      .strictObject({
+        transactionHash: bytes32Schema(),
+        blockNumber: decimalSchema(),
+        blockTime: seconds,
+        finality: finalitySchema(),
+      })
+      .optional(),
+  })
+}
+
+export function captureSchema(): z.ZodType {
+  const wei = decimalSchema()
+  return z.strictObject({
+    transactionHash: bytes32Schema(),
+    blockHash: bytes32Schema(),
+    blockNumber: decimalSchema(),
+    logIndex: z.int(),
+    submitter: addressSchema(),
+    gasUsed: decimalSchema(),
+    effectiveGasPrice: wei,
+    finality: finalitySchema(),
+    blockTime: decimalSchema(),
+    fee: wei,
+  })
+}

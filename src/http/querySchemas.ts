@@ -1,0 +1,53 @@
+import type { Address } from 'viem'
+import * as z from 'zod'
+import { addressSchema, placeSchema, stateSchema } from './fieldSchemas.js'
+
+export type ListQuery = {
+  state?: string | undefined
+  payer?: Address | undefined
+  chainId?: string | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  before?: string | undefined
+  limit?: string | undefined
+}
+
+export type AuditQuery = {
+  fromBlock?: string | undefined
+  toBlock?: string | undefined
+}
+
+/** What queries may ask, all of it text. */
+export type QuerySchemas = {
+  list: z.ZodType<ListQuery>
+  audit: z.ZodType<AuditQuery>
+  events: z.ZodType<{ after?: string | undefined }>
+}
+
+export function createQuerySchemas(): QuerySchemas {
+  const address = addressSchema().optional()
+  const place = placeSchema().optional()
+  const states = stateSchema().options.join('|')
+  return {
+    list: z.strictObject({
+      state: z
+        .string()
+        .regex(new RegExp(`^(${states})(,(${states}))*$`))
+        .optional(),
+      payer: address,
+      chainId: z
+        .string()
+        .regex(/^[1-9][0-9]{0,15}$/)
+        .optional(),
+      token: address,
+      recipient: address,
+      before: place,
+      limit: z
+        .string()
+        .regex(/^[1-9][0-9]{0,2}$/)
+        .optional(),
+    }),
+    audit: z.strictObject({ fromBlock: place, toBlock: place }),
+    events: z.strictObject({ after: place }),
+  }
+}

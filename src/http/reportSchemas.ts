@@ -1,0 +1,106 @@
+import * as z from 'zod'
+import {
+  addressSchema,
+  bytes32Schema,
+  decimalSchema,
+  scopeFields,
+  stateSchema,
+} from './fieldSchemas.js'
+
+export type ReportSchemaName = 'ReconciliationReport' | 'AuditReport' | 'Health'
+
+/** What is told of the whole, and not of one order. */
+export function createReportSchemas(): Readonly<
+  Record<ReportSchemaName, z.ZodType>
+> {
+  return {
+    ReconciliationReport: z.strictObject({
+      scopes: z.array(reconciliationSchema()),
+    }),
+    AuditReport: z.strictObject({
+      ok: z.boolean(),
+      scopes: z.array(auditSchema()),
+    }),
+    Health: healthSchema(),
+  }
+}
+
+function reconciliationSchema(): z.ZodType {
+  const count = z.int()
+  const block = decimalSchema()
+  return z.strictObject({
+    scope: z.strictObject(scopeFields()),
+    fromBlock: block,
+    toBlock: block,
+    captured: count,
+    canceled: count,
+    consumed: count,
+    unexpected: count,
+    overpaid: count,
+    unmatched: count,
+  })
+}
+
+function auditSchema(): z.ZodType {
+  const block = decimalSchema()
+  const units = decimalSchema()
+  const sum = z.strictObject({ count: z.int(), value: units })
+  return z.strictObject({
+    scope: z.strictObject(scopeFields()),
+    fromBlock: block,
+    toBlock: block,
+    chain: sum,
+    captured: sum,
+    unmatched: sum,
+    differences: z.array(
+      z.strictObject({
+        transactionHash: bytes32Schema(),
+        logIndex: z.int(),
+        blockNumber: block,
+        orderId: z.string().optional(),
+        onChain: units.optional(),
+        onRecord: units.optional(),
+      }),
+    ),
+  })
+}
+
+function healthSchema(): z.ZodType {
+  const block = decimalSchema().optional()
+  const fault = z.string().optional()
+  return z.strictObject({
+    identity: z.string().optional(),
+    suspended: z.boolean(),
+    chains: z.array(
+      z.strictObject({
+        chainId: z.int(),
+        block,
+        time: decimalSchema().optional(),
+        fault,
+      }),
+    ),
+    scopes: z.array(
+      z.strictObject({
+        ...scopeFields(),
+        counts: z.partialRecord(stateSchema(), z.int()),
+        reconciledTo: block,
+        // Negative where the node is behind what was reconciled.
+        lag: z
+          .string()
+          .regex(/^-?(0|[1-9][0-9]*)$/)
+          .optional(),
+      }),
+    ),
+    lanes: z.array(
+      z.strictObject({
+        chainId: z.int(),
+        account: addressSchema(),
+        balance: decimalSchema().optional(),
+        gasPrice: decimalSchema().optional(),
+        openTransactions: z.int(),
+        nextNonce: z.int(),
+        fault,
+      }),
+    ),
+  })
+}
