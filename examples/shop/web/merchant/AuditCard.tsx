@@ -1,6 +1,6 @@
 import { formatAmount } from 'countersign'
 import type { AuditReport } from 'countersign/orders'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
 import { Facts } from '../ui/Facts.js'
@@ -20,6 +20,9 @@ type Difference = Scope['differences'][number]
 /** Compares the sums of chain and record, to the unit. */
 export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, problem, isBusy, run } = useRequest(api.audit)
+  useEffect(() => {
+    void run()
+  }, [run])
   return (
     <Card
       title="Audit"
@@ -70,30 +73,51 @@ function ScopeSums({ scope }: { scope: Scope }): ReactNode {
   const money = useUnits()
   const { chain, captured, unmatched, fromBlock, toBlock } = scope
   const record = BigInt(captured.value) + BigInt(unmatched.value)
+  const isEqual = record === BigInt(chain.value)
   return (
-    <Facts
-      items={[
-        ['Blocks', `${fromBlock} to ${toBlock}`],
-        ['On the chain', sum(money(chain.value), chain.count)],
-        [
-          'On record',
-          sum(money(String(record)), captured.count + unmatched.count),
-        ],
-        ['of that orders', sum(money(captured.value), captured.count)],
-        ['without an order', sum(money(unmatched.value), unmatched.count)],
-      ]}
-    />
+    <>
+      <div className="equation">
+        <Side title="On the chain" count={chain.count}>
+          {money(chain.value)}
+        </Side>
+        <span className="equation-sign">
+          <span aria-hidden="true">{isEqual ? '=' : '≠'}</span>
+          <span className="visually-hidden">
+            {isEqual ? 'equals' : 'differs from'}
+          </span>
+        </span>
+        <Side title="On record" count={captured.count + unmatched.count}>
+          {money(String(record))}
+        </Side>
+      </div>
+      <Facts
+        items={[
+          ['Blocks', `${fromBlock} to ${toBlock}`],
+          ['Paid for orders', money(captured.value)],
+          ['Without an order', money(unmatched.value)],
+        ]}
+      />
+    </>
   )
 }
 
-function sum(money: ReactNode, count: number): ReactNode {
+function Side({
+  title,
+  count,
+  children,
+}: {
+  title: string
+  count: number
+  children: ReactNode
+}): ReactNode {
   return (
-    <>
-      {money}{' '}
-      <span className="muted">
-        in {count} {count === 1 ? 'transfer' : 'transfers'}
+    <p className="equation-side">
+      <span className="stat-label">{title}</span>
+      <span className="equation-sum">{children}</span>
+      <span className="stat-note">
+        {count} {count === 1 ? 'transfer' : 'transfers'}
       </span>
-    </>
+    </p>
   )
 }
 

@@ -95,7 +95,7 @@ function ChainFacts({ chain }: { chain: Health['chains'][number] }): ReactNode {
       <Facts
         items={[
           ['Newest block', block],
-          ['Its time', time && <RelativeTime key="t" at={time} />],
+          ['Block time', time && <RelativeTime key="t" at={time} />],
         ]}
       />
     </div>

@@ -24,8 +24,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   expired: 'Expired',
   consumed: 'Spent elsewhere',
   reauthorized: 'Buyer asked again',
-  graded: 'The chain is surer',
-  fulfil: 'To be fulfilled',
+  fulfil: 'Ready to be fulfilled',
   reorged: 'Block dropped by the chain',
   deadlineNear: 'Deadline is near',
   refundDue: 'Refund is due',
@@ -57,7 +56,7 @@ export function History({
         label="What happened"
         steps={events.map((event) => ({
           key: event.cursor,
-          title: titles[event.type] ?? event.type,
+          title: titleOf(event),
           status: failures.includes(event.type) ? 'failed' : 'done',
           time: <RelativeTime at={Math.floor(Number(event.at) / 1000)} />,
           note: <EventNote event={event} />,
@@ -69,9 +68,8 @@ export function History({
 }
 
 function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
-  const { reason, grade, transactionHash, blockNumber } = data
+  const { reason, transactionHash, blockNumber } = data
   if (typeof reason === 'string') return reasonWords(reason)
-  if (typeof grade === 'string') return `${gradeWord(grade)}`
   if (typeof transactionHash !== 'string') return undefined
   return (
     <>
@@ -81,7 +79,9 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
   )
 }
 
-function gradeWord(grade: string): string {
-  const known: Readonly<Record<string, string>> = finalityWords
-  return known[grade] ?? grade
+function titleOf({ type, data: { grade } }: WireEvent): string {
+  const words: Readonly<Record<string, string>> = finalityWords
+  if (type === 'graded' && typeof grade === 'string')
+    return `The chain holds it for ${words[grade] ?? grade}`
+  return titles[type] ?? type
 }

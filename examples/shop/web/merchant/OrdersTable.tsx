@@ -72,12 +72,14 @@ export function OrdersTable({
     },
   ]
   return (
-    <Table
-      caption="Orders, the newest first"
-      columns={columns}
-      rows={orders}
-      rowKey={({ id }) => id}
-    />
+    <div className="orders-table">
+      <Table
+        caption="Orders, the newest first"
+        columns={columns}
+        rows={orders}
+        rowKey={({ id }) => id}
+      />
+    </div>
   )
 }
 

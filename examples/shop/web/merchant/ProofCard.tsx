@@ -7,11 +7,13 @@ import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import { checkProof, type ProofCheck } from './checkProof.js'
 import { readFromChain } from './readRpc.js'
+import { useShop } from './shopConfig.js'
 import { useRequest } from './useRequest.js'
 import type { WireOrder } from './wire.js'
 
 /** Asks the chain itself and compares, in this browser. */
 export function ProofCard({ order }: { order: WireOrder }): ReactNode {
+  const { symbol } = useShop()
   const hash = (order.capture ?? order.cancellation)?.transactionHash
   const ask = useCallback(
     () =>
@@ -33,7 +35,8 @@ export function ProofCard({ order }: { order: WireOrder }): ReactNode {
         </EmptyState>
       </Card>
     )
-  const checks = answer?.receipt === undefined ? [] : checkProof(order, answer)
+  const checks =
+    answer?.receipt === undefined ? [] : checkProof(order, answer, symbol)
   return (
     <Card
       title="Proof"

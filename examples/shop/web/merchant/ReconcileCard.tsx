@@ -60,13 +60,13 @@ function ScopeFacts({ scope }: { scope: Scope }): ReactNode {
   return (
     <Facts
       items={[
-        ['Blocks', `${scope.fromBlock} to ${scope.toBlock}`],
-        ['Captured', scope.captured],
-        ['Canceled', scope.canceled],
-        ['Refund due', scope.unexpected],
-        ['Overpaid', scope.overpaid],
-        ['Without an order', scope.unmatched],
-        ['Spent elsewhere', scope.consumed],
+        ['Blocks read', `${scope.fromBlock} to ${scope.toBlock}`],
+        ['Captured', scope.captured > 0 && scope.captured],
+        ['Canceled', scope.canceled > 0 && scope.canceled],
+        ['Refund due', scope.unexpected > 0 && scope.unexpected],
+        ['Overpaid', scope.overpaid > 0 && scope.overpaid],
+        ['Without an order', scope.unmatched > 0 && scope.unmatched],
+        ['Spent elsewhere', scope.consumed > 0 && scope.consumed],
       ]}
     />
   )

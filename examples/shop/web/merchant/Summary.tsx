@@ -32,7 +32,7 @@ export function Summary({
     .at(0)
   const least = isPartial ? 'at least ' : ''
   return (
-    <section className="grid" aria-label="At a glance">
+    <section className="stats" aria-label="At a glance">
       <Stat label="To capture" note="signed, checked and kept">
         {waiting.length}
       </Stat>

@@ -1,4 +1,5 @@
 import { decodeTokenLog } from 'countersign/reads'
+import { groupAmount, shortHex } from '../ui/format.js'
 import type { RpcBlock, RpcLog, RpcReceipt } from './readRpc.js'
 import type { WireOrder } from './wire.js'
 
@@ -17,6 +18,7 @@ type Chain = { receipt: RpcReceipt | null; canonical: RpcBlock | null }
 export function checkProof(
   order: WireOrder,
   { receipt, canonical }: Chain,
+  symbol: string,
 ): ProofCheck[] {
   const settled = order.capture ?? order.cancellation
   if (!settled) return []
@@ -46,15 +48,24 @@ export function checkProof(
     ),
   ]
   return order.capture
-    ? [...checks, ...checkCapture(order, order.capture, receipt)]
+    ? [
+        ...checks,
+        ...checkCapture({ order, capture: order.capture, receipt, symbol }),
+      ]
     : [...checks, checkEvent(order, receipt, 'AuthorizationCanceled')]
 }
 
-function checkCapture(
-  order: WireOrder,
-  capture: NonNullable<WireOrder['capture']>,
-  receipt: RpcReceipt,
-): ProofCheck[] {
+function checkCapture({
+  order,
+  capture,
+  receipt,
+  symbol,
+}: {
+  order: WireOrder
+  capture: NonNullable<WireOrder['capture']>
+  receipt: RpcReceipt
+  symbol: string
+}): ProofCheck[] {
   const log = receipt.logs.find(
     (one) =>
       Number(one.logIndex) === capture.logIndex &&
@@ -69,7 +80,7 @@ function checkCapture(
   return [
     checkEvent(order, receipt, 'AuthorizationUsed'),
     check('transfer', 'Transfer: payer, recipient and value', isPaid, {
-      yes: `${order.value} units to the recipient, log ${capture.logIndex}`,
+      yes: `${groupAmount(order.amount)} ${symbol}, log ${capture.logIndex}`,
       no: `no such transfer in log ${capture.logIndex}`,
     }),
     check(
@@ -78,10 +89,15 @@ function checkCapture(
       isPaid && isNext(order, receipt, capture.logIndex),
       { yes: 'no other between the two events', no: 'another is in between' },
     ),
-    check('submitter', 'Sent by', same(receipt.from, capture.submitter), {
-      yes: 'the account on record',
-      no: receipt.from,
-    }),
+    check(
+      'submitter',
+      'Sent by the submitter on record',
+      same(receipt.from, capture.submitter),
+      {
+        yes: shortHex(receipt.from),
+        no: receipt.from,
+      },
+    ),
   ]
 }
 

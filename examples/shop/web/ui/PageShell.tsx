@@ -37,7 +37,7 @@ export function PageShell({
         <div>
           <Link className="brand" href={home}>
             <BrandMark />
-            {brand.name}
+            <span className="brand-name">{brand.name}</span>
           </Link>
           {nav.length > 0 && (
             <nav className="shell-nav" aria-label="Pages">
