@@ -27,11 +27,12 @@ const groups = {
 export function load(app) {
   app.converter.on('createDocument', (_, page) => {
     const text = page.content.map((part) => part.text).join('')
+    const [file] = page.name.split('/').slice(-1)
     const group = Object.entries(groups).find(([, names]) =>
-      names.includes(page.name),
+      names.includes(file),
     )
     page.frontmatter.group = group?.[0] ?? 'Guides'
-    page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name
+    page.name = /^# (.+)$/m.exec(text)?.[1] ?? file
   })
   app.converter.on('createDeclaration', (_, it) => {
     if (it.kind === ReflectionKind.Module)

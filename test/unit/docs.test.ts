@@ -214,7 +214,9 @@ test('the column of retryable says what the classes do', () => {
 
 const pages = [
   ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-  ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`),
+  ...readdirSync(new URL('docs', root))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ]
 
 test.each(pages)(
