@@ -5,7 +5,6 @@
  *     npm run shop
  *     npm run shop -- --port 8080 --data ./shop-data
  */
-import { once } from 'node:events'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { startShop } from './server/startShop.js'
@@ -13,10 +12,11 @@ import { startShop } from './server/startShop.js'
 const { values } = parseArgs({
   options: { port: { type: 'string' }, data: { type: 'string' } },
 })
-const stopped = Promise.race([
-  once(process, 'SIGINT'),
-  once(process, 'SIGTERM'),
-])
+const stopped = new Promise<void>((resolve) => {
+  // Listened to for good: else who started the node ends this process, too.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => resolve())
+})
 
 try {
   console.log('Starting chain, orders and page …')
