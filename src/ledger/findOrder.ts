@@ -30,16 +30,19 @@ type OrderTables = {
 /**
  * Reads an order that this instance answers for.
  *
+ * @param isShown decides by the order alone, before anything else is read: one
+ * that is kept from who asks takes no longer than one that is not there.
  * @throws {@link OrderNotFoundError} for any other.
  */
 export async function findOrder(
   tables: OrderTables,
   context: Pick<OrdersContext, 'scopes'>,
   orderId: string,
+  isShown: (order: OrderRecord) => boolean = () => true,
 ): Promise<FoundOrder> {
   const id = readOrderId(orderId)
   const [order] = await tables.orders.find({ ids: [id] })
-  if (!order || !isInScopes(context, order))
+  if (!order || !isInScopes(context, order) || !isShown(order))
     throw new OrderNotFoundError({ orderId: id })
   const attempts = await tables.attempts.find({ orderIds: [id] })
   const attempt = attempts.find(({ number }) => number === order.attempt)

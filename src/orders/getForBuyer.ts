@@ -1,4 +1,3 @@
-import { OrderNotFoundError } from '../ledger/errors.js'
 import { findOrder } from '../ledger/findOrder.js'
 import { draftedPaymentOf } from '../ledger/paymentOf.js'
 import type { DraftedPayment, Order, OrdersContext } from '../ledger/types.js'
@@ -35,10 +34,14 @@ export async function getForBuyer(
 ): Promise<OrderForBuyer> {
   const hash = hashBuyerToken(String(buyerToken))
   const found = await context.store.read((tables) =>
-    findOrder(tables, context, orderId),
+    findOrder(
+      tables,
+      context,
+      orderId,
+      ({ buyerTokenHash }) => buyerTokenHash === hash,
+    ),
   )
   const { order, attempt } = found
-  if (order.buyerTokenHash !== hash) throw new OrderNotFoundError({ orderId })
   return {
     order: showOrder(found),
     payment: takesPayment(found) ? draftedPaymentOf(order, attempt) : undefined,

@@ -77,7 +77,9 @@ test('a capture nobody waits for is under way until a worker does it', async () 
   const stop = new AbortController()
   const running = desk.orders.run({ signal: stop.signal })
   await expect
-    .poll(async () => (await ask(`GET /orders/${id}`, { token })).body)
+    .poll(async () => (await ask(`GET /orders/${id}`, { token })).body, {
+      timeout: 30_000,
+    })
     .toMatchObject({ state: 'captured' })
   stop.abort()
   await running
@@ -152,7 +154,9 @@ test('a buyer signs a cancellation, and the merchant has it sent', async () => {
   const stop = new AbortController()
   const running = desk.orders.run({ signal: stop.signal })
   await expect
-    .poll(async () => (await ask(`GET /orders/${id}`, { token })).body)
+    .poll(async () => (await ask(`GET /orders/${id}`, { token })).body, {
+      timeout: 30_000,
+    })
     .toMatchObject({ state: 'canceled', transaction: { finality: 'included' } })
   stop.abort()
   await running

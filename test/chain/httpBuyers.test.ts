@@ -1,4 +1,5 @@
 import { startDevChain } from 'countersign/devchain'
+import { memoryStore, type PaymentStore } from 'countersign/orders'
 import type { Hex } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { fundedAccount, revoke } from './desk.js'
@@ -129,6 +130,34 @@ test.each<[string, number, (sold: Sold) => Promise<unknown>]>([
     'detail',
     'reason',
   ])
+})
+
+test('a wrong token costs as many reads as an order that is not there', async () => {
+  const store = memoryStore()
+  let reads = 0
+  const counted: PaymentStore = {
+    ...store,
+    read: (work) =>
+      store.read((tables) => {
+        const find = tables.attempts.find.bind(tables.attempts)
+        const { attempts } = tables
+        const counting = (query: Parameters<typeof find>[0]) => {
+          reads++
+          return find(query)
+        }
+        return work({ ...tables, attempts: { ...attempts, find: counting } })
+      }),
+  }
+  const desk = await openDesk(chain, { store: counted })
+  const { id, token } = await sell(chain, desk)
+  const readsOf = async (id: string, token: string) => {
+    reads = 0
+    await desk.ask(`GET /orders/${id}`, { token })
+    return reads
+  }
+  expect(await readsOf(id, token)).toBe(1)
+  expect(await readsOf(id, 'ab'.repeat(32))).toBe(0)
+  expect(await readsOf('no-such-order', token)).toBe(0)
 })
 
 test('an address says nothing about who asks', async () => {

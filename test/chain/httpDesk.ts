@@ -14,14 +14,14 @@ import { checkAnswer, readContract } from './httpContract.js'
 import { findSecrets, secretForms } from './secretForms.js'
 import { openShop, pay, type Shop } from './shop.js'
 
-export type Answer<body> = {
+type Answer<body> = {
   status: number
   headers: Headers
   text: string
   body: body
 }
 
-export type Ask = <body = Record<string, unknown>>(
+type Ask = <body = Record<string, unknown>>(
   request: string,
   options?: {
     token?: string | undefined

@@ -5,7 +5,7 @@ import {
 import { type Order, OrderNotFoundError, type Orders } from 'countersign/orders'
 
 export const token = 'ab'.repeat(32)
-export const seller = `0x${'5e'.repeat(20)}` as const
+const seller = `0x${'5e'.repeat(20)}` as const
 
 export const order: Order = {
   chainId: 31337,
