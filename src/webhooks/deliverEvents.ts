@@ -54,19 +54,14 @@ export async function deliverEvents(
 
 /** Starts what can be started; how long there is nothing to do. */
 async function work(turn: Turn): Promise<number> {
-  const { run, outbox, pace, running } = turn
+  const { run, outbox, pace } = turn
   const { look } = run.tools
-  const isFull = () => running.size >= pace.width()
-  for (;;) {
-    startTries(turn)
-    const now = performance.now()
-    if (isFull() || outbox.queues.countReady(now) > 0) break
-    if (!(await readOn(turn))) break
-  }
-  // What is due and does not begin waits for the store, or for the lease.
   const { queues } = outbox
+  do startTries(turn)
+  while (!queues.hasFresh() && (await readOn(turn)))
+  // What is due and does not begin waits for the store, or for another try.
   const due = Math.max(queues.nextDue(), pace.until()) - performance.now()
-  return due > 0 && !isFull() ? Math.min(look, due) : look
+  return due > 0 ? Math.min(look, due) : look
 }
 
 async function readOn({ run, outbox }: Turn): Promise<boolean> {

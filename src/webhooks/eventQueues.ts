@@ -14,14 +14,17 @@ export type EventQueue = {
 /** Events by order: one waits for those before it of its own order only. */
 export type EventQueues = {
   add(event: OrderEvent): void
-  /** The first event that may be tried now; its queue is busy from then on. */
+  /**
+   * An event that may be tried now, rather one that never failed; its queue is
+   * busy from then on.
+   */
   take(now: number): { queue: EventQueue; event: OrderEvent } | undefined
   /** The one that was taken is delivered. */
   drop(queue: EventQueue): void
   /** The one that was taken is to be tried again, not before that time. */
   delay(queue: EventQueue, until: number): void
-  /** How many could be tried now. */
-  countReady(now: number): number
+  /** Whether there is one that could be tried now and never failed. */
+  hasFresh(): boolean
   /** When the next one may be tried, of those that are not. */
   nextDue(): number
   /** The cursors of all that is not delivered, in order. */
@@ -39,25 +42,27 @@ export function eventQueues(): EventQueues {
       else queues.set(keyOf(event), startQueue(event))
     },
     take: (now) => {
-      for (const queue of queues.values()) {
-        const [event] = queue.events
-        if (!event || !isReady(queue, now)) continue
-        queue.busy = true
-        return { queue, event }
-      }
-      return undefined
+      const ready = [...queues.values()].filter((queue) => isReady(queue, now))
+      const queue = ready.find(isFresh) ?? ready[0]
+      const [event] = queue?.events ?? []
+      if (!queue || !event) return undefined
+      queue.busy = true
+      return { queue, event }
     },
     drop: (queue) => {
       const event = queue.events.shift()
-      if (event && queue.events.length === 0) queues.delete(keyOf(event))
       Object.assign(queue, { busy: false, failures: 0, until: 0 })
+      if (!event) return
+      // Behind the others, so that one long order does not hold them up.
+      queues.delete(keyOf(event))
+      if (queue.events.length > 0) queues.set(keyOf(event), queue)
     },
     delay: (queue, until) => {
       Object.assign(queue, { busy: false, until })
       queue.failures++
     },
-    countReady: (now) =>
-      [...queues.values()].filter((queue) => isReady(queue, now)).length,
+    hasFresh: () =>
+      [...queues.values()].some((queue) => !queue.busy && isFresh(queue)),
     nextDue: () =>
       Math.min(
         ...[...queues.values()]
@@ -69,6 +74,10 @@ export function eventQueues(): EventQueues {
         .flatMap(({ events }) => events.map(({ cursor }) => cursor))
         .sort((left, right) => Number(left - right)),
   }
+}
+
+function isFresh({ failures }: EventQueue): boolean {
+  return failures === 0
 }
 
 function startQueue(event: OrderEvent): EventQueue {

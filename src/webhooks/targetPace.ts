@@ -10,14 +10,23 @@ export type Pace = {
   /** Before which no try begins. */
   until(): number
   succeeded(): void
-  failed(facts: { startedAt: number; retryAfter?: number | undefined }): void
+  failed(facts: Failure): void
+}
+
+type Failure = {
+  /** How often the same event was tried by now. */
+  tries: number
+  startedAt: number
+  /** Milliseconds. */
+  retryAfter?: number | undefined
 }
 
 /**
- * Slows down for a target that fails: one try at a time, after ever longer
- * pauses, until one succeeds.
+ * Slows down for a target that fails one event after the other: one try at a
+ * time, after ever longer pauses, until one succeeds.
  */
 export function targetPace(pause: WebhookTools['pause']): Pace {
+  /** How many events failed since the last one that did not. */
   let failures = 0
   let until = 0
   let failedAt = Number.NEGATIVE_INFINITY
@@ -27,15 +36,15 @@ export function targetPace(pause: WebhookTools['pause']): Pace {
     succeeded: () => {
       failures = 0
     },
-    failed: ({ startedAt, retryAfter }) => {
+    failed: ({ tries, startedAt, retryAfter }) => {
       const now = performance.now()
+      if (retryAfter) until = Math.max(until, now + pause(1, retryAfter))
       // What was under way together fails together, and counts once.
-      const isNew = startedAt >= failedAt
-      if (isNew) failures++
-      if (isNew || retryAfter) {
-        failedAt = now
-        until = Math.max(until, now + pause(failures, retryAfter))
-      }
+      if (startedAt < failedAt) return
+      failedAt = now
+      // An event that fails again says nothing new about the target.
+      if (tries === 1) failures++
+      if (failures > 1) until = Math.max(until, now + pause(failures - 1))
     },
   }
 }

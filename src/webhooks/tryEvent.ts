@@ -32,7 +32,7 @@ export async function tryEvent(
   } else {
     const { retryAfter } = posted
     outbox.queues.delay(queue, now + tools.pause(tries, retryAfter))
-    pace.failed({ startedAt, retryAfter })
+    pace.failed({ tries, startedAt, retryAfter })
   }
   tell(run, event, { posted, tries, duration: now - startedAt })
 }

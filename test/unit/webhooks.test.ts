@@ -4,6 +4,7 @@ import { startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,
   createStream,
+  eventually,
   progressOf,
   startRun,
   toldOf,
@@ -15,7 +16,7 @@ test('an event is told to the receiver, signed by each secret', async () => {
   const secrets = [createSecret(), createSecret()]
   await stream.tell('order-1', 'captured')
   startRun(stream, receiver, { secrets })
-  await expect.poll(() => receiver.received.length).toBe(1)
+  await eventually(() => receiver.received.length).toBe(1)
   const [{ text, headers } = { text: '', headers: {} }] = receiver.received
   for (const secret of secrets)
     expect(
@@ -40,12 +41,12 @@ test('what was delivered is not told again', async () => {
   const receiver = await startReceiver()
   await stream.tell('order-1', 'drafted', 'accepted')
   const run = startRun(stream, receiver)
-  await expect.poll(() => receiver.received.length).toBe(2)
+  await eventually(() => receiver.received.length).toBe(2)
   await run.stop()
   expect(await progressOf(stream)).toEqual({ cursor: '2', read: '2', open: [] })
   await stream.tell('order-1', 'captured')
   startRun(stream, receiver)
-  await expect.poll(() => receiver.received.length).toBe(3)
+  await eventually(() => receiver.received.length).toBe(3)
   expect(toldOf(receiver)).toEqual([
     'order-1 order.drafted 1',
     'order-1 order.accepted 2',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  type Lease,
   memoryStore,
   type Observation,
   type OrderEvent,
@@ -8,7 +9,7 @@ import {
   type PaymentStore,
 } from 'countersign/orders'
 import type { WebhookTarget } from 'countersign/webhooks'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { EventRecord } from '../../src/store/types.js'
 import {
   runWebhooksWith,
@@ -129,4 +130,31 @@ export function progressOf(
   name = 'test',
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   return store.read((tables) => tables.getValue(`webhook:${name}`))
+}
+
+/** Patience that suits a busy machine. */
+export const eventually = <value>(
+  read: () => value | Promise<value>,
+): ReturnType<typeof expect.poll<value>> =>
+  expect.poll(read, { timeout: 30_000, interval: 10 })
+
+/** A store whose leases can run out at once, as if the holder were asleep. */
+export function watchLeases(store: PaymentStore): {
+  store: PaymentStore
+  expire(): Promise<void>
+} {
+  let last: Lease | undefined
+  return {
+    store: {
+      ...store,
+      takeLease: async (wanted) => {
+        const lease = await store.takeLease(wanted)
+        last = lease ?? last
+        return lease
+      },
+    },
+    expire: async () => {
+      if (last) await store.releaseLease(last)
+    },
+  }
 }

@@ -1,0 +1,517 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { PaymentStore } from 'countersign/orders'
+import { sqliteStore } from 'countersign/sql'
+import { expect, onTestFinished, test } from 'vitest'
+import { seededRandom } from '../../src/testing/seededRandom.js'
+import { type Receiver, startReceiver } from './webhooksReceiver.js'
+import {
+  createSecret,
+  createStream,
+  eventually,
+  progressOf,
+  type Stream,
+  startRun,
+  toldOf,
+  watchLeases,
+} from './webhooksRun.js'
+
+/** Has taken them all, each order's in order, and how often each. */
+function checkTold(
+  { received }: Pick<Receiver, 'received'>,
+  isTaken: (index: number) => boolean = () => true,
+): number[] {
+  const counts = new Map<string, number>()
+  const highest = new Map<string | undefined, number>()
+  for (const [index, { payload, headers }] of received.entries()) {
+    const { orderId, sequence } = payload.data
+    // What is tried has never more than its turn.
+    expect(sequence).toBeLessThanOrEqual((highest.get(orderId) ?? 0) + 1)
+    if (!isTaken(index)) continue
+    highest.set(orderId, Math.max(sequence, highest.get(orderId) ?? 0))
+    const id = String(headers['webhook-id'])
+    counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return [...counts.values()]
+}
+
+const tellOrders = async (stream: Stream, orders: number): Promise<void> => {
+  for (const type of ['drafted', 'accepted', 'captured'] as const)
+    for (let order = 0; order < orders; order++)
+      await stream.tell(`order-${order}`, type)
+}
+
+test('eight orders are told at the same time, and never more', async () => {
+  const stream = createStream()
+  const waiting: (() => void)[] = []
+  let most = 0
+  const receiver = await startReceiver((response) => {
+    waiting.push(() => response.writeHead(204).end())
+    most = Math.max(most, waiting.length)
+  })
+  await tellOrders(stream, 9)
+  const run = startRun(stream, receiver)
+  for (let left = 27; left > 0; left--) {
+    await eventually(() => waiting.length).toBe(Math.min(8, left))
+    waiting.shift()?.()
+  }
+  await eventually(() => run.seen.length).toBe(27)
+  expect(checkTold(receiver)).toEqual(Array(27).fill(1))
+  expect(most).toBe(8)
+})
+
+test('what fails is tried again until it is taken, under the same id', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver((response, _, index) =>
+    response.writeHead(index < 3 ? 500 : 200).end(),
+  )
+  await stream.tell('order-1', 'drafted', 'accepted')
+  const run = startRun(stream, receiver)
+  await eventually(() => receiver.received.length).toBe(5)
+  await run.stop()
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  const bodies = receiver.received.map(({ text }) => text)
+  expect(new Set(ids.slice(0, 4)).size).toBe(1)
+  expect(new Set(bodies.slice(0, 4)).size).toBe(1)
+  expect(ids[4]).not.toBe(ids[0])
+  expect(
+    run.seen.map(({ name, attributes }) => ({ name, ...attributes })),
+  ).toEqual([
+    ...[1, 2, 3].map((tries) => ({
+      ...{ name: 'webhook.failed', target: 'test', type: 'drafted' },
+      ...{ orderId: 'order-1', tries, status: 500, reason: 'statusRefused' },
+    })),
+    {
+      ...{ name: 'webhook.delivered', target: 'test', type: 'drafted' },
+      ...{ orderId: 'order-1', tries: 4, status: 200 },
+    },
+    {
+      ...{ name: 'webhook.delivered', target: 'test', type: 'accepted' },
+      ...{ orderId: 'order-1', tries: 1, status: 200 },
+    },
+  ])
+})
+
+test('nothing that is observed shows a secret, a body or a path', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver((response, _, index) => {
+    if (index === 0) response.socket?.destroy()
+    else if (index === 1) response.writeHead(500).end('a body')
+    else response.writeHead(204).end()
+  })
+  await stream.tell('order-1', 'drafted')
+  const run = startRun(stream, receiver)
+  await eventually(() => receiver.received.length).toBe(3)
+  await run.stop()
+  const shown = JSON.stringify(run.seen)
+  expect(run.seen).toHaveLength(3)
+  for (const hidden of [run.secret.slice(6), 'key=', 'hooks', 'a body', 'v1,'])
+    expect(shown).not.toContain(hidden)
+})
+
+test('a receiver that fails at random is told everything, in order', async () => {
+  const random = seededRandom(7)
+  const taken = new Set<number>()
+  const stream = createStream()
+  const receiver = await startReceiver((response, _, index) => {
+    const draw = random()
+    if (draw < 0.15) return response.writeHead(500).end()
+    if (draw < 0.25) return response.socket?.destroy()
+    if (draw < 0.3) return response.writeHead(302, { location: '/' }).end()
+    taken.add(index)
+    return response.writeHead(204).end()
+  })
+  await tellOrders(stream, 20)
+  const run = startRun(stream, receiver)
+  await eventually(() => taken.size).toBe(60)
+  await run.stop()
+  expect(checkTold(receiver, (index) => taken.has(index))).toEqual(
+    Array(60).fill(1),
+  )
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '60', read: '60', open: [] },
+  })
+})
+
+/** Refuses one order for as long as it is told to. */
+async function pickyReceiver(refused: string) {
+  const picky = { refuses: true }
+  const receiver = await startReceiver((response, { payload }) => {
+    const isRefused = picky.refuses && payload.data.orderId === refused
+    response.writeHead(isRefused ? 422 : 204).end()
+  })
+  return { receiver, picky }
+}
+
+test('an order that is refused holds up no other one', async () => {
+  const stream = createStream()
+  const { receiver, picky } = await pickyReceiver('order-1')
+  await tellOrders(stream, 4)
+  const run = startRun(stream, receiver)
+  const others = () =>
+    toldOf(receiver).filter((told) => !told.startsWith('order-1 '))
+  await eventually(() => others().length).toBe(9)
+  // Everything up to the one that is refused, and what is left open behind it.
+  await eventually(() => progressOf(stream)).toEqual({
+    cursor: '1',
+    read: '12',
+    open: ['2', '6', '10'],
+  })
+  await stream.tell('order-9', 'drafted')
+  await eventually(() => others().length).toBe(10)
+  picky.refuses = false
+  await eventually(() => progressOf(stream)).toEqual({
+    cursor: '13',
+    read: '13',
+    open: [],
+  })
+  await run.stop()
+  expect(toldOf(receiver).slice(-3)).toEqual([
+    'order-1 order.drafted 1',
+    'order-1 order.accepted 2',
+    'order-1 order.captured 3',
+  ])
+})
+
+test('behind a thousand events that are refused nothing more is read', async () => {
+  const stream = createStream()
+  const { receiver } = await pickyReceiver('order-1')
+  const many = Array<'graded'>(1100).fill('graded')
+  await stream.tell('order-1', ...many)
+  await stream.tell('order-2', 'drafted')
+  const reads: unknown[] = []
+  const orders: Stream['orders'] = {
+    events: (parameters) => {
+      reads.push(parameters?.after)
+      return stream.orders.events(parameters)
+    },
+  }
+  const run = startRun({ ...stream, orders }, receiver)
+  await eventually(() => run.seen.length).toBeGreaterThan(20)
+  await run.stop()
+  expect(reads.at(-1)).toBe(900n)
+  expect(new Set(toldOf(receiver))).toEqual(new Set(['order-1 order.graded 1']))
+})
+
+test('what was left open is gone on with after a restart, and nothing else', async () => {
+  const stream = createStream()
+  const { receiver } = await pickyReceiver('order-1')
+  await tellOrders(stream, 4)
+  const first = startRun(stream, receiver)
+  await eventually(() => progressOf(stream)).toEqual({
+    cursor: '1',
+    read: '12',
+    open: ['2', '6', '10'],
+  })
+  await first.stop()
+  await stream.tell('order-2', 'canceled')
+  const later = await startReceiver()
+  const second = startRun(stream, later)
+  await eventually(() => later.received.length).toBe(4)
+  await second.stop()
+  expect(toldOf(later).sort()).toEqual([
+    'order-1 order.accepted 2',
+    'order-1 order.captured 3',
+    'order-1 order.drafted 1',
+    'order-2 order.canceled 4',
+  ])
+  checkTold({
+    received: [...receiver.received.slice(0, -1), ...later.received].filter(
+      ({ payload }) => payload.data.orderId === 'order-1',
+    ),
+  })
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '13', read: '13', open: [] },
+  })
+})
+
+test('a crash between delivery and record tells the same event again', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await stream.tell('order-1', 'drafted', 'accepted')
+  const leased = watchLeases(stream.store)
+  let isDead = false
+  const store: PaymentStore = {
+    ...leased.store,
+    write: async (work, options) => {
+      if (isDead) throw new Error('the process is gone')
+      return leased.store.write(work, options)
+    },
+  }
+  const last = await startReceiver((response) => {
+    isDead = true
+    response.writeHead(204).end()
+  })
+  const dying = startRun({ ...stream, store }, last)
+  await eventually(() => dying.seen.length).toBeGreaterThan(1)
+  await leased.expire()
+  const run = startRun(stream, receiver)
+  await eventually(() => receiver.received.length).toBe(2)
+  await run.stop()
+  const [told] = last.received
+  const [again] = receiver.received
+  expect(last.received).toHaveLength(1)
+  expect(again?.headers['webhook-id']).toBe(told?.headers['webhook-id'])
+  expect(again?.text).toBe(told?.text)
+})
+
+test('two runs on one store tell each event once', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await tellOrders(stream, 20)
+  const secrets = [createSecret()]
+  const runs = [1, 2].map(() => startRun(stream, receiver, { secrets }))
+  await eventually(() => receiver.received.length).toBe(60)
+  await tellOrders(stream, 20)
+  await eventually(() => receiver.received.length).toBe(120)
+  await Promise.all(runs.map(({ stop }) => stop()))
+  expect(checkTold(receiver)).toEqual(Array(120).fill(1))
+})
+
+test('another run goes on where one was stopped', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  const first = startRun(stream, receiver, { tools: { lease: 60_000 } })
+  await stream.tell('order-1', 'drafted')
+  await eventually(() => receiver.received.length).toBe(1)
+  const second = startRun(stream, receiver, { tools: { lease: 60_000 } })
+  await first.stop()
+  await stream.tell('order-1', 'accepted')
+  await eventually(() => receiver.received.length).toBe(2)
+  await eventually(() => second.seen.length).toBe(1)
+})
+
+test('two connections to one file tell each event once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
+  const stores = [1, 2].map(() => sqliteStore({ file: join(folder, 'db') }))
+  const streams = stores.map((store) => createStream(store))
+  const [stream] = streams
+  const receiver = await startReceiver()
+  if (!stream) throw new Error('no stream')
+  await stream.store.open()
+  const runs = streams.map((it) => startRun(it, receiver))
+  await tellOrders(stream, 10)
+  await eventually(() => receiver.received.length).toBe(30)
+  await Promise.all(runs.map(({ stop }) => stop()))
+  expect(checkTold(receiver)).toEqual(Array(30).fill(1))
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '30', read: '30', open: [] },
+  })
+  await Promise.all(stores.map((store) => store.close()))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+test('whoever lost the lease writes nothing and tells nothing more', async () => {
+  const stream = createStream()
+  const held: { answer?: () => void } = {}
+  const slow = await startReceiver((response) => {
+    held.answer = () => response.writeHead(204).end()
+  })
+  await stream.tell('order-1', 'drafted')
+  const leased = watchLeases(stream.store)
+  const late = startRun({ ...stream, store: leased.store }, slow)
+  await eventually(() => slow.received.length).toBe(1)
+  await leased.expire()
+  const receiver = await startReceiver()
+  const run = startRun(stream, receiver)
+  await eventually(() => progressOf(stream)).toMatchObject({ read: '1' })
+  held.answer?.()
+  await eventually(() => late.seen.map(({ name }) => name)).toEqual([
+    ...['webhook.delivered', 'outbox.failed'],
+  ])
+  expect(late.seen[1]?.attributes.error).toBe('LeaseLostError')
+  await stream.tell('order-1', 'accepted')
+  await eventually(() => progressOf(stream)).toMatchObject({ read: '2' })
+  await late.stop()
+  await run.stop()
+  expect(slow.received).toHaveLength(1)
+  expect(receiver.received).toHaveLength(2)
+})
+
+test('a try under way ends before the run does, and is on record', async () => {
+  const stream = createStream()
+  const held: { answer?: () => void } = {}
+  const receiver = await startReceiver((response) => {
+    held.answer = () => response.writeHead(204).end()
+  })
+  await stream.tell('order-1', 'drafted', 'accepted')
+  const run = startRun(stream, receiver, { tools: { lease: 60_000 } })
+  await eventually(() => receiver.received.length).toBe(1)
+  const stopped = run.stop()
+  held.answer?.()
+  await stopped
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '1', read: '1', open: [] },
+  })
+  expect(receiver.received).toHaveLength(1)
+  const wanted = { key: 'webhook:test', owner: 'other', milliseconds: 1 }
+  expect(await stream.store.takeLease(wanted)).toBeDefined()
+})
+
+test('a target that is new begins with the first event, or with the next', async () => {
+  const stream = createStream()
+  await stream.tell('order-1', 'drafted', 'accepted')
+  const [all, next] = [await startReceiver(), await startReceiver()]
+  const runs = [
+    startRun(stream, all, { name: 'all' }),
+    startRun(stream, next, { name: 'next', from: 'now' }),
+  ]
+  await eventually(() => all.received.length).toBe(2)
+  await eventually(() => progressOf(stream, 'next')).toEqual({
+    cursor: '2',
+    read: '2',
+    open: [],
+  })
+  await stream.tell('order-1', 'captured')
+  await eventually(() => next.received.length).toBe(1)
+  await Promise.all(runs.map(({ stop }) => stop()))
+  expect(toldOf(next)).toEqual(['order-1 order.captured 3'])
+  await stream.tell('order-1', 'fulfil')
+  startRun(stream, next, { name: 'next', from: 'now' })
+  await eventually(() => next.received.length).toBe(2)
+})
+
+test('what happens while nobody runs is told a target from now too', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  const run = startRun(stream, receiver, { from: 'now' })
+  await eventually(() => progressOf(stream)).toBeDefined()
+  await run.stop()
+  await stream.tell('order-1', 'drafted')
+  startRun(stream, receiver, { from: 'now' })
+  await eventually(() => toldOf(receiver)).toEqual(['order-1 order.drafted 1'])
+})
+
+test('each target is told on its own', async () => {
+  const stream = createStream()
+  const good = await startReceiver()
+  const bad = await startReceiver((response) => response.writeHead(500).end())
+  await tellOrders(stream, 3)
+  startRun(stream, bad, { name: 'bad' })
+  startRun(stream, good, { name: 'good' })
+  await eventually(() => good.received.length).toBe(9)
+  expect(await progressOf(stream, 'bad')).toEqual({
+    ...{ cursor: '0', read: '0', open: [] },
+  })
+})
+
+test('what concerns no order is told too, in the order of the stream', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await stream.tell(undefined, 'storeReplaced', 'unmatched')
+  startRun(stream, receiver)
+  await eventually(() =>
+    receiver.received.map(({ payload }) => payload.type),
+  ).toEqual(['order.storeReplaced', 'order.unmatched'])
+  const [{ payload } = { payload: { data: {} } }] = receiver.received
+  expect(payload.data).not.toHaveProperty('orderId')
+})
+
+test('a store that fails is tried again, and nothing is told twice', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  const random = seededRandom(11)
+  const mayFail = () => {
+    if (random() < 0.2) throw new Error('the disk is gone')
+  }
+  const store: PaymentStore = {
+    ...stream.store,
+    read: async (work) => {
+      mayFail()
+      return stream.store.read(work)
+    },
+    write: async (work, options) => {
+      if (options?.lease) mayFail()
+      return stream.store.write(work, options)
+    },
+    takeLease: async (wanted) => {
+      mayFail()
+      return stream.store.takeLease(wanted)
+    },
+    open: async () => {
+      mayFail()
+      return stream.store.open()
+    },
+  }
+  const orders: Stream['orders'] = {
+    events: async (parameters) => {
+      mayFail()
+      return stream.orders.events(parameters)
+    },
+  }
+  await tellOrders(stream, 10)
+  const run = startRun({ orders, store }, receiver)
+  await eventually(() => receiver.received.length).toBe(30)
+  await eventually(() => progressOf(stream)).toEqual({
+    cursor: '30',
+    read: '30',
+    open: [],
+  })
+  await run.stop()
+  expect(checkTold(receiver)).toEqual(Array(30).fill(1))
+  const failed = run.seen.filter(({ name }) => name === 'outbox.failed')
+  expect(failed.length).toBeGreaterThan(0)
+  expect(failed[0]?.attributes).toEqual({
+    ...{ target: 'test', error: 'Error', words: '' },
+  })
+})
+
+test.each([
+  [{}],
+  [{ read: '1' }],
+  [{ read: '1', open: '2' }],
+  [{ read: '-1', open: [] }],
+  [{ read: '1', open: [2] }],
+])('a record like %j is told of, and nothing is sent', async (record) => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await stream.tell('order-1', 'drafted')
+  await stream.store.write((it) => it.setValue('webhook:test', record))
+  const run = startRun(stream, receiver)
+  await eventually(() => run.seen[0]).toEqual({
+    name: 'outbox.failed',
+    attributes: {
+      ...{ target: 'test', error: 'StoreError' },
+      words: 'The store has no readable cursor of a webhook.',
+    },
+  })
+  await run.stop()
+  expect(receiver.received).toEqual([])
+})
+
+test('an event that is not of these orders any more stays open', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await tellOrders(stream, 3)
+  await stream.store.write((tables) =>
+    tables.setValue('webhook:test', { read: '7', open: ['2', '3', '6'] }),
+  )
+  const orders: Stream['orders'] = {
+    events: async (parameters) => {
+      const { events, cursor } = await stream.orders.events(parameters)
+      return { cursor, events: events.filter(({ cursor }) => cursor !== 3n) }
+    },
+  }
+  const run = startRun({ ...stream, orders }, receiver)
+  await eventually(() => receiver.received.length).toBe(4)
+  await run.stop()
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '2', read: '9', open: ['3'] },
+  })
+  startRun(stream, receiver)
+  await eventually(() => progressOf(stream)).toEqual({
+    cursor: '9',
+    read: '9',
+    open: [],
+  })
+})
+
+test('a run that never was to begin sends nothing', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await stream.tell('order-1', 'drafted')
+  const run = startRun(stream, receiver)
+  await run.stop()
+  expect(await progressOf(stream)).toBeUndefined()
+})
