@@ -82,6 +82,6 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
 function titleOf({ type, data: { grade } }: WireEvent): string {
   const words: Readonly<Record<string, string>> = finalityWords
   if (type === 'graded' && typeof grade === 'string')
-    return `The chain holds it for ${words[grade] ?? grade}`
+    return `The chain calls it ${words[grade] ?? grade}`
   return titles[type] ?? type
 }

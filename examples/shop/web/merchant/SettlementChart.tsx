@@ -9,8 +9,8 @@ import {
   span,
 } from './settlement.js'
 import { useShop } from './shopConfig.js'
+import { useWidth } from './useWidth.js'
 
-const width = 640
 const height = 200
 const floor = height - 24
 const top = 10
@@ -28,13 +28,15 @@ export function SettlementChart({
   const id = useId()
   const most = bars.reduce((max, { total }) => (total > max ? total : max), 0n)
   const ceiling = roundUp(most, decimals)
+  const { ref, width } = useWidth()
   const step = (width - left) / bars.length
+  const every = width < 480 ? bars.length / 3 : 6
   const y = (value: bigint) =>
     floor - (Number((value * 1000n) / ceiling) / 1000) * (floor - top)
   const sum = bars.reduce((all, { total }) => all + total, 0n)
   const count = bars.reduce((all, bar) => all + bar.count, 0)
   return (
-    <figure className="chart">
+    <figure className="chart" ref={ref}>
       <svg
         role="img"
         aria-labelledby={`${id}-title ${id}-words`}
@@ -68,7 +70,7 @@ export function SettlementChart({
           />
         ))}
         {bars.map(({ from }, at) =>
-          (bars.length - 1 - at) % 6 === 0 ? (
+          (bars.length - 1 - at) % every === 0 ? (
             <text
               key={from}
               className="chart-text chart-text-middle"
