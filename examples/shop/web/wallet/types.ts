@@ -8,7 +8,7 @@ export type WalletProvider = {
 }
 
 /** What a wallet says of itself, by EIP-6963. */
-export type WalletInfo = {
+type WalletInfo = {
   uuid: string
   name: string
   /** A data URL. */

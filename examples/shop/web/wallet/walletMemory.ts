@@ -5,7 +5,7 @@ import { developmentChainId } from '../api/chain.js'
 export type AccountName = 'everyday' | 'empty'
 
 /** What was signed, so that the wallet can say what a cancellation ends. */
-export type SignedRecord = {
+type SignedRecord = {
   to: string
   amount: string
   symbol: string
