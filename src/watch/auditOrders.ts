@@ -13,7 +13,7 @@ import { readCursor } from './watchState.js'
 export type AuditParameters = {
   /** @default the first block that was ever reconciled */
   fromBlock?: bigint | undefined
-  /** @default the last one */
+  /** At most the newest block of the chain. @default the last one */
   toBlock?: bigint | undefined
 }
 
@@ -108,7 +108,10 @@ async function findRange(
     const { latest } = await readHeads(clientOf({ tokens }, scope), policy)
     return latest.number
   }
-  const last = toBlock ?? cursor?.last.number ?? (await latest())
+  const end = toBlock ?? cursor?.last.number
+  // Blocks that are not there yet would be asked for one range after another.
+  const head = toBlock === undefined && end !== undefined ? end : await latest()
+  const last = end !== undefined && end < head ? end : head
   return { fromBlock: fromBlock ?? cursor?.from ?? last, toBlock: last }
 }
 
