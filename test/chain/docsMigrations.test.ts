@@ -7,8 +7,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { ExactEvmScheme as ExactFacilitator } from '@x402/evm/exact/facilitator'
+import { decodePayment, type SignedPayment, verifyPayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
+import { createWalletClient, custom, publicActions } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { readExamples } from '../unit/docExamples.js'
 
@@ -55,19 +59,22 @@ type X402 = {
   ): Promise<{ success: boolean; reason?: string }>
 }
 
+const requirements = {
+  scheme: 'exact',
+  network: 'eip155:31337',
+  asset: token,
+  payTo: to,
+  amount: '12500000',
+  maxTimeoutSeconds: 300,
+  extra: { name: 'USD Coin', version: '2' },
+} as const
+
+const signAsX402 = () =>
+  new ExactEvmScheme(payer.account).createPaymentPayload(2, requirements)
+
 test('what a client of x402 signs is settled as the guide says', async () => {
   const { settle } = await load<X402>('migrate-x402', 0)
-  const { payload } = await new ExactEvmScheme(
-    payer.account,
-  ).createPaymentPayload(2, {
-    scheme: 'exact',
-    network: 'eip155:31337',
-    asset: token,
-    payTo: to,
-    amount: '12500000',
-    maxTimeoutSeconds: 300,
-    extra: { name: 'USD Coin', version: '2' },
-  })
+  const { payload } = await signAsX402()
   const clients = { reader, sender: relayer }
   const offer = { token, to, amount: '12.50' }
   const dearer = { ...offer, amount: '12.51' }
@@ -78,4 +85,49 @@ test('what a client of x402 signs is settled as the guide says', async () => {
   expect(await settle(clients, { payload, offer })).toMatchObject({
     success: true,
   })
+})
+
+test('warm, a verdict is one request here and three there', async () => {
+  let requests = 0
+  const client = createWalletClient({
+    account: relayer.account,
+    chain: chain.chain,
+    transport: custom({
+      request: (asked) => {
+        requests++
+        return reader.request(asked as never)
+      },
+    }),
+  }).extend(publicActions)
+  const signer = { ...client, address: relayer.account.address }
+  const facilitator = new ExactFacilitator(
+    toFacilitatorEvmSigner(signer as never),
+  )
+  const theirs = async (): Promise<void> => {
+    const { payload } = await signAsX402()
+    const asked = { x402Version: 2, accepted: requirements, payload }
+    const verdict = await facilitator.verify(asked, requirements)
+    expect(verdict.isValid).toBe(true)
+  }
+  const primaryType = 'TransferWithAuthorization'
+  const ours = async (): Promise<void> => {
+    const { payload } = await signAsX402()
+    const { authorization, signature } = payload
+    const { name, version } = requirements.extra
+    const domain = { name, version, chainId: 31337, verifyingContract: token }
+    const payment = decodePayment({
+      ...{ primaryType, domain, signature },
+      message: authorization,
+    }) as SignedPayment
+    const expected = { token, to, amount: '12.50', primaryType } as const
+    const verdict = await verifyPayment(client, { payment, expect: expected })
+    expect(verdict.ok).toBe(true)
+  }
+  const count = async (judge: () => Promise<void>): Promise<number> => {
+    await judge()
+    requests = 0
+    await judge()
+    return requests
+  }
+  expect([await count(ours), await count(theirs)]).toEqual([1, 3])
 })
