@@ -44,5 +44,5 @@ export class ClockSkewError extends CountersignError {
 function showValue(value: unknown): string {
   if (typeof value === 'object' && value) return 'an object'
   const text = String(value)
-  return text.length > 43 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
+  return text.length > 42 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
 }

@@ -265,6 +265,31 @@ test('a new token ends the one before', async () => {
   expect((await read(other)).status).toBe(200)
 })
 
+test('one half of a signature in the place of an amount is not repeated', async () => {
+  const { signed } = await sell(chain, desk)
+  const half = Buffer.from(signed.signature.slice(2, 66), 'hex')
+  secrets.push(signed.signature)
+  for (const encoding of ['hex', 'base64', 'base64url'] as const)
+    for (const field of ['amount', 'recipient', 'window', 'primaryType']) {
+      const body = { amount: '1', [field]: half.toString(encoding) }
+      const answer = await desk.ask('POST /merchant/orders', { body })
+      expect(answer.body).toMatchObject({ reason: 'invalidField', field })
+    }
+})
+
+test('the same payment posted ten times at once is taken once', async () => {
+  const { id, token, signed } = await sell(chain, desk)
+  secrets.push(signed.signature)
+  const post = () =>
+    desk.ask(`POST /orders/${id}/payment`, { token, body: signed })
+  const answers = await Promise.all(Array.from({ length: 10 }, post))
+  for (const { status, body } of answers)
+    expect(status === 200 || body.reason === 'acceptInFlight').toBe(true)
+  expect((await post()).status).toBe(200)
+  const { events } = await desk.orders.events({ orderId: id })
+  expect(events.map(({ type }) => type)).toEqual(['drafted', 'accepted'])
+})
+
 test('nothing of all this told a signature', () => {
   expect(secrets.length).toBeGreaterThan(3)
   expect(leaked(desk.told, secrets)).toEqual([])
