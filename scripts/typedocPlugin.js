@@ -11,7 +11,6 @@ const groups = {
     'devchain',
     'runtimes',
     'spec',
-    'SECURITY',
     'CONTRIBUTING',
     'CHANGELOG',
   ],

@@ -10,13 +10,19 @@ import { join } from 'node:path'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { ExactEvmScheme as ExactFacilitator } from '@x402/evm/exact/facilitator'
-import { decodePayment, type SignedPayment, verifyPayment } from 'countersign'
+import {
+  decodePayment,
+  preparePayment,
+  type SignedPayment,
+  signPayment,
+  verifyPayment,
+} from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import { createWalletClient, custom, publicActions } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { readExamples } from '../unit/docExamples.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+const folder = mkdtempSync(join(tmpdir(), 'countersign-programs-'))
 symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
 const chain = await startDevChain({ blockTime: 0.2 })
 afterAll(async () => {
@@ -29,14 +35,46 @@ const token = chain.token
 const from = payer.account.address
 const to = merchant.account.address
 
-/** A block of a guide, as it is but for the chain. */
+/** A block of a page, as it is but for the chain and who is paid. */
 async function load<module>(page: string, index: number): Promise<module> {
-  const text = readFileSync(`docs/${page}.md`, 'utf8')
-  const code = readExamples(`${page}.md`, text)[index]?.code ?? ''
-  const file = join(folder, `${page}-${index}.ts`)
-  writeFileSync(file, code.replaceAll('8453', '31337'))
+  const code = readExamples(page, readFileSync(page, 'utf8'))[index]?.code
+  const file = join(folder, `${page.replaceAll('/', '-')}-${index}.ts`)
+  const here = (code ?? '')
+    .replaceAll('8453', '31337')
+    .replaceAll('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC', to)
+  writeFileSync(file, here)
   return import(file)
 }
+
+type Readme = {
+  sell(shop: object, wallet: object, from: string): Promise<string>
+}
+
+test('the block of the README sells', async () => {
+  const { sell } = await load<Readme>('README.md', 0)
+  const shop = { reader, merchant }
+  expect(await sell(shop, { request: payer.request }, from)).toBe('captured')
+})
+
+type Finality = {
+  settle(
+    shop: object,
+    payment: SignedPayment,
+    tell: (grade: string) => void,
+  ): Promise<string>
+}
+
+test('a payment is told of as the guide to finality says, ever surer', async () => {
+  const { settle } = await load<Finality>('docs/finality.md', 0)
+  const offer = { chainId: 31337, token, to, amount: '0.01' }
+  const draft = await preparePayment(reader, { ...offer, from })
+  const payment = await signPayment(payer, { payment: draft, expect: offer })
+  const told: string[] = []
+  const tell = (grade: string) => told.push(grade)
+  expect(await settle({ reader, merchant }, payment, tell)).toBe('captured')
+  expect(told).toHaveLength(3)
+  expect(told.at(-1)).toMatch(/^(safe|finalized)$/)
+})
 
 type Viem = { [name in 'payByHand' | 'pay']: typeof payment }
 declare function payment(
@@ -46,8 +84,8 @@ declare function payment(
 
 test('before and after of the guide from viem both pay', async () => {
   const clients = { buyer: payer, merchant, reader }
-  const { payByHand } = await load<Viem>('migrate-viem', 0)
-  const { pay } = await load<Viem>('migrate-viem', 1)
+  const { payByHand } = await load<Viem>('docs/migrate-viem.md', 0)
+  const { pay } = await load<Viem>('docs/migrate-viem.md', 1)
   expect(await payByHand(clients, { from, to, token })).toBe(true)
   expect(await pay(clients, { from, to, token })).toBe('captured')
 })
@@ -73,7 +111,7 @@ const signAsX402 = () =>
   new ExactEvmScheme(payer.account).createPaymentPayload(2, requirements)
 
 test('what a client of x402 signs is settled as the guide says', async () => {
-  const { settle } = await load<X402>('migrate-x402', 0)
+  const { settle } = await load<X402>('docs/migrate-x402.md', 0)
   const { payload } = await signAsX402()
   const clients = { reader, sender: relayer }
   const offer = { token, to, amount: '12.50' }
