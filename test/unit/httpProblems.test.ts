@@ -150,6 +150,38 @@ test('a body that never ends is given up too', async () => {
   expect(await reasonOf(response)).toEqual([503, 'timeout'])
 })
 
+test('a stream that begins too late is closed again', async () => {
+  vi.useFakeTimers()
+  let admit: () => void = () => {}
+  const late = new Promise<void>((resolve) => {
+    admit = resolve
+  })
+  let reads = 0
+  const response = openStub({
+    getForBuyer: async () => {
+      await late
+      return { order, payment: undefined }
+    },
+    events: async ({ after } = {}) => {
+      reads++
+      const { chainId, token, recipient, id: orderId } = order
+      const drafted = {
+        ...{ chainId, token, recipient, orderId, data: {}, at: 1n },
+        ...{ cursor: 1n, sequence: 1, type: 'drafted' as const },
+      }
+      return { events: after === 0n ? [drafted] : [], cursor: 1n }
+    },
+  })('/payments/orders/one/events')
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await reasonOf(response)).toEqual([503, 'timeout'])
+  admit()
+  await vi.advanceTimersByTimeAsync(60_000)
+  const readsByThen = reads
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([reads, vi.getTimerCount()]).toEqual([readsByThen, 0])
+  expect(reads).toBeGreaterThan(0)
+})
+
 test('a quick answer leaves no timer behind', async () => {
   vi.useFakeTimers()
   await openStub()('/payments/orders/one')
