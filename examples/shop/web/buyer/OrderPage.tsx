@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { KeptOrder } from '../api/keptOrders.js'
-import { Link } from '../Link.js'
+import { BackLink } from '../ui/BackLink.js'
 import { Notice } from '../ui/Notice.js'
 import { PageShell } from '../ui/PageShell.js'
 import { Skeleton } from '../ui/Skeleton.js'
@@ -29,8 +29,8 @@ export function OrderPage({
   return (
     <PageShell title={title}>
       <div className="stack">
-        <p className="small">
-          <Link href="/">All products</Link>
+        <p>
+          <BackLink href="/">All products</BackLink>
         </p>
         {link === 'lost' && (
           <Notice tone="warn" title="The shop cannot be reached">

@@ -22,7 +22,7 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   },
   preconfirmed: {
     title: 'Pre-confirmed',
-    text: 'The network has put the payment into its next block. It is as good as there.',
+    text: 'The network has put the payment into its next block. It can still be dropped, which is rare.',
   },
   included: {
     title: 'Paid',
@@ -56,4 +56,10 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
     title: 'This needs a look',
     text: 'The chain shows the number of this payment as spent on something else. Ask the shop.',
   },
+}
+
+/** For an order that ended before anybody signed. */
+export const neverSigned: OrderWords = {
+  title: 'The time is over',
+  text: 'The payment was not signed in time, so there is nothing to collect.',
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button, ButtonLink } from '../ui/Button.js'
 import { useNow } from '../ui/clock.js'
+import { shortHex } from '../ui/format.js'
 import type { BookOrder } from './applyEvent.js'
 import { proofPath } from './OrdersTable.js'
 import { useKeptFocus } from './useKeptFocus.js'
@@ -28,6 +29,10 @@ export function OrderActions({
   const canRenew = state === 'expired' || state === 'canceled'
   const canCancel = order.isCancelKept === true && isSpendable && !wish
 
+  // Else every row would have buttons of the same name.
+  const which = (
+    <span className="visually-hidden"> order {shortHex(order.id)}</span>
+  )
   return (
     <div ref={row} className="row row-actions">
       {canCapture && (
@@ -38,11 +43,13 @@ export function OrderActions({
           onClick={() => onAsk('capture', order)}
         >
           {pending === 'capture' ? 'Capturing' : 'Capture'}
+          {which}
         </Button>
       )}
       {canCancel && (
         <Button size="small" onClick={() => onAsk('cancel', order)}>
           Approve cancellation
+          {which}
         </Button>
       )}
       {canVoid && (
@@ -52,6 +59,7 @@ export function OrderActions({
           onClick={() => onAsk('void', order)}
         >
           Void
+          {which}
         </Button>
       )}
       {canRenew && (
@@ -61,12 +69,13 @@ export function OrderActions({
           onClick={() => onAsk('reauthorize', order)}
         >
           Ask again
+          {which}
         </Button>
       )}
       {withProof && (
         <ButtonLink size="small" variant="quiet" href={proofPath(order.id)}>
           {order.capture || order.cancellation ? 'Proof' : 'Details'}
-          <span className="visually-hidden"> of order {order.id}</span>
+          {which}
         </ButtonLink>
       )}
     </div>

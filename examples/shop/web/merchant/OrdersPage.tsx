@@ -17,6 +17,7 @@ import { OrderFilters } from './OrderFilters.js'
 import { OrdersTable } from './OrdersTable.js'
 import { type BookState, isShown, type OrderBook } from './orderBook.js'
 import { SettlementCard } from './SettlementCard.js'
+import { SpokenStatus } from './SpokenStatus.js'
 import { Summary } from './Summary.js'
 import { useActions } from './useActions.js'
 
@@ -44,6 +45,7 @@ export function OrdersPage({
         <Connection connection={state.connection} />
       </div>
       {actions.notice}
+      <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
       <OrdersCard book={book} state={state} onAsk={actions.ask} />
       <div className="columns">

@@ -1,8 +1,7 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
-import { Link } from '../Link.js'
 import { AddressText } from '../ui/AddressText.js'
+import { BackLink } from '../ui/BackLink.js'
 import { Card } from '../ui/Card.js'
-import { Icon } from '../ui/Icon.js'
 import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
@@ -34,10 +33,7 @@ export function ProofPage({
   return (
     <div className="stack stack-wide">
       <p>
-        <Link className="back-link" href="/merchant">
-          <Icon name="back" size={16} />
-          All orders
-        </Link>
+        <BackLink href="/merchant">All orders</BackLink>
       </p>
       {problem && <Notice tone="bad" title={problem} />}
       {!order && !problem && <Skeleton lines={6} label="Loading the order" />}

@@ -15,6 +15,7 @@ export function TransactionCard({ order }: { order: WireOrder }): ReactNode {
   return (
     <Card title="On record">
       <Facts
+        long
         items={[
           [
             'Transaction',

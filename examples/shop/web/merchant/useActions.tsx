@@ -21,17 +21,25 @@ export function useActions(
     onExpect: (orderId: string, pending: BookOrder['pending']) => void
     onDone: (orderId: string) => void
   },
-): { ask: Ask; dialog: ReactNode; notice: ReactNode } {
+): {
+  ask: Ask
+  dialog: ReactNode
+  notice: ReactNode
+  /** The order that something was asked for last. */
+  actedOn: string | undefined
+} {
   const shop = useShop()
   const [asked, setAsked] = useState<{
     action: OrderAction
     order: BookOrder
   }>()
   const [told, setTold] = useState<Told>()
+  const [actedOn, setActedOn] = useState<string>()
 
   async function act(action: OrderAction, order: BookOrder): Promise<void> {
     setAsked(undefined)
     setTold(undefined)
+    setActedOn(order.id)
     if (action === 'capture') onExpect(order.id, 'capture')
     try {
       await api[action](order.id)
@@ -49,6 +57,7 @@ export function useActions(
   }
 
   return {
+    actedOn,
     ask: (action, order) => setAsked({ action, order }),
     dialog: (
       <ConfirmDialog

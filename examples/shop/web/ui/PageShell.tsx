@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { Link } from '../Link.js'
+import { usePath } from '../navigation.js'
 import { brand } from './brand.js'
 import { classNames } from './classNames.js'
 import { ThemeToggle } from './ThemeToggle.js'
@@ -28,6 +29,7 @@ export function PageShell({
   useEffect(() => {
     document.title = `${title} · ${brand.name}`
   }, [title])
+  const main = useFocusOnArrival()
   return (
     <div className={classNames('shell', wide && 'shell-wide')}>
       <a className="skip-link" href="#main">
@@ -56,7 +58,7 @@ export function PageShell({
           <ThemeToggle />
         </div>
       </header>
-      <main className="shell-main" id="main" tabIndex={-1}>
+      <main ref={main} className="shell-main" id="main" tabIndex={-1}>
         {children}
       </main>
       <footer className="shell-foot">
@@ -67,6 +69,20 @@ export function PageShell({
       </footer>
     </div>
   )
+}
+
+let lastPath: string | undefined
+
+/** A link within the page takes its focus along; a first visit has none. */
+function useFocusOnArrival(): RefObject<HTMLElement | null> {
+  const main = useRef<HTMLElement>(null)
+  const path = usePath()
+  useEffect(() => {
+    if (lastPath !== undefined && lastPath !== path)
+      main.current?.focus({ preventScroll: true })
+    lastPath = path
+  }, [path])
+  return main
 }
 
 /** A bean that is also two signatures meeting. */

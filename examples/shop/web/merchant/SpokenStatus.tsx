@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+import { stateWords } from '../ui/states.js'
+import type { BookOrder } from './applyEvent.js'
+import { productName, useShop } from './shopConfig.js'
+
+/** Tells a screen reader how the order fares that was acted on last. */
+export function SpokenStatus({
+  order,
+}: {
+  order: BookOrder | undefined
+}): ReactNode {
+  const shop = useShop()
+  return (
+    <p className="visually-hidden" role="status">
+      {order && `${productName(shop, order.metadata)}: ${labelOf(order)}`}
+    </p>
+  )
+}
+
+function labelOf({ state, pending, preconfirmed }: BookOrder): string {
+  if (state === 'capturing' && preconfirmed) return 'Pre-confirmed'
+  return stateWords[pending ? 'capturing' : state].label
+}
