@@ -8,8 +8,8 @@ export type Wait = {
   end(): void
 }
 
-/** Longer timers fire at once. */
-const maxTimer = 2 ** 31 - 1
+/** Longer timers fire at once. Written out, for bundlers keep a computed one. */
+const maxTimer = 2_147_483_647
 
 export function startWait({
   timeout = Number.POSITIVE_INFINITY,

@@ -8,6 +8,8 @@ import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
 import { checkContents, checkExports } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
+import { checkShaking } from './checkShaking.js'
+import { checkVite, checkWorker } from './checkSites.js'
 import { checkTypes } from './checkTypes.js'
 import { type Consumer, installPackage } from './installPackage.js'
 
@@ -21,12 +23,15 @@ const checks: readonly (readonly [string, Check])[] = [
     'stores and the development chain say which of their peers is missing',
     checkOptionalPeers,
   ],
-  [
-    'the package imports its peers only, root and reads no builtin',
-    checkImports,
-  ],
+  ['the package imports its peers and Node only', checkImports],
   ['a checkout page bundles without viem, and the bundle runs', checkBundle],
-  ['strict consumers compile, as NodeNext and for bundlers', checkTypes],
+  ['Vite builds a page of root and reads, and it pays', checkVite],
+  ['a worker bundles orders and handler, and it answers', checkWorker],
+  ['a bundle holds what its import needs and nothing else', checkShaking],
+  [
+    'strict consumers compile with the oldest, our and the newest TypeScript',
+    checkTypes,
+  ],
 ]
 
 const consumer = installPackage()

@@ -10,14 +10,20 @@ const resolutions = {
   bundler: { module: 'ESNext', moduleResolution: 'bundler' },
 }
 
-/** A strict project of a user's compiles, and refuses what it should. */
+/**
+ * A strict project of a user's compiles, and refuses what it should. The oldest
+ * TypeScript that is supported reads each line of the declarations as well.
+ */
 export async function checkTypes({ project }: Consumer): Promise<void> {
-  const compiles = Object.entries(resolutions).map(([name, resolution]) => {
+  const configs = Object.entries(resolutions).map(([name, resolution]) => {
     const config = join(project, `tsconfig.${name}.json`)
     writeFileSync(config, JSON.stringify(configOf(resolution)))
-    return compile(config)
+    return config
   })
-  await Promise.all(compiles)
+  const [nodenext = ''] = configs
+  await compile('typescript-oldest', nodenext, ['--skipLibCheck', 'false'])
+  for (const compiler of ['typescript', 'typescript-newest'])
+    await Promise.all(configs.map((config) => compile(compiler, config)))
 }
 
 function configOf(resolution: Record<string, string>): object {
@@ -34,14 +40,24 @@ function configOf(resolution: Record<string, string>): object {
       skipLibCheck: true,
       noEmit: true,
     },
-    files: ['consumer.ts', 'browser.ts'],
+    files: ['consumer.ts', 'browser.ts', 'server.ts', 'worker.ts'],
   }
 }
 
-async function compile(config: string): Promise<void> {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const args = [compiler, '--project', config]
-  await promisify(execFile)(process.execPath, args).catch((error) => {
-    throw new Error(String(error.stdout))
-  })
+async function compile(
+  compiler: string,
+  config: string,
+  options: readonly string[] = [],
+): Promise<void> {
+  const program = join(root, 'node_modules', compiler, 'bin/tsc')
+  const args = [program, '--pretty', 'false', '--project', config, ...options]
+  const told = await promisify(execFile)(process.execPath, args).then(
+    () => '',
+    ({ stdout, stderr }) => String(stdout || stderr),
+  )
+  const ours = told.split('\n').filter((line) => line && !isForeign.test(line))
+  if (ours.length) throw new Error([compiler, ...ours].join('\n'))
 }
+
+/** What is wrong with the declarations of viem and others is theirs. */
+const isForeign = /node_modules\/(?!countersign\/)/
