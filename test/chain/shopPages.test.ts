@@ -54,3 +54,104 @@ test('a payment is canceled on the chain before it is captured', async () => {
   await button(page, 'Sign cancellation').click()
   await reaches(page, 'canceled')
 })
+
+test('a wallet on another network is asked to switch before it can sign', async () => {
+  const { page } = await desk.openWindow()
+  await orderFirst(page, shop)
+  await chooseWallet(page)
+  await page.getByLabel('Network').selectOption('8453')
+  await button(page, 'Connect').click()
+  await page.getByText('Your wallet is on another network').waitFor()
+  await page.getByRole('button', { name: 'Switch network' }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: 'Switch network' })
+    .click()
+  await button(page, 'Sign payment').click()
+  await reaches(page, 'stored')
+})
+
+test('an account with too little money is told so, and can be filled', async () => {
+  const { page } = await desk.openWindow()
+  await orderFirst(page, shop)
+  await chooseWallet(page)
+  await page.getByLabel('Empty account').check()
+  await button(page, 'Connect').click()
+  await page.getByText('Too little money in this account').waitFor()
+  await button(page, 'Get test money').click()
+  await button(page, 'Sign payment').click()
+  await reaches(page, 'stored')
+})
+
+test('a page that is loaded again goes on where it was', async () => {
+  const { page } = await desk.openWindow()
+  const merchant = await desk.openWindow()
+  await merchant.page.goto(shop.merchantUrl)
+  await orderFirst(page, shop)
+  await page.reload()
+  await authorize(page)
+  await reaches(page, 'stored')
+  await page.reload()
+  await reaches(page, 'stored')
+  await captureNewest(merchant.page)
+  await reaches(page, 'capturing', 'preconfirmed', 'included', 'safe')
+  await page.reload()
+  await reaches(page, 'finalized')
+})
+
+test('two tabs of an order show the same, and it is paid once', async () => {
+  const { context, page } = await desk.openWindow()
+  await orderFirst(page, shop)
+  const other = await context.newPage()
+  await other.goto(page.url())
+  await button(other, 'Authorize payment').waitFor()
+  await authorize(page)
+  await reaches(page, 'stored')
+  await reaches(other, 'stored')
+  expect(await button(other, 'Authorize payment').count()).toBe(0)
+})
+
+test.each([1, 2, 3])(
+  'whichever of capture and cancellation is first, all agree (%i)',
+  async () => {
+    const { page } = await desk.openWindow()
+    const merchant = await desk.openWindow()
+    await merchant.page.goto(shop.merchantUrl)
+    await orderFirst(page, shop)
+    const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await authorize(page)
+    await reaches(page, 'stored')
+    await button(merchant.page, 'Capture').first().click()
+    await button(page, 'Cancel payment').click()
+    await Promise.all([
+      button(merchant.page, 'Capture now').click(),
+      button(page, 'Sign cancellation').click(),
+    ])
+    await reaches(page, 'finalized', 'canceled')
+    const { state } = await shop.orders.get({ orderId })
+    const shown = await page
+      .locator('[data-state]')
+      .first()
+      .getAttribute('data-state')
+    expect(shown).toBe(state === 'captured' ? 'finalized' : 'canceled')
+    expect((await shop.orders.audit()).ok).toBe(true)
+  },
+)
+
+test('without its token an order is not found, and nothing of it is told', async () => {
+  const buyer = await desk.openWindow()
+  await orderFirst(buyer.page, shop)
+  const { page } = await desk.openWindow()
+  await page.goto(buyer.page.url())
+  await page
+    .getByRole('heading', { name: /not found|no such|cannot find/i })
+    .waitFor()
+  expect(await page.getByText('12.50').count()).toBe(0)
+})
+
+test('a key that is not the merchant’s shows no order', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant#key=AAAA`)
+  await page.getByText('This key is not the shop’s.').first().waitFor()
+  expect(await page.getByRole('table').count()).toBe(0)
+})

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevChain } from 'countersign/devchain'
+import { afterAll, expect, test } from 'vitest'
+import { buildPage } from '../../examples/shop/server/buildPage.js'
+import { startShop } from '../../examples/shop/server/startShop.js'
+import { authorize, openDesk, orderFirst, reaches } from './shopPage.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-shop-page-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const page = join(folder, 'page')
+await buildPage(page)
+
+test('a shop that is restarted in the middle is followed on, and loses nothing', async () => {
+  const chain = await startDevChain({ preconfirmations: 'flashblocks' })
+  const data = join(folder, 'data')
+  const desk = await openDesk({ chain, data, page })
+  const buyer = await desk.openWindow()
+  await orderFirst(buyer.page, desk.shop)
+  await authorize(buyer.page)
+  await reaches(buyer.page, 'stored')
+  const port = Number(new URL(desk.shop.url).port)
+  await desk.shop.close()
+  await buyer.page.getByText('The shop cannot be reached').waitFor()
+  const again = await startShop({ chain, data, page, port })
+  const { orders } = await again.orders.list()
+  const [order] = orders
+  expect(orders).toMatchObject([{ state: 'stored', amount: '12.5' }])
+  void again.orders.capture({ orderId: order?.id ?? '' })
+  await reaches(buyer.page, 'finalized')
+  expect((await again.orders.audit()).ok).toBe(true)
+  await again.close()
+  await desk.close()
+  await chain.stop()
+})
+
+test('a payment that was not collected in time is told to be worth nothing', async () => {
+  const chain = await startDevChain({ preconfirmations: 'flashblocks' })
+  const desk = await openDesk({ chain, page, policy: { window: 60n } })
+  const { page: tab } = await desk.openWindow()
+  await orderFirst(tab, desk.shop)
+  await authorize(tab)
+  await reaches(tab, 'stored')
+  await chain.warp(120)
+  await reaches(tab, 'expired')
+  await tab.getByText('No money moved, and none can.').waitFor()
+  await tab.getByRole('link', { name: 'Order again' }).waitFor()
+  await desk.close()
+  await chain.stop()
+})
