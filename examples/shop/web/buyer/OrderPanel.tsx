@@ -7,7 +7,7 @@ import { Timeline } from '../ui/Timeline.js'
 import type { PayPhase } from './authorizePayment.js'
 import { CancelPart } from './CancelPart.js'
 import { orderSteps } from './orderSteps.js'
-import { orderWords } from './orderWords.js'
+import { neverSigned, orderWords } from './orderWords.js'
 import { PayPart } from './PayPart.js'
 import { pointOf } from './pointOf.js'
 import { TimeLeft } from './TimeLeft.js'
@@ -26,7 +26,9 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
   const { order, times, newest } = followed
   const [phase, setPhase] = useState<PayPhase>()
   const point = pointOf(order, phase)
-  const { title, text } = orderWords[point]
+  const wasSigned = times.accepted !== undefined
+  const { title, text } =
+    point === 'expired' && !wasSigned ? neverSigned : orderWords[point]
   const product = config.products.find(({ id }) => id === kept.product)
   return (
     <div className="stack">

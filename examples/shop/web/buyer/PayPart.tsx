@@ -90,10 +90,10 @@ export function PayPart({
         />
       )}
       {isLost && isRunning && (
-        <Notice tone="warn" title="The shop does not answer">
-          Trying again until it does. Leave this page open: your signature is
-          kept in it and nowhere else.
-        </Notice>
+        <p role="status">
+          The shop does not answer; trying again until it does. Leave this page
+          open: your signature is kept in it and nowhere else.
+        </p>
       )}
       <Button
         variant="primary"

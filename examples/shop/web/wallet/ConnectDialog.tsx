@@ -31,7 +31,7 @@ export function ConnectDialog({
     >
       <p>
         The page will see the account’s address and may ask it to sign. It
-        cannot move anything by itself.
+        cannot move anything by itself. These accounts live in this tab only.
       </p>
       <fieldset className="wallet-accounts">
         <legend>Account</legend>

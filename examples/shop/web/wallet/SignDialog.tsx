@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { developmentChainId } from '../api/chain.js'
 import { formatClock } from '../api/formatClock.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Countdown } from '../ui/Countdown.js'
@@ -57,16 +58,15 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
       <Facts
         items={[
           ['To', <AddressText key="to" address={to} label="recipient" whole />],
-          ['Amount', words],
           [
             'Until',
             <span key="until">
               {formatClock(until)} (<Countdown until={until} />)
             </span>,
           ],
-          ...commonFacts(request),
         ]}
       />
+      <Fields request={request} />
       <p className="muted small">
         Nothing moves by the signature itself. Until it is collected you can
         cancel it.
@@ -101,23 +101,7 @@ function CancellationWords({
         . Once the chain holds the cancellation, nobody can collect that payment
         any more.
       </p>
-      <Facts
-        items={[
-          ['Ends', words ?? `a payment in ${request.symbol}`],
-          [
-            'To',
-            ended && (
-              <AddressText
-                key="to"
-                address={ended.to}
-                label="recipient"
-                whole
-              />
-            ),
-          ],
-          ...commonFacts(request),
-        ]}
-      />
+      <Fields request={request} />
       <p className="muted small">
         If the payment is collected first, the cancellation does nothing.
       </p>
@@ -125,21 +109,34 @@ function CancellationWords({
   )
 }
 
-function commonFacts({
-  from,
-  token,
-  symbol,
-  nonce,
-}: SigningRequest): [string, ReactNode][] {
-  return [
-    ['From', <AddressText key="from" address={from} label="your address" />],
-    [
-      'Token',
-      <span key="token">
-        {symbol} <AddressText address={token} label="token" />
-      </span>,
-    ],
-    ['Network', `${networkName(31337)} (31337)`],
-    ['Number', <AddressText key="nonce" address={nonce} label="number" />],
-  ]
+/** The rest of what is signed, for who wants to see it. */
+function Fields({ request }: { request: SigningRequest }): ReactNode {
+  const { from, token, symbol, nonce } = request
+  return (
+    <details className="wallet-fields">
+      <summary>All that is signed</summary>
+      <Facts
+        items={[
+          [
+            'From',
+            <AddressText key="from" address={from} label="your address" />,
+          ],
+          [
+            'Token',
+            <span key="token">
+              {symbol} <AddressText address={token} label="token" />
+            </span>,
+          ],
+          [
+            'Network',
+            `${networkName(developmentChainId)} (${developmentChainId})`,
+          ],
+          [
+            'Number',
+            <AddressText key="nonce" address={nonce} label="number" />,
+          ],
+        ]}
+      />
+    </details>
+  )
 }

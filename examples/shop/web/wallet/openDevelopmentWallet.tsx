@@ -1,90 +1,64 @@
+import type { ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { askJson } from '../api/askShop.js'
 import { visitFaucet } from '../api/shop.js'
 import { askUser } from './askUser.js'
 import { networks } from './networks.js'
-import { readSigningRequest } from './readSigningRequest.js'
+import { signInWords } from './signInWords.js'
 import type { RequestArguments, WalletProvider } from './types.js'
 import { WalletDialogs } from './WalletDialogs.js'
 import { WalletFault } from './WalletFault.js'
-import { accountOf, keepMemory, openMemory } from './walletMemory.js'
+import {
+  accountOf,
+  keepMemory,
+  openMemory,
+  type WalletMemory,
+} from './walletMemory.js'
 
-type Handler = (params: readonly unknown[]) => unknown
+/** What the methods of the wallet work on. */
+export type OpenWallet = {
+  memory: WalletMemory
+  /** Changes what is remembered, and tells the page what concerns it. */
+  change(changes: Partial<WalletMemory>): void
+  /** The accounts the page may see. */
+  accounts(): string[]
+  /** Resolves once the everyday account holds test money. */
+  funded: Promise<unknown>
+}
+
+type Method = (
+  wallet: OpenWallet,
+  params: readonly unknown[],
+) => unknown | Promise<unknown>
+
+const methods: Readonly<Record<string, Method>> = {
+  eth_accounts: ({ accounts }) => accounts(),
+  eth_chainId: ({ memory }) => toHex(memory.chainId),
+  net_version: ({ memory }) => String(memory.chainId),
+  eth_requestAccounts: async (wallet) => {
+    if (!wallet.memory.isConnected) await connect(wallet)
+    return wallet.accounts()
+  },
+  wallet_requestPermissions: async (wallet) => {
+    await connect(wallet)
+    return [{ parentCapability: 'eth_accounts' }]
+  },
+  wallet_switchEthereumChain: switchChain,
+  eth_signTypedData_v4: signInWords,
+}
 
 /** A wallet in the page: real signatures, worthless money. */
 export function openDevelopmentWallet(): WalletProvider {
-  const memory = openMemory()
   const events = new EventTarget()
-  const bound = new Map<unknown, EventListener>()
-  const address = () => accountOf(memory, memory.selected).address.toLowerCase()
-  const accounts = () => (memory.isConnected ? [address()] : [])
-  const chainId = () => `0x${memory.chainId.toString(16)}`
-  const tell = (type: string, detail: unknown) =>
-    events.dispatchEvent(new CustomEvent(type, { detail }))
-  const change = (changes: Partial<typeof memory>): void => {
-    const before = [address(), memory.chainId]
-    Object.assign(memory, changes)
-    keepMemory(memory)
-    if (memory.chainId !== before[1]) tell('chainChanged', chainId())
-    if (address() !== before[0]) tell('accountsChanged', accounts())
-  }
-
-  const funded = visitFaucet(accountOf(memory, 'everyday').address).catch(
-    () => undefined,
+  const wallet = openWallet((type, detail) =>
+    events.dispatchEvent(new CustomEvent(type, { detail })),
   )
-  const connect = async (): Promise<void> => {
-    const { account, chainId } = await askUser({ ask: 'connect' })
-    await funded
-    change({ isConnected: true, selected: account, chainId })
-  }
-  const sign = async ([signer, text]: readonly unknown[]): Promise<string> => {
-    if (!accounts().includes(String(signer).toLowerCase()))
-      throw new WalletFault(4100, 'This account is not connected.')
-    const typedData = typeof text === 'string' ? JSON.parse(text) : text
-    const request = await readSigningRequest(typedData)
-    await askUser({ ask: 'sign', request })
-    const signature = await accountOf(memory, memory.selected).signTypedData(
-      typedData,
-    )
-    if (request.kind === 'payment') {
-      const { to, amount, symbol, until, nonce } = request
-      const signed = {
-        ...memory.signed,
-        [nonce]: { to, amount, symbol, until },
-      }
-      change({ signed })
-    }
-    return signature
-  }
-  const handlers: Record<string, Handler> = {
-    eth_accounts: accounts,
-    eth_chainId: chainId,
-    net_version: () => String(memory.chainId),
-    eth_requestAccounts: async () => {
-      if (!memory.isConnected) await connect()
-      return accounts()
-    },
-    wallet_requestPermissions: async () => {
-      await connect()
-      return [{ parentCapability: 'eth_accounts' }]
-    },
-    wallet_switchEthereumChain: async ([wanted]) => {
-      const chainId = Number(Object(wanted).chainId)
-      if (chainId === memory.chainId) return null
-      if (!networks.some((network) => network.chainId === chainId))
-        throw new WalletFault(4902, 'This wallet does not know the chain.')
-      await askUser({ ask: 'switch', chainId })
-      change({ chainId })
-      return null
-    },
-    eth_signTypedData_v4: sign,
-  }
-
-  mount(<WalletDialogs memory={memory} funded={funded} />)
+  mount(<WalletDialogs memory={wallet.memory} funded={wallet.funded} />)
+  const bound = new Map<unknown, EventListener>()
   return {
     request: async ({ method, params = [] }: RequestArguments) => {
-      const handle = handlers[method]
-      return handle ? handle(params as unknown[]) : callNode(method, params)
+      const run = methods[method]
+      return run ? run(wallet, params as unknown[]) : callNode(method, params)
     },
     on: (type, listener) => {
       const call = (event: Event) =>
@@ -97,18 +71,62 @@ export function openDevelopmentWallet(): WalletProvider {
   }
 }
 
+function openWallet(tell: (type: string, detail: unknown) => void): OpenWallet {
+  const memory = openMemory()
+  const address = () => accountOf(memory, memory.selected).address.toLowerCase()
+  const accounts = () => (memory.isConnected ? [address()] : [])
+  return {
+    memory,
+    accounts,
+    funded: visitFaucet(accountOf(memory, 'everyday').address).catch(
+      // Its balance says what it holds.
+      () => undefined,
+    ),
+    change: (changes) => {
+      const before = { account: address(), chainId: memory.chainId }
+      Object.assign(memory, changes)
+      keepMemory(memory)
+      if (memory.chainId !== before.chainId)
+        tell('chainChanged', toHex(memory.chainId))
+      if (address() !== before.account) tell('accountsChanged', accounts())
+    },
+  }
+}
+
+async function connect({ change, funded }: OpenWallet): Promise<void> {
+  const { account, chainId } = await askUser({ ask: 'connect' })
+  await funded
+  change({ isConnected: true, selected: account, chainId })
+}
+
+async function switchChain(
+  { memory, change }: OpenWallet,
+  [wanted]: readonly unknown[],
+): Promise<null> {
+  const chainId = Number(Object(wanted).chainId)
+  if (chainId === memory.chainId) return null
+  if (!networks.some((network) => network.chainId === chainId))
+    throw new WalletFault(4902, 'This wallet does not know the chain.')
+  await askUser({ ask: 'switch', chainId })
+  change({ chainId })
+  return null
+}
+
 async function callNode(method: string, params: unknown): Promise<unknown> {
+  const call = { jsonrpc: '2.0', id: 1, method, params }
   const { result, error } = await askJson<{
     result?: unknown
     error?: { code: number; message: string }
-  }>('/rpc', {
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
+  }>('/rpc', { body: JSON.stringify(call) })
   if (error) throw new WalletFault(error.code, error.message)
   return result
 }
 
-function mount(dialogs: React.ReactNode): void {
+function toHex(chainId: number): string {
+  return `0x${chainId.toString(16)}`
+}
+
+function mount(dialogs: ReactNode): void {
   const element = document.createElement('div')
   document.body.append(element)
   createRoot(element).render(dialogs)
