@@ -26,7 +26,11 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
         {unexpected && <Badge tone="bad">Refund due</Badge>}
         {overpaid && <Badge tone="bad">Overpaid</Badge>}
       </span>
-      {note && <p className="muted cell-note">{note}</p>}
+      {note && (
+        <p className={order.reason ? 'cell-note cell-warn' : 'muted cell-note'}>
+          {note}
+        </p>
+      )}
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { stateWords } from '../ui/states.js'
 import type { BookOrder } from './applyEvent.js'
+import { reasonWords } from './reasonWords.js'
 import { productName, useShop } from './shopConfig.js'
 
 /** Tells a screen reader how the order fares that was acted on last. */
@@ -17,7 +18,9 @@ export function SpokenStatus({
   )
 }
 
-function labelOf({ state, pending, preconfirmed }: BookOrder): string {
+function labelOf({ state, pending, preconfirmed, reason }: BookOrder): string {
+  if (state === 'stored' && reason && !pending)
+    return `Not captured, ${reasonWords(reason)}`
   if (state === 'capturing' && preconfirmed) return 'Pre-confirmed'
   return stateWords[pending ? 'capturing' : state].label
 }

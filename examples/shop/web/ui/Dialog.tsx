@@ -25,6 +25,10 @@ export function Dialog({
     if (!element || !open) return
     const before = document.activeElement
     element.showModal()
+    // What copies a text is no place to begin.
+    element
+      .querySelector<HTMLElement>('a, input, select, button:not(.icon-button)')
+      ?.focus()
     return () => {
       element.close()
       if (before instanceof HTMLElement) before.focus()
