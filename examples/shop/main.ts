@@ -3,15 +3,12 @@
  * merchant's.
  *
  *     npm run shop
- *     npm run shop -- --port 8080 --data ./shop-data
+ *     npm run shop -- --port 8080 --data ./shop-data --window 60
  */
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { startShop } from './server/startShop.js'
 
-const { values } = parseArgs({
-  options: { port: { type: 'string' }, data: { type: 'string' } },
-})
 const stopped = new Promise<void>((resolve) => {
   // Listened to for good: else who started the node ends this process, too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -19,11 +16,9 @@ const stopped = new Promise<void>((resolve) => {
 })
 
 try {
+  const { port, data, window } = readOptions()
   console.log('Starting chain, orders and page …')
-  const shop = await startShop({
-    port: readPort(values.port),
-    data: values.data,
-  })
+  const shop = await startShop({ port, data, policy: { window } })
   console.log(`
   The buyer's page      ${shop.url}
   The merchant's page   ${shop.merchantUrl}
@@ -44,9 +39,23 @@ try {
   process.exitCode = 1
 }
 
-function readPort(text = '0'): number {
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new Error(`--port must be from 0 to 65535, not ${text}.`)
-  return port
+function readOptions(): {
+  port: number
+  data: string | undefined
+  /** Seconds a payment can be signed and captured. */
+  window: bigint
+} {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '0' },
+      data: { type: 'string' },
+      window: { type: 'string', default: '900' },
+    },
+  })
+  const { port, data, window } = values
+  if (!/^\d+$/.test(port) || Number(port) > 65_535)
+    throw new Error(`--port must be from 0 to 65535, not ${port}.`)
+  if (!/^\d+$/.test(window) || Number(window) < 30)
+    throw new Error(`--window must be at least 30 seconds, not ${window}.`)
+  return { port: Number(port), data, window: BigInt(window) }
 }

@@ -23,7 +23,8 @@ export function WalletDialog({
       actions={<Button onClick={onClose}>Not now</Button>}
     >
       <p className="muted">
-        The wallet shows once more what you sign, in its own words.
+        It shows once more what you sign, in its own words. Without an
+        extension, take the development wallet.
       </p>
       <ul className="wallets" aria-label="Wallets">
         {wallets.map((wallet) => (

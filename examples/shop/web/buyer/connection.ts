@@ -6,6 +6,7 @@ import type { AnnouncedWallet, WalletProvider } from '../wallet/types.js'
 export type Connection = AnnouncedWallet & { account: Address }
 
 const key = 'wallet'
+const unsupported = [4200, -32_601]
 let connection: Connection | undefined
 const listeners = new Set<() => void>()
 
@@ -32,10 +33,13 @@ export async function changeAccount({
   info,
   provider,
 }: AnnouncedWallet): Promise<Connection> {
-  await provider.request({
-    method: 'wallet_requestPermissions',
-    params: [{ eth_accounts: {} }],
-  })
+  const ask = { method: 'wallet_requestPermissions' }
+  await provider
+    .request({ ...ask, params: [{ eth_accounts: {} }] })
+    .catch((error: unknown) => {
+      // Some wallets leave the choice to their own window.
+      if (!unsupported.includes(Object(error).code)) throw error
+    })
   return connect({ info, provider })
 }
 

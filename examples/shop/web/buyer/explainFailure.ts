@@ -103,9 +103,14 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
         text: 'The order was open for too short a time to finish this. No money moved; order again.',
         tone,
       }
+    case 'captureInFlight':
+      return {
+        title: 'A capture is on its way',
+        text: 'Your cancellation is kept, and sent if the capture fails. If the capture is mined, you have paid.',
+        tone,
+      }
     case 'notOpen':
     case 'consumed':
-    case 'captureInFlight':
       return {
         title: 'Too late for this',
         text: 'The order has moved on in the meantime; its state is shown here.',

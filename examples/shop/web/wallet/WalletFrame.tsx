@@ -26,7 +26,9 @@ export function WalletFrame({
       onClose={onReject}
       actions={
         <>
-          <Button onClick={onReject}>Reject</Button>
+          <Button ref={takeFocus} onClick={onReject}>
+            Reject
+          </Button>
           <Button variant="primary" onClick={onApprove}>
             {approve}
           </Button>
@@ -40,4 +42,9 @@ export function WalletFrame({
       {children}
     </Dialog>
   )
+}
+
+/** A dialog gives the focus to what is marked so: the safe answer. */
+function takeFocus(button: HTMLButtonElement | null): void {
+  button?.setAttribute('autofocus', '')
 }
