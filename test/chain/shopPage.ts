@@ -19,6 +19,9 @@ export type ShopDesk = {
 
 export type WindowOptions = {
   width?: number | undefined
+  height?: number | undefined
+  /** Pixels of the picture for each of the page's. */
+  scale?: number | undefined
   theme?: 'light' | 'dark' | undefined
 }
 
@@ -37,10 +40,12 @@ export async function openDesk(
   const browser = await launch(folder)
   return {
     shop,
-    openWindow: async ({ width = 1280, theme = 'light' } = {}) => {
+    openWindow: async (options = {}) => {
+      const { width = 1280, height = 900, scale = 1, theme } = options
       const context = await browser.newContext({
-        viewport: { width, height: 900 },
-        colorScheme: theme,
+        viewport: { width, height },
+        deviceScaleFactor: scale,
+        colorScheme: theme ?? 'light',
         reducedMotion: 'reduce',
       })
       const problems: string[] = []
@@ -93,6 +98,11 @@ export async function reaches(page: Page, ...states: string[]): Promise<void> {
 
 /** Captures the newest order as its merchant does. */
 export async function captureNewest(page: Page): Promise<void> {
-  await button(page, 'Capture').first().click()
+  await askCapture(page).click()
   await button(page, 'Capture now').click()
+}
+
+/** The button of the newest order that can be captured. */
+export function askCapture(page: Page): Locator {
+  return page.getByRole('button', { name: /^Capture order/ }).first()
 }

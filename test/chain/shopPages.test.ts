@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import {
+  askCapture,
   authorize,
   button,
   captureNewest,
@@ -121,7 +122,7 @@ test.each([1, 2, 3])(
     const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     await authorize(page)
     await reaches(page, 'stored')
-    await button(merchant.page, 'Capture').first().click()
+    await askCapture(merchant.page).click()
     await button(page, 'Cancel payment').click()
     await Promise.all([
       button(merchant.page, 'Capture now').click(),
