@@ -68,10 +68,14 @@ async function readOn({ run, outbox }: Turn): Promise<boolean> {
   try {
     return await outbox.readOn()
   } catch (error) {
-    const about = { target: run.target.name }
-    observeFailure(run, 'outbox.failed', { about, error })
+    observeStop(run, error)
     return false
   }
+}
+
+function observeStop(run: TargetRun, error: unknown): void {
+  const about = { target: run.target.name }
+  observeFailure(run, 'outbox.failed', { about, error })
 }
 
 function startTries(turn: Turn): void {
@@ -85,10 +89,17 @@ function startTries(turn: Turn): void {
   while (isAllowed()) {
     const taken = outbox.queues.take(performance.now())
     if (!taken) return
-    const trying = tryEvent(turn, taken).finally(() => {
-      running.delete(trying)
-      ring()
-    })
+    const trying = tryEvent(turn, taken)
+      .catch((error: unknown) => {
+        // A row that makes no message must not end those of other orders.
+        const pause = run.tools.pause(taken.queue.failures + 1)
+        outbox.queues.delay(taken.queue, performance.now() + pause)
+        observeStop(run, error)
+      })
+      .finally(() => {
+        running.delete(trying)
+        ring()
+      })
     running.add(trying)
   }
 }

@@ -3,7 +3,7 @@ import { isPublicAddress } from './isPublicAddress.js'
 import type { CheckedTarget, WebhookTools } from './types.js'
 
 /** All addresses of a host, or why none of them may be connected to. */
-export type FoundAddresses =
+type FoundAddresses =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: 'addressRefused' | 'hostUnknown' }
 

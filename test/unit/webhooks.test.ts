@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,
-  createStream,
   eventually,
   progressOf,
   startRun,
   toldOf,
 } from './webhooksRun.js'
+import { createStream } from './webhooksStream.js'
 
 test('an event is told to the receiver, signed by each secret', async () => {
   const stream = createStream()

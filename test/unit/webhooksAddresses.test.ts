@@ -2,7 +2,8 @@ import { runWebhooks, WebhookTargetError } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
 import { findAddresses } from '../../src/webhooks/findAddresses.js'
 import { isPublicAddress } from '../../src/webhooks/isPublicAddress.js'
-import { createSecret, createStream } from './webhooksRun.js'
+import { createSecret } from './webhooksRun.js'
+import { createStream } from './webhooksStream.js'
 
 /** The first and the last address of each network that is refused. */
 const networks4 = [

@@ -8,14 +8,13 @@ import { seededRandom } from '../../src/testing/seededRandom.js'
 import { type Receiver, startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,
-  createStream,
   eventually,
   progressOf,
-  type Stream,
   startRun,
   toldOf,
   watchLeases,
 } from './webhooksRun.js'
+import { createStream, type Stream } from './webhooksStream.js'
 
 /** Has taken them all, each order's in order, and how often each. */
 function checkTold(
@@ -505,6 +504,32 @@ test('an event that is not of these orders any more stays open', async () => {
     read: '9',
     open: [],
   })
+})
+
+test('a row that makes no message holds up its own order only', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  await tellOrders(stream, 2)
+  const orders: Stream['orders'] = {
+    events: async (parameters) => {
+      const { events, cursor } = await stream.orders.events(parameters)
+      const spoilt = events.map((event) =>
+        event.cursor === 1n ? { ...event, at: 2n ** 63n } : event,
+      )
+      return { events: spoilt, cursor }
+    },
+  }
+  const run = startRun({ ...stream, orders }, receiver)
+  await eventually(() => toldOf(receiver)).toEqual([
+    'order-1 order.drafted 1',
+    'order-1 order.accepted 2',
+    'order-1 order.captured 3',
+  ])
+  await run.stop()
+  expect(await progressOf(stream)).toEqual({
+    ...{ cursor: '0', read: '6', open: ['1', '3', '5'] },
+  })
+  expect(run.seen.map(({ name }) => name)).toContain('outbox.failed')
 })
 
 test('a run that never was to begin sends nothing', async () => {

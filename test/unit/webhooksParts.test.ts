@@ -13,11 +13,11 @@ import { type LeaseHold, underLease } from '../../src/webhooks/underLease.js'
 import { webhookMessage } from '../../src/webhooks/webhookMessage.js'
 import {
   createSecret,
-  createStream,
   eventually,
   quickTools,
   watchLeases,
 } from './webhooksRun.js'
+import { createStream } from './webhooksStream.js'
 
 const event: OrderEvent = {
   chainId: 8453,

@@ -4,7 +4,8 @@ import {
   WebhookTargetError,
 } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
-import { createSecret, createStream } from './webhooksRun.js'
+import { createSecret } from './webhooksRun.js'
+import { createStream } from './webhooksStream.js'
 
 const secret = createSecret()
 
