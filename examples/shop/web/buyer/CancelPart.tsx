@@ -25,7 +25,7 @@ export function CancelPart({
   const wasSigned = followed.times.accepted !== undefined
   const canCancel = cancelable.includes(state) && wasSigned
   const isOver = over.includes(state)
-  const isKept = followed.newest === 'cancelRequested'
+  const isKept = followed.newest === 'cancelRequested' && state === 'capturing'
 
   function cancel(getConnection: () => Promise<Connection>): void {
     run(async (signal) => {
@@ -36,13 +36,13 @@ export function CancelPart({
   }
   return (
     <>
-      {isKept && state === 'capturing' && (
+      {isKept && (
         <Notice tone="warn" title="A capture is under way">
           Your cancellation is kept. It is sent if the capture fails; if the
           capture is mined, you have paid.
         </Notice>
       )}
-      {error !== undefined && canCancel && (
+      {error !== undefined && canCancel && !isKept && (
         <FailureNotice
           error={error}
           purchase={{ ...config, amount: kept.amount }}
