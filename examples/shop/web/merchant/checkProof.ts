@@ -87,7 +87,10 @@ function checkCapture({
       'order',
       'The transfer belongs to this authorization',
       isPaid && isNext(order, receipt, capture.logIndex),
-      { yes: 'no other between the two events', no: 'another is in between' },
+      {
+        yes: 'no other between the two events',
+        no: 'the two events do not show it',
+      },
     ),
     check(
       'submitter',

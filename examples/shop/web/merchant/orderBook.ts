@@ -19,6 +19,9 @@ const openStates: readonly OrderState[] = [
 /** Pages of 200 that sums and chart are made of, at most. */
 const maxPages = 10
 
+/** Orders read at once when the stream told of them. */
+const batch = 4
+
 export type BookState = {
   orders: ReadonlyMap<string, BookOrder>
   /** Ids of the table, newest first. */
@@ -61,6 +64,7 @@ export function createOrderBook(api: MerchantApi): OrderBook {
   let after: string | undefined
   let listing = 0
   let isTelling = false
+  let isReading = false
 
   function set(change: Partial<BookState>): void {
     state = { ...state, ...change }
@@ -147,20 +151,27 @@ export function createOrderBook(api: MerchantApi): OrderBook {
   }
 
   function refresh(orderId: string): void {
-    if (stale.size === 0) setTimeout(readStale, 60)
     stale.add(orderId)
+    if (isReading) return
+    isReading = true
+    setTimeout(readStale, 60)
   }
 
   async function readStale(): Promise<void> {
-    const ids = [...stale]
-    stale.clear()
-    for (const id of ids) {
-      const order = await api.get(id).catch(() => undefined)
-      // Something newer was told meanwhile; it is read again anyway.
-      if (!order || stale.has(id)) continue
-      keep([order])
-      raise(order)
+    while (stale.size > 0) {
+      const ids = [...stale].slice(0, batch)
+      for (const id of ids) stale.delete(id)
+      const orders = await Promise.all(
+        ids.map((id) => api.get(id).catch(() => undefined)),
+      )
+      for (const order of orders) {
+        // Something newer was told meanwhile; it is read again anyway.
+        if (!order || stale.has(order.id)) continue
+        keep([order])
+        raise(order)
+      }
     }
+    isReading = false
   }
 
   return {

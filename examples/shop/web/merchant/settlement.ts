@@ -11,7 +11,7 @@ export type Span = keyof typeof span
 /** Weakest first, as they are stacked from below. */
 export const settledGrades = ['finalized', 'safe', 'included'] as const
 
-export type SettledGrade = (typeof settledGrades)[number]
+type SettledGrade = (typeof settledGrades)[number]
 
 export type SettlementBar = {
   /** Unix seconds at which it begins. */

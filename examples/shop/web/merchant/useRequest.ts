@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react'
+import { readNow } from '../ui/clock.js'
 import { wordsOf } from './orderBook.js'
 
 export type RequestState<answer> = {
@@ -21,7 +22,7 @@ export function useRequest<answer>(
     setBusy(true)
     try {
       const value = await ask()
-      setAnswer({ value, at: Date.now() / 1000 })
+      setAnswer({ value, at: readNow() })
       setProblem(undefined)
     } catch (error) {
       setProblem(wordsOf(error))

@@ -3,7 +3,7 @@ import { Link } from '../Link.js'
 import { classNames } from './classNames.js'
 import { Spinner } from './Spinner.js'
 
-export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger'
+type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger'
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & {
   variant?: ButtonVariant | undefined

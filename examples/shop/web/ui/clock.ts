@@ -3,14 +3,10 @@ import { useSyncExternalStore } from 'react'
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 let offset = 0
-let second = readSecond()
-
-function readSecond(): number {
-  return Math.floor(Date.now() / 1000) + offset
-}
+let second = readNow()
 
 function tick(): void {
-  const next = readSecond()
+  const next = readNow()
   if (next === second) return
   second = next
   for (const listener of listeners) listener()
@@ -30,6 +26,11 @@ function subscribe(listener: () => void): () => void {
 /** Unix seconds of the chain as far as the page knows, once a second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => second)
+}
+
+/** The same once, where nothing has to move along. */
+export function readNow(): number {
+  return Math.floor(Date.now() / 1000) + offset
 }
 
 /** Lets countdowns follow the chain: windows close by block time. */
