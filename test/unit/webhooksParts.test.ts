@@ -3,7 +3,9 @@ import {
   type OrderEvent,
   type PaymentStore,
 } from 'countersign/orders'
+import type { WebhookTarget } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { deliverEvents } from '../../src/webhooks/deliverEvents.js'
 import { eventQueues } from '../../src/webhooks/eventQueues.js'
 import { readTargets } from '../../src/webhooks/readTargets.js'
 import { readRetryAfter, retryPause } from '../../src/webhooks/retryPause.js'
@@ -11,6 +13,7 @@ import { targetPace } from '../../src/webhooks/targetPace.js'
 import type { TargetRun } from '../../src/webhooks/types.js'
 import { type LeaseHold, underLease } from '../../src/webhooks/underLease.js'
 import { webhookMessage } from '../../src/webhooks/webhookMessage.js'
+import { startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,
   eventually,
@@ -222,10 +225,19 @@ test('a target that asks for a pause gets it, whatever fails', () => {
   expect(hours()).toBe(5)
 })
 
-async function createRun(store: PaymentStore): Promise<TargetRun> {
-  const url = 'https://receiver.example'
-  const targets = [{ name: 'test', url, secrets: [createSecret()] }]
-  const [target] = await readTargets(targets)
+async function createRun(
+  store: PaymentStore,
+  receiver: Pick<WebhookTarget, 'url' | 'ca'> = {
+    url: 'https://receiver.example',
+  },
+): Promise<TargetRun> {
+  const { url, ca } = receiver
+  const [target] = await readTargets([
+    {
+      ...{ name: 'test', url, ca, secrets: [createSecret()] },
+      privateHosts: ['localhost'],
+    },
+  ])
   if (!target) throw new Error('no target')
   return {
     ...{ store, target, orders: createStream(store).orders, owner: 'one' },
@@ -324,4 +336,30 @@ test('the work is over when the run is to end', async () => {
     stopping.abort()
     expect(over.aborted).toBe(true)
   })
+})
+
+test('no try begins while the lease could run out before its end', async () => {
+  const stream = createStream()
+  await stream.tell('order-1', 'drafted')
+  const receiver = await startReceiver()
+  const run = await createRun(stream.store, receiver)
+  const over = new AbortController()
+  const asked: number[] = []
+  let isSure = false
+  await underLease(run, async ({ lease }) => {
+    const turn = deliverEvents(run, {
+      ...{ lease, over: over.signal, lose: () => over.abort() },
+      lasts: (milliseconds) => {
+        asked.push(milliseconds)
+        return isSure
+      },
+    })
+    await eventually(() => asked.length).toBeGreaterThan(3)
+    expect(receiver.received).toEqual([])
+    isSure = true
+    await eventually(() => receiver.received.length).toBe(1)
+    over.abort()
+    await turn
+  })
+  expect(new Set(asked)).toEqual(new Set([run.tools.timeout]))
 })
