@@ -1,3 +1,4 @@
+import { toJson } from '../../src/base/toJson.js'
 import { problemTable } from '../../src/http/problemTable.js'
 import { type Plan, requestOf } from './httpFuzzRequests.js'
 import { buyerSite, type FuzzWorld } from './httpFuzzWorld.js'
@@ -35,43 +36,28 @@ export function openEar(world: FuzzWorld): Ear {
       return answered
     },
     leaks: () => {
-      const all = [
-        ...told,
-        ...world.observed.map((it) =>
-          JSON.stringify(it, (_, member) =>
-            typeof member === 'bigint' ? String(member) : member,
-          ),
-        ),
-      ]
-      const content = all.join('\n')
-      return [
-        ...findSignatures(world, content),
-        ...findTokens(world, drawn, content),
-      ]
+      const content = [...told, ...world.observed.map(toJson)].join('\n')
+      return findSecretsIn(world, content, drawn)
     },
   }
 }
 
-/** A signature in any form. */
-export function findSignatures(
+/** Signatures in any form, and what buyers prove themselves with. */
+export function findSecretsIn(
   { known }: FuzzWorld,
   content: string,
+  drawn: readonly string[] = [],
 ): string[] {
   const forms = known.flatMap(({ signed, cancellation }) => [
     ...secretForms(signed.signature),
     ...secretForms(cancellation.signature),
   ])
-  return findSecrets(Buffer.from(content), forms)
-}
-
-function findTokens(
-  { known }: FuzzWorld,
-  drawn: readonly string[],
-  content: string,
-): string[] {
   const text = content.toLowerCase()
   const tokens = [...known.map(({ token }) => token), ...drawn]
-  return tokens.filter((token) => text.includes(token)).map(() => 'a token')
+  return [
+    ...findSecrets(Buffer.from(content), forms),
+    ...tokens.filter((token) => text.includes(token)).map(() => 'a token'),
+  ]
 }
 
 /** What an answer says, without what only the one who asked is given. */

@@ -8,8 +8,7 @@ import {
   type PaymentStore,
   sealer,
 } from 'countersign/orders'
-import { createReadClient } from 'countersign/reads'
-import { type Address, custom, type PrivateKeyAccount } from 'viem'
+import type { Address, PrivateKeyAccount } from 'viem'
 import { toJson } from '../../src/base/toJson.js'
 import { fundedAccount, revoke } from './desk.js'
 import { openShop, pay, type Shop, setOrder } from './shop.js'
@@ -59,7 +58,7 @@ export async function openWorld(chain: DevChain): Promise<FuzzWorld> {
   const { store, writes } = countWrites(memoryStore())
   const observed: Observation[] = []
   const options = {
-    ...{ store, client: memoryOf(chain) },
+    store,
     seal: sealer({
       keys: { one: crypto.getRandomValues(new Uint8Array(32)) },
       current: 'one',
@@ -126,23 +125,6 @@ const lower = (address: string) => address.toLowerCase() as Address
 
 function mapOwners<value>(work: (owner: Owner) => value): Record<Owner, value> {
   return { a: work('a'), b: work('b'), stranger: work('stranger') }
-}
-
-/** The node as it answered before, until something is sent to it. */
-function memoryOf(chain: DevChain) {
-  const answers = new Map<string, Promise<unknown>>()
-  const request = async (sent: { method: string }) => {
-    if (/send/i.test(sent.method)) answers.clear()
-    const key = JSON.stringify(sent)
-    const answer =
-      answers.get(key) ?? chain.clients.public.request(sent as never)
-    answers.set(key, answer)
-    return answer
-  }
-  return createReadClient({
-    chain: chain.chain,
-    transport: custom({ request }, { retryCount: 0 }),
-  })
 }
 
 function countWrites(inner: PaymentStore): {
