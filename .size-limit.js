@@ -32,4 +32,12 @@ export default [
     { path: 'dist/reads.js' },
   ),
   check('everything', '*', 16330),
+  check('handler', '*', 12570, {
+    path: 'dist/http.js',
+    external: ['zod'],
+  }),
+  check('webhooks', '*', 5770, {
+    path: 'dist/webhooks.js',
+    external: ['viem', 'standardwebhooks', 'node:*'],
+  }),
 ]

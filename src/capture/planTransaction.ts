@@ -5,6 +5,7 @@ import {
   Eip1559FeesNotSupportedError,
   type Hex,
   type LocalAccount,
+  type NonceManager,
 } from 'viem'
 import { estimateFeesPerGas } from 'viem/actions'
 import type { TokenCall } from '../build/captureCall.js'
@@ -73,10 +74,10 @@ export async function planTransaction(
 ): Promise<PlannedTransaction> {
   const asked = decideFees(client, options)
   // A nonce consumed beside fees that fail would be lost.
-  const managed = account.type === 'local' && account.nonceManager
-  if (managed && options.nonce === undefined) await asked
+  const manager = account.type === 'local' ? account.nonceManager : undefined
+  if (manager && options.nonce === undefined) await asked
   const [nonce, fees] = await Promise.all([
-    options.nonce ?? getNonce(client, account, chainId),
+    options.nonce ?? getNonce(client, account.address, chainId, manager),
     asked,
   ])
   return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
@@ -84,13 +85,13 @@ export async function planTransaction(
 
 async function getNonce(
   client: Client,
-  account: Account,
+  address: Address,
   chainId: number,
+  manager: NonceManager | undefined,
 ): Promise<number> {
-  const { address } = account
   const method = 'eth_getTransactionCount'
-  if (account.type === 'local' && account.nonceManager)
-    return account.nonceManager
+  if (manager)
+    return manager
       .consume({ address, chainId, client })
       .catch((error: unknown) => {
         throw new NodeError({ method, failure: readFailure(error) })
@@ -145,8 +146,7 @@ export function gasLimit(
   rehearsal: Rehearsal | undefined,
   maxGas: bigint,
 ): bigint {
-  const used = rehearsal?.at.gasUsed
-  if (used === undefined) return maxGas
+  const used = rehearsal?.at.gasUsed ?? maxGas
   const limit = (used * 125n) / 100n
   return limit < maxGas ? limit : maxGas
 }

@@ -60,9 +60,8 @@ function signerError(error: unknown): SendError | SigningDeclinedError {
 /** Sends signed bytes once. A node that has them already took them. */
 export async function sendRaw(
   client: Client,
-  signed: SignedTransaction,
+  { hash, raw }: SignedTransaction,
 ): Promise<Hash> {
-  const { hash, raw } = signed
   const { failure } = await tryRequest(
     client,
     'eth_sendRawTransaction',

@@ -59,5 +59,5 @@ async function compile(
   if (ours.length) throw new Error([compiler, ...ours].join('\n'))
 }
 
-/** What is wrong with the declarations of viem and others is theirs. */
-const isForeign = /node_modules\/(?!countersign\/)/
+/** Of the declarations of viem and others, or more about the line above. */
+const isForeign = /^\s|node_modules\/(?!countersign\/)/
