@@ -7,7 +7,9 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { Page } from 'playwright-core'
+import { mine } from 'viem/actions'
 import {
+  askCapture,
   button,
   captureNewest,
   chooseWallet,
@@ -36,7 +38,7 @@ type Sale = readonly [
 const beans: Sale = ['house-blend', '12.50']
 const kit: Sale = ['pour-over-kit', '48.00']
 
-/** What is bought, every two and a half minutes. */
+/** What is bought, every two and a half minutes; the last are still open. */
 const trade: readonly (readonly Sale[])[] = [
   [beans],
   [beans, beans],
@@ -47,9 +49,9 @@ const trade: readonly (readonly Sale[])[] = [
   [],
   [kit, kit],
   [beans],
-  [kit, beans, beans],
-  [beans, kit],
   [kit, beans],
+  [kit, beans],
+  [beans, kit],
 ]
 
 const desk = await openDesk()
@@ -58,10 +60,15 @@ try {
   for (const [look, options] of looks) await showBuyer(desk, look, options)
   const captured = await letTimePass(desk)
   for (const [look, options] of looks) {
-    const { page } = await desk.openWindow({ height: 1180, ...options })
+    const { page } = await desk.openWindow({ height: 1250, ...options })
     await page.goto(desk.shop.merchantUrl)
     await page.getByText('Live').waitFor()
-    await page.getByRole('table', { name: /Orders/ }).waitFor()
+    await page.getByLabel('State').selectOption('open')
+    await askCapture(page).waitFor()
+    if (options.width)
+      await page
+        .getByRole('heading', { name: 'All orders' })
+        .evaluate((heading) => heading.closest('section')?.scrollIntoView())
     await take(page, `shop-merchant${look}`)
   }
   const { page } = await desk.openWindow()
@@ -113,15 +120,14 @@ async function letTimePass({ shop }: ShopDesk): Promise<string> {
       const account = accounts[(minute + at) % accounts.length]
       if (!account) continue
       const orderId = await placeOrder(shop, { account, product, amount })
-      const left = trade.length - minute
-      if (left > 2) {
-        await orders.capture({ orderId })
-        captured = orderId
-      } else if (left === 2 && at === 0) await orders.void({ orderId })
+      if (minute >= trade.length - 2) continue
+      await orders.capture({ orderId })
+      captured = orderId
     }
     if (minute === trade.length - 1) break
     ahead += 150
-    await chain.warp(150)
+    // The first of them still has the time before.
+    await mine(chain.clients.test, { blocks: 6 })
   }
   return captured
 }
