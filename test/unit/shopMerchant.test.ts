@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem'
 import { expect, test } from 'vitest'
+import { readEventStream } from '../../examples/shop/web/api/readEventStream.js'
 import {
   applyEvent,
   type BookOrder,
 } from '../../examples/shop/web/merchant/applyEvent.js'
 import { checkProof } from '../../examples/shop/web/merchant/checkProof.js'
-import { readEventStream } from '../../examples/shop/web/merchant/eventStream.js'
 import { sumExposure } from '../../examples/shop/web/merchant/exposure.js'
 import type {
   RpcLog,

@@ -1,5 +1,6 @@
 import { askShop } from './askShop.js'
 import { keepTrying, pause } from './keepTrying.js'
+import { Problem } from './Problem.js'
 import { type BuyerOrder, type OrderAccess, pathOf } from './payments.js'
 import { readEventStream } from './readEventStream.js'
 
@@ -16,7 +17,7 @@ export type FollowOrderParameters = {
   signal: AbortSignal
 }
 
-/** Without a byte for so long, a stream with a heartbeat of 15 s is dead. */
+/** The server sends a sign of life every 15 s. */
 const silence = 40_000
 
 /**
@@ -27,33 +28,53 @@ const silence = 40_000
  */
 export async function followOrder(
   access: OrderAccess,
-  { onNews, onReachable, signal }: FollowOrderParameters,
+  parameters: FollowOrderParameters,
 ): Promise<void> {
+  const { onNews, onReachable, signal } = parameters
   let lastEventId = '0'
   let isOver = false
   while (!isOver && !signal.aborted) {
-    const connection = AbortSignal.any([signal, AbortSignal.timeout(600_000)])
-    const { body } = await keepTrying(
-      () =>
-        askShop(`${pathOf(access)}/events`, {
-          token: access.token,
-          headers: { 'last-event-id': lastEventId },
-          signal: connection,
-        }),
-      { signal, onReachable },
-    )
     try {
-      for await (const { id, data } of readEventStream(watchSilence(body))) {
+      const read = { ...parameters, lastEventId }
+      await readOnce(access, read, ({ id, data }) => {
         const { at, ...news } = JSON.parse(data)
-        lastEventId = id || lastEventId
+        lastEventId = id ?? lastEventId
         isOver = isSettled(news.order)
         onNews({ ...news, at: Number(at) })
-      }
-    } catch {
+      })
+    } catch (error) {
+      if (error instanceof Problem) throw error
       onReachable(signal.aborted)
     }
     // The stream ends at the grade the shop fulfils at; the last comes later.
     if (!isOver) await pause(700, signal)
+  }
+}
+
+/** One connection, until it ends, breaks or falls silent. */
+async function readOnce(
+  access: OrderAccess,
+  { lastEventId, ...options }: FollowOrderParameters & { lastEventId: string },
+  tell: (event: { id: string | undefined; data: string }) => void,
+): Promise<void> {
+  const watch = new AbortController()
+  const signal = AbortSignal.any([options.signal, watch.signal])
+  const { token } = access
+  const headers = { 'last-event-id': lastEventId }
+  const { body } = await keepTrying(
+    () => askShop(`${pathOf(access)}/events`, { token, headers, signal }),
+    options,
+  )
+  if (!body) return
+  let timer = setTimeout(() => watch.abort(), silence)
+  try {
+    for await (const event of readEventStream(body)) {
+      clearTimeout(timer)
+      timer = setTimeout(() => watch.abort(), silence)
+      if (event.data) tell(event)
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -62,29 +83,5 @@ function isSettled({ state, transaction }: BuyerOrder): boolean {
   return (
     (state === 'captured' || state === 'canceled') &&
     transaction?.finality === 'finalized'
-  )
-}
-
-/** Fails where a connection was lost without a word. */
-function watchSilence(
-  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  if (!body) return new ReadableStream({ start: (c) => c.close() })
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const listen = (
-    controller: TransformStreamDefaultController<Uint8Array<ArrayBuffer>>,
-  ): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => controller.error(new Error('silence')), silence)
-  }
-  return body.pipeThrough(
-    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      start: listen,
-      transform: (chunk, controller) => {
-        listen(controller)
-        controller.enqueue(chunk)
-      },
-      flush: () => clearTimeout(timer),
-    }),
   )
 }

@@ -1,32 +1,39 @@
-export type StreamEvent = { id: string; event: string; data: string }
+type StreamEvent = {
+  /** What to go on from. */
+  id: string | undefined
+  type: string
+  data: string
+}
 
-/** Reads server-sent events as they come; fetch can send a token, EventSource cannot. */
+/**
+ * Reads `text/event-stream` as it arrives, signs of life included; fetch can
+ * send a token, where EventSource cannot.
+ */
 export async function* readEventStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<StreamEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
+  let rest = ''
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      const blocks = `${text}${value}`.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = readBlock(block)
-        if (event.data) yield event
-      }
+      const frames = `${rest}${value}`.split('\n\n')
+      rest = frames.pop() ?? ''
+      for (const frame of frames) yield readFrame(frame)
     }
   } finally {
     await reader.cancel().catch(() => undefined)
   }
 }
 
-function readBlock(block: string): StreamEvent {
-  const read = { id: '', event: '', data: '' }
-  for (const line of block.split('\n')) {
-    const [, name, value = ''] = /^(id|event|data): ?(.*)$/.exec(line) ?? []
-    if (name) read[name as keyof StreamEvent] += value
+function readFrame(frame: string): StreamEvent {
+  const event: StreamEvent = { id: undefined, type: 'message', data: '' }
+  for (const line of frame.split('\n')) {
+    const [, field, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? []
+    if (field === 'id') event.id = value
+    else if (field === 'event') event.type = value
+    else if (field === 'data') event.data += value
   }
-  return read
+  return event
 }

@@ -1,4 +1,10 @@
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import { usePath } from '../navigation.js'
 import '../styles/merchant.css'
 import { Button } from '../ui/Button.js'
@@ -24,17 +30,22 @@ const orderPath = /^\/merchant\/orders\/(.+)$/
 /** All of the merchant's pages; the key of the link opens them. */
 export function MerchantPage(): ReactNode {
   const [key, setKey] = useState(readMerchantKey)
-  const api = useMemo(() => key && createMerchantApi(key), [key])
+  const [wasRefused, setRefused] = useState(false)
+  const signOut = useCallback((isRefused: boolean) => {
+    forgetMerchantKey()
+    setRefused(isRefused)
+    setKey(undefined)
+  }, [])
+  const api = useMemo(
+    () => key && createMerchantApi(key, () => signOut(true)),
+    [key, signOut],
+  )
   function signIn(given: string): void {
     keepMerchantKey(given)
     setKey(given)
   }
-  function signOut(): void {
-    forgetMerchantKey()
-    setKey(undefined)
-  }
-  if (!api) return <SignInPage onKey={signIn} />
-  return <SignedIn api={api} onSignOut={signOut} />
+  if (!api) return <SignInPage onKey={signIn} wasRefused={wasRefused} />
+  return <SignedIn api={api} onSignOut={() => signOut(false)} />
 }
 
 function SignedIn({

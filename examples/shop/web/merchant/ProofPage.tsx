@@ -13,12 +13,12 @@ import { History } from './History.js'
 import type { MerchantApi } from './merchantApi.js'
 import { OrderActions } from './OrderActions.js'
 import { OrderStatus } from './OrderStatus.js'
-import { wordsOf } from './orderBook.js'
 import { ProofCard } from './ProofCard.js'
 import { productName, useShop } from './shopConfig.js'
 import { TransactionCard } from './TransactionCard.js'
 import { useActions } from './useActions.js'
 import type { WireEvent } from './wire.js'
+import { wordsOf } from './wordsOf.js'
 
 /** Everything about one order, and what the chain says to it. */
 export function ProofPage({

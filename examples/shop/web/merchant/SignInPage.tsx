@@ -4,16 +4,19 @@ import { Card } from '../ui/Card.js'
 import { Field } from '../ui/Field.js'
 import { PageShell } from '../ui/PageShell.js'
 import { createMerchantApi } from './merchantApi.js'
-import { wordsOf } from './orderBook.js'
+import { refusedKey, wordsOf } from './wordsOf.js'
 
 /** Asks for the key that the terminal shows as part of the link. */
 export function SignInPage({
   onKey,
+  wasRefused,
 }: {
   onKey: (key: string) => void
+  /** Whether a key was no good that the page came with. */
+  wasRefused: boolean
 }): ReactNode {
   const [key, setKey] = useState('')
-  const [error, setError] = useState<string>()
+  const [error, setError] = useState(wasRefused ? refusedKey : undefined)
   const [busy, setBusy] = useState(false)
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()

@@ -1,4 +1,4 @@
-import { readEventStream } from './eventStream.js'
+import { readEventStream } from '../api/readEventStream.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { WireEvent } from './wire.js'
 

@@ -36,8 +36,8 @@ export class ProblemError extends Error {
 
 const base = '/payments/merchant'
 
-/** The merchant's routes, each asked with the key. */
-export function createMerchantApi(key: string) {
+/** The merchant's routes, each asked with the key; tells when it is refused. */
+export function createMerchantApi(key: string, onRefused?: () => void) {
   const authorization = `Bearer ${key}`
 
   async function ask<answer>(path: string, body?: unknown): Promise<answer> {
@@ -50,6 +50,7 @@ export function createMerchantApi(key: string) {
       body: body === undefined ? null : JSON.stringify(body),
     })
     const answer: unknown = await response.json().catch(() => undefined)
+    if (response.status === 401) onRefused?.()
     if (!response.ok) throw new ProblemError(response.status, answer)
     // The types are the library's own, as JSON carries them.
     return answer as answer

@@ -5,9 +5,9 @@ import type { BookOrder } from './applyEvent.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
 import { type MerchantApi, ProblemError } from './merchantApi.js'
 import type { Ask, OrderAction } from './OrderActions.js'
-import { wordsOf } from './orderBook.js'
 import { reasonWords } from './reasonWords.js'
 import { productName, useShop } from './shopConfig.js'
+import { wordsOf } from './wordsOf.js'
 
 type Told = { tone: 'good' | 'bad'; title: string; text?: string | undefined }
 
@@ -54,6 +54,10 @@ export function useActions(
       })
     }
     onDone(order.id)
+    // A capture that is refused as before is told by no event.
+    if (action === 'capture')
+      for (const pause of [1_500, 5_000])
+        setTimeout(() => onDone(order.id), pause)
   }
 
   return {

@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react'
 import { readNow } from '../ui/clock.js'
-import { wordsOf } from './orderBook.js'
+import { wordsOf } from './wordsOf.js'
 
 export type RequestState<answer> = {
   answer: answer | undefined
