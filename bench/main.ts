@@ -14,6 +14,7 @@ import { benchReadsLogs } from './readsLogs.js'
 import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
 import { benchReadsReceipts } from './readsReceipts.js'
 import { benchReadsStream } from './readsStream.js'
+import { benchShopLoad } from './shopLoad.js'
 import { benchVerifyPayment } from './verifyPayment.js'
 
 const cell = (value: string | number, width: number): string =>
@@ -28,8 +29,12 @@ function showRow({ name, peer, ratio, goal, unit }: Row): string {
 }
 
 /** What takes minutes and gigabytes is measured only if a size is given. */
-const { claim, load } = parseArgs({
-  options: { claim: { type: 'string' }, load: { type: 'string' } },
+const { claim, load, shop } = parseArgs({
+  options: {
+    claim: { type: 'string' },
+    load: { type: 'string' },
+    shop: { type: 'string' },
+  },
 }).values
 
 const rows: Row[] = []
@@ -50,6 +55,7 @@ for (const bench of [
   benchOrdersCapture,
   ...(claim ? [() => benchOrdersClaim(Number(claim))] : []),
   ...(load ? [() => benchOrdersLoad(Number(load))] : []),
+  ...(shop ? [() => benchShopLoad(Number(shop))] : []),
 ]) {
   const measured = await bench()
   rows.push(...measured)
