@@ -5,20 +5,22 @@
  *     npm run shop
  *     npm run shop -- --port 8080 --data ./shop-data --window 60
  */
+import { once } from 'node:events'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
-import { startShop } from './server/startShop.js'
 
-const stopped = new Promise<void>((resolve) => {
-  // Listened to for good: else who started the node ends this process, too.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => resolve())
-})
+const stopping = new AbortController()
+const { signal } = stopping
+// Listened to for good: else who started the node ends this process, too.
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.on(name, () => stopping.abort())
 
 try {
   const { port, data, window } = readOptions()
   console.log('Starting chain, orders and page …')
-  const shop = await startShop({ port, data, policy: { window } })
+  // Takes a while to load, and Ctrl-C is heard already.
+  const { startShop } = await import('./server/startShop.js')
+  const shop = await startShop({ port, data, policy: { window }, signal })
   console.log(`
   The buyer's page      ${shop.url}
   The merchant's page   ${shop.merchantUrl}
@@ -32,11 +34,13 @@ try {
 
   Ctrl-C ends everything.
 `)
-  await stopped
+  if (!signal.aborted) await once(signal, 'abort')
   await shop.close()
 } catch (error) {
-  console.error(`shop: ${error instanceof Error ? error.message : error}`)
-  process.exitCode = 1
+  if (!signal.aborted) {
+    console.error(`shop: ${error instanceof Error ? error.message : error}`)
+    process.exitCode = 1
+  }
 }
 
 function readOptions(): {

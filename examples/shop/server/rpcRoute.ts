@@ -33,14 +33,15 @@ export function rpcRoute({ urls }: Pick<DevChain, 'urls'>): Hono {
     const refusal = refuse(body)
     if (refusal) return context.json(refusal, 400)
     const { signal } = context.req.raw
+    const headers = { 'content-type': 'application/json' }
     const answer = await fetch(urls.http, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers,
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
     }).catch(() => undefined)
     return answer
-      ? new Response(answer.body, { headers: context.res.headers })
+      ? new Response(answer.body, { headers })
       : context.json(error(-32000, 'the chain does not answer'), 502)
   })
   return app

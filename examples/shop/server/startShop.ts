@@ -20,6 +20,8 @@ export type StartShopParameters = {
   policy?: OrdersPolicy | undefined
   /** Folder of a page that is built already. @default it is built */
   page?: string | undefined
+  /** Gives the start up. */
+  signal?: AbortSignal | undefined
 }
 
 export type Shop = {
@@ -52,18 +54,21 @@ async function start(
   parameters: StartShopParameters,
   { steps, close }: { steps: (() => unknown)[]; close: Shop['close'] },
 ): Promise<Shop> {
-  const { port = 0, policy: given } = parameters
+  const { port = 0, policy: given, signal } = parameters
+  signal?.throwIfAborted()
   const own = mkdtempSync(join(tmpdir(), 'countersign-shop-'))
   steps.push(() => rmSync(own, { recursive: true, force: true }))
   const folder = parameters.data ?? own
   mkdirSync(folder, { recursive: true })
   const page = parameters.page ?? join(own, 'page')
   if (parameters.page === undefined) await buildPage(page)
+  signal?.throwIfAborted()
 
   const chain =
     parameters.chain ??
     (await startDevChain({ preconfirmations: 'flashblocks' }))
   if (parameters.chain === undefined) steps.push(chain.stop)
+  signal?.throwIfAborted()
 
   const policy = {
     window: 900n,

@@ -26,9 +26,7 @@ export function WalletFrame({
       onClose={onReject}
       actions={
         <>
-          <Button ref={takeFocus} onClick={onReject}>
-            Reject
-          </Button>
+          <Button onClick={onReject}>Reject</Button>
           <Button variant="primary" onClick={onApprove}>
             {approve}
           </Button>
@@ -42,9 +40,4 @@ export function WalletFrame({
       {children}
     </Dialog>
   )
-}
-
-/** A dialog gives the focus to what is marked so: the safe answer. */
-function takeFocus(button: HTMLButtonElement | null): void {
-  button?.setAttribute('autofocus', '')
 }
