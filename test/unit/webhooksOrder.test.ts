@@ -532,6 +532,29 @@ test('a row that makes no message holds up its own order only', async () => {
   expect(run.seen.map(({ name }) => name)).toContain('outbox.failed')
 })
 
+test('a target that asks for a pause is sent nothing of any order', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver((response) =>
+    response.writeHead(429, { 'retry-after': '600' }).end(),
+  )
+  await stream.tell('order-1', 'drafted')
+  let readTo = 0n
+  const orders: Stream['orders'] = {
+    events: async (parameters) => {
+      const read = await stream.orders.events(parameters)
+      readTo = read.cursor
+      return read
+    },
+  }
+  const pause = (_: number, retryAfter = 5) => retryAfter
+  const run = startRun({ ...stream, orders }, receiver, { tools: { pause } })
+  await eventually(() => run.seen.length).toBe(1)
+  await stream.tell('order-2', 'drafted')
+  await eventually(() => readTo).toBe(2n)
+  await run.stop()
+  expect(toldOf(receiver)).toEqual(['order-1 order.drafted 1'])
+})
+
 test('a run that never was to begin sends nothing', async () => {
   const stream = createStream()
   const receiver = await startReceiver()
