@@ -15,8 +15,9 @@ export type FollowNewsParameters = {
 }
 
 /**
- * Tells a stream everything after a cursor, once and in order: first what is
- * on record, at the pace of its reader, and then what comes.
+ * Tells a stream everything after a cursor, once and in order, at the pace of
+ * its reader: first what is on record, and then what comes. Whoever falls far
+ * behind what comes is told from the record again.
  */
 export async function followNews(
   parameters: FollowNewsParameters,
@@ -24,9 +25,9 @@ export async function followNews(
   const { sink, inbox, following, read, tell } = parameters
   let { after } = parameters
   await Promise.race([following.started, aborted(sink.ended)])
-  const tellAll = async (all: readonly News[], isOnRecord: boolean) => {
+  const tellAll = async (all: readonly News[]) => {
     for (const news of all) {
-      if (isOnRecord) await sink.waitForRoom()
+      await sink.waitForRoom()
       if (sink.ended.aborted) return
       // Between record and present the same event may come by both ways.
       if (news.event.cursor <= after) continue
@@ -38,10 +39,10 @@ export async function followNews(
     // What is in the box by now was on record before, and is read again.
     inbox.clear()
     const page = (await retryUntil(sink.ended, () => read(after))) ?? []
-    await tellAll(page, true)
+    await tellAll(page)
     if (page.length) continue
     while (!sink.ended.aborted && !inbox.hasMissed())
-      await tellAll(await inbox.take(), false)
+      await tellAll(await inbox.take())
   }
 }
 

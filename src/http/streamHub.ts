@@ -43,6 +43,7 @@ const usual: StreamLimits = {
   heartbeat: 15_000,
   life: 600_000,
   room: 65_536,
+  patience: 30_000,
   streams: 1_000,
   streamsAnOrder: 4,
 }
@@ -53,7 +54,7 @@ type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
  * Lets all streams of a handler read the events together, while there is one.
  *
  * A stream tells each event at least once to a reader that comes back with the
- * last id it saw; a reader too slow to keep up is cut off and does just that.
+ * last id it saw; a reader that takes nothing for too long is cut off and does just that.
  */
 export function createStreamHub(
   orders: Pick<Orders, 'events' | 'get'>,

@@ -6,6 +6,8 @@ export type SinkLimits = {
   life: number
   /** Bytes that wait for the reader at most. */
   room: number
+  /** Milliseconds a reader may leave them lie. */
+  patience: number
 }
 
 export type OpenSinkParameters = {
@@ -20,7 +22,10 @@ export type StreamSink = {
   response: Response
   /** Aborts when the stream is over, whoever ended it. */
   ended: AbortSignal
-  /** Resolves when there is room, or the stream is over. */
+  /**
+   * Resolves when there is room, or the stream is over: one whose reader takes
+   * nothing for too long ends.
+   */
   waitForRoom(): Promise<void>
   /** Ends the stream instead when there is no room: nothing is piled up. */
   write(frame: string): void
@@ -79,10 +84,13 @@ export function openSink(parameters: OpenSinkParameters): StreamSink {
     response: new Response(body, { headers }),
     ended: ending.signal,
     waitForRoom: async () => {
+      if (hasRoom()) return
+      const late = setTimeout(end, limits.patience)
       while (!ending.signal.aborted && !hasRoom())
         await new Promise<void>((resolve) => {
           tellRoom = resolve
         })
+      clearTimeout(late)
     },
     write,
     end,

@@ -230,28 +230,40 @@ test('an order has four streams at most, and a handler as many as it may', async
   await Promise.all([again, ...ones, ...others].map((one) => one.cancel()))
 })
 
-test('a reader that is too slow is cut off, and comes back where it was', async () => {
-  const { orders, hub } = openHub({ room: 4_096 })
+test('a reader that takes nothing for too long is cut off, and comes back where it was', async () => {
+  const { orders, hub } = openHub({ room: 4_096, patience: 50, streams: 2 })
   const stream = openEvents(hub, orders)
   await stream.next()
   const quick = openEvents(hub, orders)
   await quick.next()
-  const counts = { told: 0 }
-  while (counts.told < 100) {
-    orders.tell('one', 'capturing')
-    expect(await quick.next()).toMatchObject({ id: String(++counts.told) })
-  }
+  for (let count = 0; count < 100; count++) orders.tell('one', 'capturing')
+  expect((await quick.take(100)).at(-1)?.id).toBe('100')
+  // Its place is free for another once it is cut off.
+  const next = await vi.waitFor(() => openEvents(hub, orders))
   const seen = await stream.rest()
   expect(seen.length).toBeLessThan(40)
   expect(seen.map(({ id }) => Number(id))).toEqual(
     seen.map((_, index) => index + 1),
   )
+  await next.cancel()
   const again = openEvents(hub, orders, {
     lastEventId: seen.at(-1)?.id ?? '0',
   })
   await again.next()
   expect((await again.take(100 - seen.length)).at(-1)?.id).toBe('100')
   await Promise.all([quick.cancel(), again.cancel()])
+})
+
+test('a reader is told thousands at once, of which no more lie than there is room', async () => {
+  const { orders, hub } = openHub({ room: 4_096 })
+  const stream = openEvents(hub, orders)
+  await stream.next()
+  for (let count = 0; count < 6_000; count++) orders.tell('one', 'capturing')
+  const told = await stream.take(6_000)
+  expect(told.map(({ id }) => Number(id))).toEqual(
+    told.map((_, index) => index + 1),
+  )
+  await stream.cancel()
 })
 
 test('a store that fails delays a stream, and neither ends nor tears it', async () => {
