@@ -5,6 +5,7 @@ import {
   useMemo,
   useState,
 } from 'react'
+import { getConfig, type ShopConfig } from '../api/shop.js'
 import { usePath } from '../navigation.js'
 import '../styles/merchant.css'
 import { Button } from '../ui/Button.js'
@@ -23,7 +24,7 @@ import { OrdersPage } from './OrdersPage.js'
 import { createOrderBook } from './orderBook.js'
 import { ProofPage } from './ProofPage.js'
 import { SignInPage } from './SignInPage.js'
-import { readShop, type ShopConfig, ShopContext } from './shopConfig.js'
+import { ShopContext } from './shopConfig.js'
 
 const orderPath = /^\/merchant\/orders\/(.+)$/
 
@@ -109,7 +110,7 @@ function useShopConfig(api: MerchantApi): {
   const [shop, setShop] = useState<ShopConfig>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
-    readShop().then(setShop, () =>
+    getConfig().then(setShop, () =>
       setProblem('The shop does not answer. Is it still running?'),
     )
     api.health().then(

@@ -45,17 +45,13 @@ async function readOnce(
   const watch = new AbortController()
   let timer = setTimeout(() => watch.abort(), silence)
   try {
-    const response = await fetch(api.eventsPath, {
-      headers: {
-        authorization: api.authorization,
-        accept: 'text/event-stream',
-        ...(after === undefined ? {} : { 'last-event-id': after }),
-      },
-      signal: AbortSignal.any([signal, watch.signal]),
-    })
-    if (!response.ok || !response.body) return
+    const { body } = await api.follow(
+      after,
+      AbortSignal.any([signal, watch.signal]),
+    )
+    if (!body) return
     onConnection(true)
-    for await (const { id, data } of readEventStream(response.body)) {
+    for await (const { id, data } of readEventStream(body)) {
       clearTimeout(timer)
       timer = setTimeout(() => watch.abort(), silence)
       if (id !== undefined) onId(id)

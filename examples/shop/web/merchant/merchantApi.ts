@@ -5,6 +5,8 @@ import type {
   OrdersHealth,
   ReconciliationReport,
 } from 'countersign/orders'
+import { askJson, askShop } from '../api/askShop.js'
+import { Problem } from '../api/Problem.js'
 import type { Wire, WireOrder } from './wire.js'
 
 export type OrderFilter = {
@@ -20,47 +22,32 @@ export type OrderPage = {
 
 export type MerchantApi = ReturnType<typeof createMerchantApi>
 
-/** What the server refused, in its own words. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError'
-  readonly status: number
-  readonly reason: string
-
-  constructor(status: number, body: unknown) {
-    const { detail, title, reason } = Object(body)
-    super(String(detail ?? title ?? `The server answered ${status}.`))
-    this.status = status
-    this.reason = String(reason ?? 'unknown')
-  }
-}
-
 const base = '/payments/merchant'
 
 /** The merchant's routes, each asked with the key; tells when it is refused. */
 export function createMerchantApi(key: string, onRefused?: () => void) {
-  const authorization = `Bearer ${key}`
-
   async function ask<answer>(path: string, body?: unknown): Promise<answer> {
-    const response = await fetch(`${base}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        authorization,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    const answer: unknown = await response.json().catch(() => undefined)
-    if (response.status === 401) onRefused?.()
-    if (!response.ok) throw new ProblemError(response.status, answer)
-    // The types are the library's own, as JSON carries them.
-    return answer as answer
+    try {
+      return await askJson(`${base}${path}`, {
+        token: key,
+        body: body === undefined ? undefined : JSON.stringify(body),
+      })
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) onRefused?.()
+      throw error
+    }
   }
 
   const at = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
 
   return {
-    authorization,
-    eventsPath: `${base}/events`,
+    /** The events from a cursor on, or from the present on. */
+    follow: (after: string | undefined, signal: AbortSignal) =>
+      askShop(`${base}/events`, {
+        token: key,
+        headers: after === undefined ? {} : { 'last-event-id': after },
+        signal,
+      }),
     list({ states, payer, before, limit = 50 }: ListParameters) {
       const query = new URLSearchParams({ limit: String(limit) })
       if (states?.length) query.set('state', states.join(','))

@@ -1,4 +1,5 @@
 import type { Hash, Hex } from 'viem'
+import { askJson } from '../api/askShop.js'
 
 export type RpcLog = {
   address: Hex
@@ -35,12 +36,12 @@ async function ask<result>(
   method: string,
   params: readonly unknown[],
 ): Promise<result | null> {
-  const response = await fetch('/rpc', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  const call = { jsonrpc: '2.0', id: 1, method, params }
+  const { result, error } = await askJson<Answer<result>>('/rpc', {
+    body: JSON.stringify(call),
   })
-  const { result, error } = await response.json()
-  if (!response.ok || error) throw new Error(error?.message ?? 'no answer')
+  if (error) throw new Error(error.message)
   return result ?? null
 }
+
+type Answer<result> = { result?: result; error?: { message: string } }

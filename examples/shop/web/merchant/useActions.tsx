@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react'
+import { Problem } from '../api/Problem.js'
 import { Button } from '../ui/Button.js'
 import { Notice } from '../ui/Notice.js'
 import type { BookOrder } from './applyEvent.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
-import { type MerchantApi, ProblemError } from './merchantApi.js'
+import type { MerchantApi } from './merchantApi.js'
 import type { Ask, OrderAction } from './OrderActions.js'
 import { reasonWords } from './reasonWords.js'
 import { productName, useShop } from './shopConfig.js'
@@ -104,7 +105,7 @@ const failed: Record<OrderAction, string> = {
 }
 
 function sentenceOf(error: unknown): string {
-  if (!(error instanceof ProblemError)) return wordsOf(error)
+  if (!(error instanceof Problem)) return wordsOf(error)
   const known = reasonWords(error.reason)
   return known === error.reason
     ? wordsOf(error)
