@@ -62,7 +62,7 @@ export function startReader(
     running?.abort()
     running = new AbortController()
     lookedAt = Date.now()
-    void run(running.signal)
+    run(running.signal).catch(() => undefined)
   }
   const stop = () => {
     running?.abort()
