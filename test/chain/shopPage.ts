@@ -14,6 +14,8 @@ export type ShopDesk = {
   shop: Shop
   /** A window of someone who was never here before. */
   openWindow(options?: WindowOptions): Promise<ShopWindow>
+  /** What any page printed as an error since, policy violations included. */
+  takeProblems(): string[]
   close(): Promise<void>
 }
 
@@ -28,8 +30,6 @@ export type WindowOptions = {
 export type ShopWindow = {
   context: BrowserContext
   page: Page
-  /** What any page of it printed as an error, policy violations included. */
-  problems: string[]
 }
 
 export async function openDesk(
@@ -38,17 +38,20 @@ export async function openDesk(
   const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
   const shop = await startShop(parameters)
   const browser = await launch(folder)
+  const problems: string[] = []
   return {
     shop,
+    takeProblems: () => problems.splice(0),
     openWindow: async (options = {}) => {
       const { width = 1280, height = 900, scale = 1, theme } = options
       const context = await browser.newContext({
         viewport: { width, height },
         deviceScaleFactor: scale,
         colorScheme: theme ?? 'light',
+        locale: 'en-GB',
+        timezoneId: 'UTC',
         reducedMotion: 'reduce',
       })
-      const problems: string[] = []
       context.on('page', (page) => {
         page.on('pageerror', (error) => problems.push(String(error)))
         page.on('console', (message) => {
@@ -56,7 +59,7 @@ export async function openDesk(
         })
       })
       const page = await context.newPage()
-      return { context, page, problems }
+      return { context, page }
     },
     close: async () => {
       await browser.close()

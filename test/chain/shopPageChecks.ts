@@ -1,0 +1,63 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+
+const widths = [1280, 390]
+const themes = ['light', 'dark'] as const
+const ofColours = ['color-contrast', 'link-in-text-block']
+
+/** What axe finds and what is wider than the window, in each look. */
+export async function findFaults(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    const wide = await findWide(page)
+    if (wide) faults.push(`${width}: wider than the page: ${wide}`)
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme })
+      // Else it opens a page of its own for each look at this one.
+      const axe = new AxeBuilder({ page }).setLegacyMode()
+      // A theme changes colours and nothing else.
+      if (colorScheme === 'dark') axe.withRules(ofColours)
+      const { violations } = await axe.analyze()
+      faults.push(
+        ...violations.map(
+          ({ id, nodes: [first] }) =>
+            `${width} ${colorScheme}: ${id}: ${first?.html}`,
+        ),
+      )
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await page.emulateMedia({ colorScheme: 'light' })
+  return faults
+}
+
+/** What makes the page scroll sideways, the innermost of it. */
+function findWide(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return undefined
+    return [...document.querySelectorAll('body *')]
+      .filter(
+        (element) => element.getBoundingClientRect().right > clientWidth + 1,
+      )
+      .at(-1)
+      ?.outerHTML.slice(0, 120)
+  })
+}
+
+/** Goes on with the Tab key to what has a name, as far as there is one. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  const seen: string[] = []
+  for (let steps = 0; steps < 60; steps += 1) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const { activeElement } = document
+      const label = activeElement?.getAttribute('aria-label')
+      return label ?? activeElement?.textContent?.trim() ?? ''
+    })
+    if (name.test(focused)) return
+    seen.push(focused.slice(0, 40))
+  }
+  throw new Error(`The Tab key led to nothing like ${name}, but: ${seen}`)
+}
