@@ -16,8 +16,7 @@ export function Money({
 }: MoneyProps): ReactNode {
   return (
     <span className={classNames('money', large && 'money-large')}>
-      {groupAmount(amount)}
-      <span className="money-symbol">{symbol}</span>
+      {groupAmount(amount)} <span className="money-symbol">{symbol}</span>
     </span>
   )
 }
