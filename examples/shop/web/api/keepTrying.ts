@@ -6,6 +6,9 @@ export type KeepTryingParameters = {
   onReachable?: ((isReachable: boolean) => void) | undefined
 }
 
+/** Milliseconds at most until a shop that is back is noticed. */
+const slowest = 2_000
+
 /** Tries again, ever more slowly, while nobody answers or all are busy. */
 export async function keepTrying<value>(
   ask: () => Promise<value>,
@@ -20,7 +23,7 @@ export async function keepTrying<value>(
       if (signal?.aborted || !isPassing(error)) throw error
       onReachable?.(false)
       const { retryAfter } = error instanceof Problem ? error : {}
-      await pause(retryAfter ?? Math.min(4_000, 300 * 2 ** failures), signal)
+      await pause(retryAfter ?? Math.min(slowest, 300 * 2 ** failures), signal)
     }
 }
 

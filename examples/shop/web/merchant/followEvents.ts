@@ -1,3 +1,4 @@
+import { pause } from '../api/keepTrying.js'
 import { readEventStream } from '../api/readEventStream.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { WireEvent } from './wire.js'
@@ -34,7 +35,7 @@ export async function followEvents(
     if (signal.aborted) return
     onConnection(false)
     failures += 1
-    await pause(Math.min(250 * 2 ** (failures - 1), 8_000), signal)
+    await pause(Math.min(250 * 2 ** (failures - 1), 2_000), signal)
   }
 }
 
@@ -60,14 +61,4 @@ async function readOnce(
   } finally {
     clearTimeout(timer)
   }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
