@@ -92,7 +92,7 @@ test('what was captured is in the chart, its figures, the books and a proof', as
 
   await row.getByRole('link', { name: /^Proof/ }).click()
   await page.getByText('Proof holds').waitFor()
-  await page.getByText('The chain calls it final').waitFor()
+  await page.getByText('The chain calls it final').first().waitFor()
   await audits({ captured: { count: 1 } })
   await page.getByRole('link', { name: 'Books' }).click()
   await page.getByText('Chain and record agree to the unit.').waitFor()
