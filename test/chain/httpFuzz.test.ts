@@ -1,5 +1,6 @@
 import { startDevChain } from 'countersign/devchain'
 import fc from 'fast-check'
+import { parseSignature } from 'viem'
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isFull, seed } from './chaos.js'
 import { findSecretsIn, openEar } from './httpFuzzChecks.js'
@@ -81,6 +82,15 @@ test(`35,000 requests without the right to it change nothing and learn nothing, 
   })
   expect(await world.everything()).toBe(before)
   expect(ear.leaks()).toEqual([])
+})
+
+test('what no answer may hold would be found in it', () => {
+  const [order] = world.known
+  const { r } = parseSignature(order?.signed.signature ?? '0x')
+  const encoded = Buffer.from(r.slice(2), 'hex').toString('base64')
+  for (const secret of [order?.token, r, encoded])
+    expect(findSecretsIn(world, `{"a":"${secret}"}`)).not.toEqual([])
+  expect(findSecretsIn(world, '{"a":"0x00"}')).toEqual([])
 })
 
 /** What makes a request one that is not even looked into. */

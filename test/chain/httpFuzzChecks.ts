@@ -4,7 +4,7 @@ import { type Plan, requestOf } from './httpFuzzRequests.js'
 import { buyerSite, type FuzzWorld } from './httpFuzzWorld.js'
 import { findSecrets, secretForms } from './secretForms.js'
 
-export type Answered = { status: number; reason: string | undefined }
+type Answered = { status: number; reason: string | undefined }
 
 /** What was told in all, and what of it nobody may be told. */
 export type Ear = {

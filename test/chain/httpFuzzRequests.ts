@@ -381,7 +381,7 @@ const hostile: readonly unknown[] = [
   'x'.repeat(9_000),
 ]
 
-export type Change = {
+type Change = {
   at: number
   how: 'set' | 'delete' | 'add' | 'upper' | 'wrap'
   name: string
@@ -405,10 +405,7 @@ const upper = (value: unknown) =>
   typeof value === 'string' ? value.toUpperCase() : value
 
 /** The same with one thing other than it should be. */
-export function changed(
-  given: unknown,
-  { at, how, name, value }: Change,
-): unknown {
+function changed(given: unknown, { at, how, name, value }: Change): unknown {
   const copy: unknown = JSON.parse(toJson(given))
   const places: [Json, string][] = []
   const visit = (node: unknown) => {
@@ -521,7 +518,7 @@ export function anyPlan(world: FuzzWorld): fc.Arbitrary<Plan> {
 }
 
 /** The order an address names, as it is written. */
-export function orderOf({ known }: FuzzWorld, path: string): Known | undefined {
+function orderOf({ known }: FuzzWorld, path: string): Known | undefined {
   return known.find(({ id }) => path.includes(id))
 }
 

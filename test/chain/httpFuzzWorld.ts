@@ -14,7 +14,7 @@ import { fundedAccount, revoke } from './desk.js'
 import { openShop, pay, type Shop, setOrder } from './shop.js'
 
 /** Whose an order is: a shop of the handler, or one beside it in the store. */
-export type Owner = 'a' | 'b' | 'stranger'
+type Owner = 'a' | 'b' | 'stranger'
 
 /** An order with all that its buyer has. */
 export type Known = {

@@ -1,7 +1,9 @@
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
 import { startDevChain } from 'countersign/devchain'
 import { createPaymentHandler } from 'countersign/http'
 import type { OrderEvent, Orders, PaymentStore } from 'countersign/orders'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createStreamHub } from '../../src/http/streamHub.js'
 import { seededRandom } from '../../src/testing/seededRandom.js'
 import { type FrameReader, readFrames } from '../unit/readFrames.js'
@@ -278,4 +280,30 @@ test('each of many buyers is told its own order’s events, in their order', asy
       data: { order: { state: 'voided' } },
     })
   await Promise.all(streams.map((stream) => stream.cancel()))
+})
+
+test('a buyer that hangs up frees its places, behind a real server', async () => {
+  const shop = await openShop(chain)
+  const { order, buyerToken } = await shop.orders.draft({ amount: '1' })
+  const handle = createPaymentHandler(shop.orders, {
+    authorize: () => undefined,
+  })
+  const server = createAdaptorServer({ fetch: handle })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/orders/${order.id}/events`
+  const headers = { authorization: `Bearer ${buyerToken}` }
+  const hangUp = new AbortController()
+  for (let count = 0; count < 4; count++) {
+    const response = await fetch(url, { headers, signal: hangUp.signal })
+    expect(await readFrames(response).next()).toMatchObject({ id: '1' })
+  }
+  expect((await fetch(url, { headers })).status).toBe(429)
+  hangUp.abort()
+  const open = () => fetch(url, { headers })
+  await expect.poll(async () => (await open()).status).toBe(200)
 })

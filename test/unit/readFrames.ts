@@ -1,5 +1,5 @@
 /** An event as it came over a stream. */
-export type Frame = { id?: string; event?: string; data?: unknown }
+type Frame = { id?: string; event?: string; data?: unknown }
 
 export type FrameReader = {
   /** The next event; nothing after the last. */
