@@ -19,7 +19,7 @@ export type ShopDesk = {
   close(): Promise<void>
 }
 
-export type WindowOptions = {
+type WindowOptions = {
   width?: number | undefined
   height?: number | undefined
   /** Pixels of the picture for each of the page's. */
@@ -27,7 +27,7 @@ export type WindowOptions = {
   theme?: 'light' | 'dark' | undefined
 }
 
-export type ShopWindow = {
+type ShopWindow = {
   context: BrowserContext
   page: Page
 }
