@@ -15,6 +15,7 @@ import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
 import { benchReadsReceipts } from './readsReceipts.js'
 import { benchReadsStream } from './readsStream.js'
 import { benchShopLoad } from './shopLoad.js'
+import { benchShopPage } from './shopPage.js'
 import { benchVerifyPayment } from './verifyPayment.js'
 
 const cell = (value: string | number, width: number): string =>
@@ -28,11 +29,12 @@ function showRow({ name, peer, ratio, goal, unit }: Row): string {
   return `${cell(name, 38)} ${cell(peer, 36)} ${cell(ratio, 6)} ${wanted} ${unit.padEnd(4)} ${met}`
 }
 
-/** What takes minutes and gigabytes is measured only if a size is given. */
-const { claim, load, shop } = parseArgs({
+/** What takes minutes, gigabytes or a browser is measured only if asked for. */
+const { claim, load, page, shop } = parseArgs({
   options: {
     claim: { type: 'string' },
     load: { type: 'string' },
+    page: { type: 'boolean' },
     shop: { type: 'string' },
   },
 }).values
@@ -55,6 +57,7 @@ for (const bench of [
   benchOrdersCapture,
   ...(claim ? [() => benchOrdersClaim(Number(claim))] : []),
   ...(load ? [() => benchOrdersLoad(Number(load))] : []),
+  ...(page ? [benchShopPage] : []),
   ...(shop ? [() => benchShopLoad(Number(shop))] : []),
 ]) {
   const measured = await bench()
