@@ -130,6 +130,8 @@ async function unpack(folder: string): Promise<{
       } as Record<string, string>,
     }
   } finally {
-    process.env = before
+    for (const name of Object.keys(process.env))
+      if (before[name] === undefined) delete process.env[name]
+    Object.assign(process.env, before)
   }
 }
