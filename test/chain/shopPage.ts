@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startDevChain } from 'countersign/devchain'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import {
   type Shop,
@@ -68,18 +67,6 @@ export async function openDesk(
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** The same on a chain whose blocks are final twice as soon. */
-export async function openFastDesk(): Promise<ShopDesk> {
-  const preconfirmations = 'flashblocks'
-  const chain = await startDevChain({ preconfirmations, blockTime: 1 })
-  const desk = await openDesk({ chain })
-  const close = async (): Promise<void> => {
-    await desk.close()
-    await chain.stop()
-  }
-  return { ...desk, close }
 }
 
 /** Orders the first product; the page of the order is open afterwards. */

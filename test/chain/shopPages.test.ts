@@ -1,3 +1,6 @@
+import type { Page } from 'playwright-core'
+import { erc20Abi } from 'viem'
+import { readContract } from 'viem/actions'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import {
   askCapture,
@@ -15,7 +18,20 @@ const { shop } = desk
 afterAll(() => desk.close())
 afterEach(() => expect(desk.takeProblems()).toEqual([]))
 
+/** Token units that reached the merchant. */
+const getEarned = (): Promise<bigint> =>
+  readContract(shop.chain.clients.public, {
+    address: shop.chain.token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [shop.chain.clients.merchant.account.address],
+  })
+
+const orderIdOf = (page: Page): string =>
+  new URL(page.url()).pathname.split('/').at(-1) ?? ''
+
 test('a payment goes from the wallet to the final block, on both pages', async () => {
+  const before = await getEarned()
   const buyer = await desk.openWindow()
   const merchant = await desk.openWindow()
   await merchant.page.goto(shop.merchantUrl)
@@ -29,6 +45,13 @@ test('a payment goes from the wallet to the final block, on both pages', async (
   await reaches(buyer.page, 'stored')
   await captureNewest(merchant.page)
   await reaches(buyer.page, 'finalized')
+  const steps = buyer.page.getByRole('list', { name: 'The payment’s way' })
+  expect(await steps.getByRole('listitem').allInnerTexts()).toEqual(
+    ['Signed', 'Stored', 'Capture', 'Pre-conf', 'Included', 'Final'].map(
+      (word) => expect.stringMatching(new RegExp(`^${word}[^]*: done`)),
+    ),
+  )
+  expect((await getEarned()) - before).toBe(12_500_000n)
   expect((await shop.orders.audit()).ok).toBe(true)
 })
 
@@ -52,6 +75,9 @@ test('a payment is canceled on the chain before it is captured', async () => {
   await button(page, 'Cancel payment').click()
   await button(page, 'Sign cancellation').click()
   await reaches(page, 'canceled')
+  const orderId = orderIdOf(page)
+  const { cancellation } = await shop.orders.get({ orderId })
+  expect(cancellation?.transactionHash).toMatch(/^0x[\da-f]{64}$/)
 })
 
 test('a wallet on another network is asked to switch before it can sign', async () => {
@@ -68,6 +94,19 @@ test('a wallet on another network is asked to switch before it can sign', async 
     .click()
   await button(page, 'Sign payment').click()
   await reaches(page, 'stored')
+})
+
+test('nothing is signed for a public chain, whatever the shop says', async () => {
+  const { page } = await desk.openWindow()
+  await page.route('**/shop/config', async (route) => {
+    const response = await route.fetch()
+    const json = { ...(await response.json()), chainId: 8453 }
+    await route.fulfill({ response, json })
+  })
+  await page.goto(shop.url)
+  await page.getByRole('button', { name: 'Order' }).first().click()
+  await page.getByText('Nothing is signed here').waitFor()
+  expect(await button(page, 'Authorize payment').count()).toBe(0)
 })
 
 test('an account with too little money is told so, and can be filled', async () => {
@@ -117,7 +156,7 @@ test.each([1, 2, 3])(
     const merchant = await desk.openWindow()
     await merchant.page.goto(shop.merchantUrl)
     await orderFirst(page, shop)
-    const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    const orderId = orderIdOf(page)
     await authorize(page)
     await reaches(page, 'stored')
     await askCapture(merchant.page).click()
@@ -126,13 +165,10 @@ test.each([1, 2, 3])(
       button(merchant.page, 'Capture now').click(),
       button(page, 'Sign cancellation').click(),
     ])
-    await reaches(page, 'finalized', 'canceled')
+    await reaches(page, 'included', 'safe', 'finalized', 'canceled')
+    const isCanceled = await page.locator('[data-state="canceled"]').count()
     const { state } = await shop.orders.get({ orderId })
-    const shown = await page
-      .locator('[data-state]')
-      .first()
-      .getAttribute('data-state')
-    expect(shown).toBe(state === 'captured' ? 'finalized' : 'canceled')
+    expect(state).toBe(isCanceled ? 'canceled' : 'captured')
     // Who comes second may be told so.
     for (const problem of desk.takeProblems()) expect(problem).toMatch(/409/)
     expect((await shop.orders.audit()).ok).toBe(true)

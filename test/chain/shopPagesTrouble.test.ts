@@ -46,6 +46,7 @@ test('a payment that was not collected in time is told to be worth nothing', asy
   await reaches(tab, 'expired')
   await tab.getByText('No money moved, and none can.').waitFor()
   await tab.getByRole('link', { name: 'Order again' }).waitFor()
+  expect(desk.takeProblems()).toEqual([])
   await desk.close()
   await chain.stop()
 })
