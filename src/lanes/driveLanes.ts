@@ -75,21 +75,25 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     while (isWanted(driver)) {
       let next = takeEvery
       let isNews = true
+      let settled: readonly FoundOrder[] = []
       driver.isIdle = false
       try {
-        lane = await openLane(context, wallet, lane)
+        const before = lane
+        lane = await openLane(context, wallet, before)
+        if (lane !== before) await before?.sending.catch(() => undefined)
         const mine = lane
         if (mine) {
           const interval = await intervalOf(mine)
           const tick = await driver.limit(() =>
             workLane(context, mine, interval),
           )
-          ;({ next, isNews } = tick)
+          ;({ next, isNews, settled } = tick)
           driver.isIdle = tick.isIdle
         }
         failures = 0
-        await waits.tell(wallet.lane, isNews)
+        await waits.tell(wallet.lane, { settled, isNews })
       } catch (error) {
+        await lane?.sending.catch(() => undefined)
         // What is known may be wrong: the store is read again.
         lane = undefined
         const isLost = error instanceof LeaseLostError
@@ -98,6 +102,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       }
       if (isWanted(driver)) await pause.wait(next)
     }
+    await lane?.sending.catch(() => undefined)
     if (lane) await store.releaseLease(lane.lease).catch(() => undefined)
   }
 

@@ -1,7 +1,10 @@
 import type { Client } from 'viem'
+import type { SignedPayment } from '../base/types.js'
 import { OrdersSetupError } from '../ledger/errors.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
 import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import type {
+  AttemptRecord,
   JsonObject,
   Lane,
   Lease,
@@ -55,6 +58,14 @@ export type LaneState = {
   head: { nonce: number; since: bigint } | undefined
   /** Ticks in a row in which nothing happened. */
   idle: number
+  /** What the node has been given and not answered yet. */
+  sending: Promise<unknown>
+  /** Orders as they were found due, by id. */
+  due: ReadonlyMap<string, FoundOrder>
+  /** Orders as they were put on record with a transaction, by id. */
+  recorded: Map<string, FoundOrder>
+  /** Payments whose seals were opened ahead. */
+  opened: WeakMap<AttemptRecord, Promise<SignedPayment | undefined>>
 }
 
 export function laneKey({ chainId, account }: Lane): string {
@@ -94,6 +105,10 @@ export function newLane(
     count: undefined,
     head: undefined,
     idle: 0,
+    sending: Promise.resolve(),
+    due: new Map(),
+    recorded: new Map(),
+    opened: new WeakMap(),
   }
 }
 

@@ -56,7 +56,12 @@ export type LaneWork = {
   suspended: boolean
   /** Orders are due by then, or something is in flight. */
   isBusy: boolean
+  /** So many orders are due that they are worth making ready ahead. */
+  isMuch: boolean
 }
+
+/** Orders from which on it pays to read them while the chain is looked at. */
+const much = 16
 
 /**
  * Reads what is open, where that is not known, and whether orders are due.
@@ -70,19 +75,21 @@ export async function findWork(
   const isKnown = lane.open.length > 0 && now - lane.loadedAt < maxAge
   return store.read(async (tables) => {
     const { suspended } = Object(await tables.getValue('store'))
-    if (suspended === true) return { suspended: true, isBusy: false }
+    const nothing = { suspended: false, isBusy: false, isMuch: false }
+    if (suspended === true) return { ...nothing, suspended }
     if (!isKnown) {
       await loadLane(tables, lane)
       lane.loadedAt = now
     }
-    if (lane.open.length > 0) return { suspended: false, isBusy: true }
+    if (lane.open.length > 0) return { ...nothing, isBusy: true }
     const due = await tables.orders.find({
       sendDue: lane.wallet.lane,
       recipients,
       until: endOfTime,
-      limit: 1,
+      limit: much,
     })
-    return { suspended: false, isBusy: due.length > 0 }
+    const isMuch = due.length === much
+    return { ...nothing, isBusy: due.length > 0, isMuch }
   })
 }
 
@@ -97,6 +104,8 @@ async function loadLane(tables: StoreReader, lane: LaneState): Promise<void> {
   const orderIds = [
     ...new Set(lane.open.flatMap(({ orderId }) => orderId ?? [])),
   ]
+  for (const id of lane.recorded.keys())
+    if (!orderIds.includes(id)) lane.recorded.delete(id)
   const unknown = lane.open.some((row) => !lane.windows.has(windowKey(row)))
   if (!unknown || orderIds.length === 0) return
   for (const attempt of await tables.attempts.find({ orderIds }))

@@ -11,7 +11,7 @@ import {
 import { sealContextOf } from '../ledger/paymentOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
-import { wait } from '../reads/wait.js'
+import { nextTurn } from '../reads/nextTurn.js'
 import { StaleRecordError } from '../store/errors.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import type { LaneFees } from './feesOf.js'
@@ -46,7 +46,7 @@ export async function recordTransactions(
         },
         { lease: lane.lease },
       )
-      keepRecorded(lane, left, signed, value)
+      keepRecorded(lane, left, { signed, value, changes })
       return signed.map(({ bytes }) => bytes)
     } catch (error) {
       if (!(error instanceof StaleRecordError) || tries === 5) throw error
@@ -76,7 +76,7 @@ type SignedRow = {
 }
 
 /** Signed in small groups: requests on their way have to get their turn. */
-const groupSize = 50
+const groupSize = 10
 
 async function signDrafts(
   context: OrdersContext,
@@ -89,17 +89,15 @@ async function signDrafts(
     const nonce = lane.value.nextNonce + at
     const { file, kind, call, gas } = draft
     const { order, attempt } = file
-    rows.push(
-      signRow(context, lane, {
-        ...{ nonce, bump: 0, kind, call, gas, fees },
-        ...{ orderId: order.id, attempt: attempt.number },
-        seal: sealContextOf('transaction', order, attempt),
-      }),
-    )
-    if (at % groupSize === groupSize - 1) {
-      await Promise.all(rows)
-      await wait(0)
-    }
+    const row = signRow(context, lane, {
+      ...{ nonce, bump: 0, kind, call, gas, fees },
+      ...{ orderId: order.id, attempt: attempt.number },
+      seal: sealContextOf('transaction', order, attempt),
+    })
+    // It is heard of below, with the others.
+    row.catch(() => undefined)
+    rows.push(row)
+    if (at % groupSize === groupSize - 1) await nextTurn()
   }
   return Promise.all(rows)
 }
@@ -177,10 +175,24 @@ function startOrder(
 function keepRecorded(
   lane: LaneState,
   drafts: readonly DueDraft[],
-  signed: readonly SignedRow[],
-  value: LaneState['value'],
+  {
+    signed,
+    value,
+    changes,
+  }: {
+    signed: readonly SignedRow[]
+    value: LaneState['value']
+    changes: Changes
+  },
 ): void {
   lane.value = value
+  for (const order of changes.orders) {
+    const found = lane.due.get(order.id)
+    const written = { ...order, version: order.version + 1 }
+    // As it was when it was found: else its other rows may have changed too.
+    if (found?.order.version === order.version)
+      lane.recorded.set(order.id, { ...found, order: written })
+  }
   for (const { row } of signed) lane.open.push({ ...row, version: 1 })
   for (const { file } of drafts) {
     const { orderId, number, signedBefore, validBefore } = file.attempt

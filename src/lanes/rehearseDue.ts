@@ -4,17 +4,14 @@ import { buildCancellation } from '../build/buildCancellation.js'
 import { encodeCancel, encodeCapture } from '../build/encodeCall.js'
 import { gasLimit } from '../capture/planTransaction.js'
 import { openSealed } from '../ledger/openSealed.js'
-import {
-  paymentOf,
-  sealContextOf,
-  signedPaymentOf,
-} from '../ledger/paymentOf.js'
+import { paymentOf, sealContextOf } from '../ledger/paymentOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
 import { callFeesOf, type LaneFees } from './feesOf.js'
+import { takePayment } from './findDue.js'
 import type { LaneState } from './laneState.js'
 
 /** A transaction that may be sent for an order. */
@@ -77,7 +74,7 @@ async function rehearseCaptures(
   const opened = await Promise.all(
     sendable.map(async (file) => ({
       file,
-      payment: await signedPaymentOf(context, file.order, file.attempt),
+      payment: await takePayment(context, lane, file),
     })),
   )
   const whole = opened.filter((one): one is OpenedFile => !!one.payment)

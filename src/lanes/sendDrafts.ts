@@ -1,4 +1,5 @@
 import type { OrdersContext } from '../ledger/types.js'
+import { nextTurn } from '../reads/nextTurn.js'
 import type { LaneFees } from './feesOf.js'
 import type { LaneState } from './laneState.js'
 import { keepLane } from './openLane.js'
@@ -47,6 +48,8 @@ export async function sendDrafts(
     const chunk = sendable.slice(at, at + chunkSize)
     const recorded = await recordTransactions(context, lane, chunk, fees)
     sends.push(sendRecorded(context, lane, view, recorded))
+    // These are to leave before the next ones are signed.
+    await nextTurn()
   }
   return sendable.length
 }

@@ -1,4 +1,7 @@
-import { tellOrder, writeChanges } from '../ledger/changes.js'
+import { applyChanges } from '../ledger/applyChanges.js'
+import { type Changes, tellOrder, writeChanges } from '../ledger/changes.js'
+import { collectFound } from '../ledger/collectFound.js'
+import type { FoundOrder } from '../ledger/findOrder.js'
 import {
   type Ledger,
   type OrderRows,
@@ -7,6 +10,7 @@ import {
 } from '../ledger/openLedger.js'
 import { settleOrder } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
+import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
 import type { TransactionRecord } from '../store/types.js'
 import {
   explainNonce,
@@ -20,8 +24,8 @@ import type { LaneView } from './readLane.js'
 import { rejectOrder, reopenOrder } from './rejectOrder.js'
 
 /**
- * Writes down what the chain decided about what is open; `true` when it
- * decided anything.
+ * Writes down what the chain decided about what is open, and gives the orders
+ * as they are now; `undefined` when it decided nothing.
  *
  * @throws {@link StaleRecordError} when an order was written in between; then
  * the whole of it can be done again.
@@ -30,40 +34,76 @@ export async function settleTransactions(
   context: OrdersContext,
   lane: LaneState,
   view: LaneView,
-): Promise<boolean> {
-  const { store } = context
-  if (view.isEarly) return false
+): Promise<FoundOrder[] | undefined> {
+  if (view.isEarly) return undefined
   const judged = judgeNonces(lane, view).filter(
     ({ kind }) => kind !== 'pending',
   )
-  if (judged.length === 0) return false
-  const ids = judged.flatMap(({ rows }) => rows[0].orderId ?? [])
-  const rows = await store.read((tables) => readRows(tables, unique(ids)))
+  if (judged.length === 0) return undefined
+  const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
+  const rows = await takeRows(context, lane, ids)
   const fates = await explainAll(lane, view, judged, openLedger(rows))
-  if (fates.length === 0) return false
+  if (fates.length === 0) return undefined
 
   const held = await readHeld(context, fates)
-  const ledger = openLedger({
+  const all = {
     orders: [...rows.orders, ...held.orders],
     attempts: [...rows.attempts, ...held.attempts],
     proofs: [...rows.proofs, ...held.proofs],
-  })
+  }
+  const ledger = openLedger(all)
   const at = context.now()
   for (const fate of fates) applyFate(ledger, fate, at)
   for (const { id } of held.orders) holdOrder(ledger, id, at)
   const changes = ledger.close()
-  const value = { ...lane.value, sharedNonce: highestForeign(lane, fates) }
-  const isShared = value.sharedNonce !== lane.value.sharedNonce
-  await store.write(
+  await writeSettled(context, lane, changes, highestForeign(lane, fates))
+  forgetNonces(lane, fates)
+  return collectFound(applyChanges(all, changes))
+}
+
+/**
+ * Orders as they were put on record, else as the store has them. What was
+ * written to one since makes the write fail, and then they are read.
+ */
+async function takeRows(
+  { store }: OrdersContext,
+  lane: LaneState,
+  ids: readonly string[],
+): Promise<OrderRows> {
+  const known = ids.map((id) => lane.recorded.get(id))
+  for (const id of ids) lane.recorded.delete(id)
+  const found = known.filter((one) => one !== undefined)
+  if (found.length < ids.length)
+    return store.read((tables) => readRows(tables, ids))
+  return {
+    orders: found.map(({ order }) => order),
+    attempts: found.flatMap(({ attempts }) => attempts),
+    proofs: found.flatMap(({ proofs }) => proofs),
+  }
+}
+
+async function writeSettled(
+  { store }: OrdersContext,
+  lane: LaneState,
+  changes: Changes,
+  sharedNonce: number | undefined,
+): Promise<void> {
+  const value = { ...lane.value, sharedNonce }
+  const isShared = sharedNonce !== lane.value.sharedNonce
+  const write = store.write(
     async (tables) => {
       await writeChanges(tables, changes)
       if (isShared) await tables.setValue(laneKey(lane.wallet.lane), value)
     },
     { lease: lane.lease },
   )
+  await write.catch((error: unknown) => {
+    // A proof that somebody else was faster to file is such a change too.
+    if (error instanceof DuplicateRecordError)
+      throw new StaleRecordError({ table: 'proofs' })
+    throw error
+  })
   if (isShared) lane.value = value
-  forgetNonces(lane, fates)
-  return true
 }
 
 async function explainAll(

@@ -1,24 +1,15 @@
-import { openLedger } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
-import type { StoreReader } from '../store/types.js'
+import { wait } from '../reads/wait.js'
 import { feesOf, type LaneFees } from './feesOf.js'
+import { type FoundDue, findDue, mostDue, openAll } from './findDue.js'
+import { groupByPayer } from './groupByPayer.js'
 import type { LaneState } from './laneState.js'
 import { judgeDue, roomOf } from './planSending.js'
-import type { LaneView } from './readLane.js'
+import { isMany, type LaneView } from './readLane.js'
 import { type Refusal, refuseDue } from './refuseDue.js'
 import { type DueDraft, type RehearsedDue, rehearseDue } from './rehearseDue.js'
 import { chunkSize, sendDrafts } from './sendDrafts.js'
-
-/** Most orders one tick takes. */
-const most = 500
-
-/** Orders rehearsed while those before them are signed; fewer at first. */
-const firstGroup = 100
-const groupSize = 200
-
-/** Most of one payer's that are rehearsed together. */
-const mostOfPayer = 250
 
 /** What a tick did with what was due. */
 export type Taken = {
@@ -30,18 +21,21 @@ export type Taken = {
 
 /**
  * Takes orders that are due, the soonest deadline first: judges and rehearses
- * them, writes down what is sent, and sends it.
+ * them, writes down what is sent, and sends it. Of many it does not wait for the
+ * node's answers: they are in `lane.sending`.
  */
 export async function takeDue(
   context: OrdersContext,
   lane: LaneState,
   view: LaneView,
+  ahead: FoundDue | undefined,
 ): Promise<Taken> {
   const { policy } = context
   const taken: Taken = { sent: 0, refused: 0, isMore: false }
-  const limit = Math.min(roomOf(lane, policy), most)
+  const limit = Math.min(roomOf(lane, policy), mostDue)
   if (limit === 0) return taken
-  const files = await findDue(context, lane, view, limit)
+  const until = view.head.timestamp
+  const files = await findDue(context, lane, { until, limit, ahead })
   const fees = feesOf(view)
   const { open, refusals } = sortDue(files, view, policy)
   const sends: Promise<void>[] = []
@@ -52,16 +46,21 @@ export async function takeDue(
     taken.sent += await sendDrafts(context, lane, view, options)
   }
   const groups = groupByPayer(open)
-  const rehearse = (): Rehearsing[] =>
-    groups
-      .splice(0, 1)
-      .map((group) => settled(rehearseDue(context, lane, group, fees)))
+  const coming: Rehearsing[] = []
+  const rehearse = (): void => {
+    for (const group of groups.splice(0, 1))
+      coming.push(settled(rehearseDue(context, lane, group, fees)))
+  }
   // Two at a time: one is made ready while the node plays the other.
-  const coming = [...rehearse(), ...rehearse()]
+  await openAll(context, lane, groups[0] ?? [])
+  rehearse()
+  // The first is on its way before the next one takes the time.
+  if (groups.length > 0) await wait(1)
+  rehearse()
   try {
     for (let next = coming.shift(); next; next = coming.shift()) {
       const { due = [], error } = await next
-      if (error === undefined) coming.push(...rehearse())
+      if (error === undefined) rehearse()
       const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
@@ -73,7 +72,11 @@ export async function takeDue(
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)
   } finally {
-    await Promise.all([...sends, ...coming])
+    await Promise.all(coming)
+    lane.sending = Promise.all(sends)
+    lane.sending.catch(() => undefined)
+    lane.due = new Map()
+    if (!isMany(lane)) await lane.sending
   }
   taken.refused = refusals.length
   const isActive = taken.sent + taken.refused > 0
@@ -107,28 +110,6 @@ function settled(work: Promise<RehearsedDue[]>): Rehearsing {
   )
 }
 
-/** Groups that keep a payer's orders together: they draw on one balance. */
-function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
-  const byPayer = new Map<string, OrderFile[]>()
-  for (const file of files) {
-    const { token, payer } = file.order
-    const key = `${token} ${file.attempt.payer ?? payer}`
-    const group = byPayer.get(key)
-    if (group) group.push(file)
-    else byPayer.set(key, [file])
-  }
-  const groups: OrderFile[][] = []
-  for (const own of byPayer.values())
-    for (let at = 0; at < own.length; at += mostOfPayer) {
-      const part = own.slice(at, at + mostOfPayer)
-      const last = groups.at(-1)
-      const size = groups.length > 1 ? groupSize : firstGroup
-      if (last && last.length + part.length <= size) last.push(...part)
-      else groups.push(part)
-    }
-  return groups
-}
-
 function sortRehearsed(
   rehearsed: readonly RehearsedDue[],
   { maxFeePerGas }: LaneFees,
@@ -143,25 +124,4 @@ function sortRehearsed(
     else drafts.push(draft)
   }
   return { drafts, refused }
-}
-
-async function findDue(
-  { store, recipients }: OrdersContext,
-  { wallet }: LaneState,
-  { head }: LaneView,
-  limit: number,
-): Promise<OrderFile[]> {
-  return store.read(async (tables: StoreReader) => {
-    const orders = await tables.orders.find({
-      sendDue: wallet.lane,
-      recipients,
-      until: head.timestamp,
-      limit,
-    })
-    const orderIds = orders.map(({ id }) => id)
-    if (orderIds.length === 0) return []
-    const attempts = await tables.attempts.find({ orderIds })
-    const ledger = openLedger({ orders, attempts, proofs: [] })
-    return orderIds.flatMap((id) => ledger.fileOf(id) ?? [])
-  })
 }

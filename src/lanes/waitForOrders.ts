@@ -1,5 +1,5 @@
+import { collectFound } from '../ledger/collectFound.js'
 import type { FoundOrder } from '../ledger/findOrder.js'
-import { type OrderRows, openLedger } from '../ledger/openLedger.js'
 import type { OrdersContext } from '../ledger/types.js'
 import type { Lane, OrderRecord } from '../store/types.js'
 import { laneKey } from './laneState.js'
@@ -13,9 +13,13 @@ export type OrderWaits = {
   /**
    * Tells those whose orders are decided by now.
    *
-   * @param isNews something was written; else a look now and then will do.
+   * @param news.settled orders as they were just written.
+   * @param news.isNews others were written; else a look now and then will do.
    */
-  tell(lane: Lane, isNews: boolean): Promise<void>
+  tell(
+    lane: Lane,
+    news: { settled: readonly FoundOrder[]; isNews: boolean },
+  ): Promise<void>
   /** Gives up on all of them. */
   end(): void
 }
@@ -49,26 +53,33 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       })
     },
     count: (lane) => lanes.get(laneKey(lane))?.waiters.size ?? 0,
-    tell: async (lane, isNews) => {
+    tell: async (lane, { settled, isNews }) => {
       const group = groupOf(lane)
+      const decided = settled.filter(({ order }) => isDecided(order))
+      tellOf(group.waiters, decided)
       const now = Date.now()
       if (group.waiters.size === 0) return
       if (!isNews && now - group.looked < lookEvery) return
       group.looked = now
       const waiting = [...group.waiters]
-      const found = await findDecided(
-        context,
-        waiting.map(({ orderId }) => orderId),
-      )
-      for (const waiter of waiting) {
-        const one = found.get(waiter.orderId)
-        if (one) waiter.settle(one)
-      }
+      const ids = waiting.map(({ orderId }) => orderId)
+      tellOf(waiting, await findDecided(context, ids))
     },
     end: () => {
       for (const { waiters } of lanes.values())
         for (const { settle } of [...waiters]) settle(undefined)
     },
+  }
+}
+
+function tellOf(
+  waiters: Iterable<Waiter>,
+  decided: readonly FoundOrder[],
+): void {
+  const found = new Map(decided.map((one) => [one.order.id, one]))
+  for (const waiter of [...waiters]) {
+    const one = found.get(waiter.orderId)
+    if (one) waiter.settle(one)
   }
 }
 
@@ -81,27 +92,14 @@ export function isDecided({ state, wish }: OrderRecord): boolean {
 async function findDecided(
   { store }: OrdersContext,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, FoundOrder>> {
+): Promise<FoundOrder[]> {
   return store.read(async (tables) => {
     const orders = await tables.orders.find({ ids: [...new Set(ids)] })
     const decided = orders.filter(isDecided)
     const orderIds = decided.map(({ id }) => id)
-    if (orderIds.length === 0) return new Map()
+    if (orderIds.length === 0) return []
     const attempts = await tables.attempts.find({ orderIds })
     const proofs = await tables.proofs.find({ orderIds })
-    const found = collectFound({ orders: decided, attempts, proofs })
-    return new Map(found.map((one) => [one.order.id, one]))
-  })
-}
-
-/** Orders with what is on record beside them, from rows of many. Pure. */
-function collectFound(rows: OrderRows): FoundOrder[] {
-  const ledger = openLedger(rows)
-  const attempts = new Map<string, FoundOrder['attempts'][number][]>()
-  for (const row of rows.attempts)
-    attempts.set(row.orderId, [...(attempts.get(row.orderId) ?? []), row])
-  return rows.orders.flatMap(({ id }) => {
-    const file = ledger.fileOf(id)
-    return file ? [{ ...file, attempts: attempts.get(id) ?? [] }] : []
+    return collectFound({ orders: decided, attempts, proofs })
   })
 }

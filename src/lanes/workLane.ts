@@ -1,5 +1,7 @@
+import type { FoundOrder } from '../ledger/findOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
 import { StaleRecordError } from '../store/errors.js'
+import { peekDue } from './findDue.js'
 import type { LaneState } from './laneState.js'
 import { findWork } from './openLane.js'
 import { isMany, readLane } from './readLane.js'
@@ -11,7 +13,9 @@ import { tellPreconfirmed } from './tellPreconfirmed.js'
 
 /** What came of one look at a lane. */
 export type LaneTick = {
-  /** Something was written that somebody may wait for. */
+  /** Orders the chain decided about, as they were written. */
+  settled: readonly FoundOrder[]
+  /** Something else was written that somebody may wait for. */
   isNews: boolean
   /** Nothing is in flight or due. */
   isIdle: boolean
@@ -39,23 +43,27 @@ export async function workLane(
   const work = await findWork(context, lane)
   if (work.suspended || !work.isBusy) {
     lane.idle = 0
-    return { isNews: false, isIdle: true, next: interval }
+    return { settled: [], isNews: false, isIdle: true, next: interval }
   }
   lane.tick++
-  const view = await readLane(context, lane)
+  const looking = readLane(context, lane)
+  const peeked = work.isMuch ? peekDue(context, lane) : undefined
+  const view = await looking.finally(() => peeked)
   const settled = await again(() => settleTransactions(context, lane, view))
   await again(() => tellPreconfirmed(context, lane, view))
+  // What is sent from here on depends on what the node said of the last.
+  await lane.sending
   const replaced = await again(() => replaceTransactions(context, lane, view))
   await resendTransactions(context, lane, view)
-  const taken = await takeDue(context, lane, view)
+  const taken = await takeDue(context, lane, view, await peeked)
   // A node that had no room is offered a little more each time.
   lane.window = Math.ceil(lane.window * 1.25)
-  const isNews = settled || taken.refused > 0
-  const isActive = isNews || replaced || taken.sent > 0
+  const isNews = taken.refused > 0
+  const isActive = settled || isNews || replaced || taken.sent > 0
   // Many take a while: each look at them would ask for some.
   lane.idle = isActive ? (isMany(lane) ? 1 : 0) : lane.idle + 1
   const next = taken.isMore ? 0 : Math.min(interval, soon * 2 ** lane.idle)
-  return { isNews, isIdle: false, next }
+  return { settled: settled ?? [], isNews, isIdle: false, next }
 }
 
 /** A row that was written in between is read again, a few times. */

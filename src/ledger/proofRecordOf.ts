@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Hex } from 'viem'
 import {
   type ProofReceipt,
   proveCapture,
@@ -25,14 +25,14 @@ export function proofRecordOf(
     chainId,
     token,
     recipient,
-    transactionHash: receipt.transactionHash,
+    transactionHash: lower(receipt.transactionHash),
     orderId: order.id,
     attempt: attempt.number,
-    blockHash: receipt.blockHash,
+    blockHash: lower(receipt.blockHash),
     blockNumber: receipt.blockNumber,
     blockTime,
     payer: from,
-    submitter: receipt.from.toLowerCase() as Address,
+    submitter: lower(receipt.from),
     gasUsed: receipt.gasUsed,
     effectiveGasPrice: receipt.effectiveGasPrice,
     removed: false,
@@ -58,4 +58,9 @@ export function proofRecordOf(
   return canceled
     ? { ...shared, kind: 'cancel', logIndex: logIndex ?? 0, value: 0n }
     : undefined
+}
+
+/** As the store gives it back. */
+function lower(value: Hex): Hex {
+  return value.toLowerCase() as Hex
 }

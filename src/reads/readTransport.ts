@@ -1,6 +1,7 @@
 import { createTransport, type Transport } from 'viem'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
+import { soon } from './nextTurn.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import { RpcError } from './RpcError.js'
 import {
@@ -78,12 +79,6 @@ function createSender(options: ReadTransportOptions): SendRpc {
       if (queue.length === 0) soon(flush)
       queue.push({ id: ++id, method, params: params ?? [], settle })
     })
-}
-
-/** After the calls of this tick, before the timers of the next. */
-function soon(task: () => void): void {
-  if (typeof setImmediate === 'function') setImmediate(task)
-  else setTimeout(task, 0)
 }
 
 function postWithRetries(

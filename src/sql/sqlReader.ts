@@ -1,4 +1,5 @@
 import type { JsonObject, StoreReader } from '../store/types.js'
+import type { VersionedRow } from './seenRows.js'
 import {
   findAttempts,
   findEvents,
@@ -6,20 +7,41 @@ import {
   findTransactions,
 } from './sqlFinds.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
+import {
+  attemptTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from './sqlTables.js'
 import type { SqlUnit } from './sqlUnit.js'
 
 /** Everything kept, as one unit of work sees it. */
 export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
+  const see = <row extends VersionedRow>(
+    table: SqlTable<row>,
+    find: () => Promise<row[]>,
+  ) =>
+    unit.run(async () => {
+      const rows = await find()
+      unit.seen.keep(table, rows)
+      return rows
+    })
   return {
     orders: {
-      find: (query) => unit.run(() => findOrders(finder, query)),
+      find: (query) => see(orderTable, () => findOrders(finder, query)),
       count: (scopes) => unit.run(() => countOrders(finder, scopes)),
     },
-    attempts: { find: (query) => unit.run(() => findAttempts(finder, query)) },
-    transactions: {
-      find: (query) => unit.run(() => findTransactions(finder, query)),
+    attempts: {
+      find: (query) => see(attemptTable, () => findAttempts(finder, query)),
     },
-    proofs: { find: (query) => unit.run(() => findProofs(finder, query)) },
+    transactions: {
+      find: (query) =>
+        see(transactionTable, () => findTransactions(finder, query)),
+    },
+    proofs: {
+      find: (query) => see(proofTable, () => findProofs(finder, query)),
+    },
     events: { find: (query) => unit.run(() => findEvents(finder, query)) },
     getValue: (key) =>
       unit.run(async () => parseValue(await readValue(finder, key))),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
+import type { SeenRows, VersionedRow } from './seenRows.js'
 import {
   type ColumnKind,
   columnName,
@@ -29,7 +30,7 @@ export function decodeRows<row>(
 }
 
 /**
- * Adds rows with version 1, in one statement for some hundred.
+ * Adds rows, in one statement for some hundred.
  *
  * @throws {@link DuplicateRecordError} when one is there already.
  */
@@ -45,8 +46,7 @@ export async function insertRows<row>(
   const columns = members.map(({ column }) => `"${column}"`).join(', ')
   const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
   await inChunks(rows, async (chunk) => {
-    const fresh = chunk.map((row) => ({ ...row, version: 1 }))
-    const json = encodeRows(members, fresh)
+    const json = encodeRows(members, chunk)
     const insert = sql`insert into ${sql.table(table.name)}
       (${sql.raw(columns)}) select ${sql.raw(cells.join(', '))}
       from ${dialect.rows(json)}`
@@ -56,7 +56,8 @@ export async function insertRows<row>(
 
 /**
  * Replaces rows whose version is the one given, in one statement for some
- * hundred.
+ * hundred. Columns in which all of them are as they were seen at that version
+ * are left alone, and so are their indexes.
  *
  * @throws {@link StaleRecordError} when one is missing or was written since.
  * @throws {@link DuplicateRecordError} when another one is like it now.
@@ -65,25 +66,28 @@ export async function updateRows<row>(
   session: SqlSession,
   dialect: SqlDialect,
   table: SqlTable<row>,
-  rows: readonly object[],
+  rows: readonly VersionedRow[],
+  seen?: SeenRows | undefined,
 ): Promise<void> {
-  const members = membersOf(table).filter(
-    ({ member }) => member !== table.given,
-  )
   const fixed: readonly string[] = [...table.key, 'version']
-  const cells = members.map(
-    ({ kind, column }, index) => `${dialect.cell(kind, index)} as "${column}"`,
-  )
-  const changes = members
-    .filter(({ member }) => !fixed.includes(member))
-    .map(({ column }) => `"${column}" = given."${column}"`)
   const matches = fixed.map(columnName).map((column) => {
     return `kept."${column}" = given."${column}"`
   })
   await inChunks(rows, async (chunk) => {
+    const changed = findChanged(table, chunk, seen)
+    const members = membersOf(table).filter(
+      (one) => changed.has(one) || fixed.includes(one.member),
+    )
+    const cells = members.map(
+      ({ kind, column }, index) =>
+        `${dialect.cell(kind, index)} as "${column}"`,
+    )
+    const changes = members
+      .filter(({ member }) => !fixed.includes(member))
+      .map(({ column }) => `"${column}" = given."${column}"`)
     const json = encodeRows(members, chunk)
     const update = sql`update ${sql.table(table.name)} as kept
-      set version = kept.version + 1, ${sql.raw(changes.join(', '))}
+      set ${sql.raw(['version = kept.version + 1', ...changes].join(', '))}
       from (select ${sql.raw(cells.join(', '))} from ${dialect.rows(json)}) as given
       where ${sql.raw(matches.join(' and '))}`
     const { numAffectedRows } = await update
@@ -92,6 +96,29 @@ export async function updateRows<row>(
     if (numAffectedRows !== BigInt(chunk.length))
       throw new StaleRecordError({ table: table.name })
   })
+}
+
+/** Members in which any of the rows may be other than it is kept. */
+function findChanged<row>(
+  table: SqlTable<row>,
+  rows: readonly VersionedRow[],
+  seen: SeenRows | undefined,
+): ReadonlySet<Member> {
+  const changed = new Set<Member>()
+  const all = membersOf(table).filter(({ member }) => member !== table.given)
+  for (const row of rows) {
+    const kept = seen?.find(table, row)
+    for (const one of all) {
+      if (changed.has(one)) continue
+      // Objects may have been written to in their place.
+      const isSame =
+        kept !== undefined &&
+        one.kind !== 'json' &&
+        Reflect.get(kept, one.member) === Reflect.get(row, one.member)
+      if (!isSame) changed.add(one)
+    }
+  }
+  return changed
 }
 
 type Member = { member: string; column: string; kind: ColumnKind }

@@ -1,6 +1,7 @@
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
 import { type Migration, migrate, migrations } from './migrations.js'
+import { type SeenRows, seenRows } from './seenRows.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import { mayRunAgain, SqlFault } from './sqlFault.js'
 import { checkSqlLease, releaseSqlLease, takeSqlLease } from './sqlLeases.js'
@@ -16,8 +17,9 @@ export function createSqlStore(
   engine: SqlEngine,
   steps: readonly Migration[] = migrations,
 ): PaymentStore {
+  const seen = seenRows()
   const run = <result>(mode: Mode, work: Work<result>) =>
-    runPatiently(engine, () => runUnit(engine, mode, work))
+    runPatiently(engine, () => runUnit(engine, mode, { work, seen }))
   const prepare = async () => {
     await run('read', (session) => engine.assertDurable(session))
     await run('write', (session) => migrate(session, engine, steps))
@@ -67,13 +69,13 @@ export function createSqlStore(
 }
 
 /** All of it, or nothing. */
-function runUnit<result>(
+async function runUnit<result>(
   engine: SqlEngine,
   mode: Mode,
-  work: Work<result>,
+  { work, seen }: { work: Work<result>; seen: SeenRows },
 ): Promise<result> {
-  return engine.connect(mode, async (session) => {
-    const unit = startSqlUnit()
+  const unit = startSqlUnit(seen)
+  const done = await engine.connect(mode, async (session) => {
     try {
       await engine.begin(session, mode)
       const result = await work(session, unit).finally(unit.end)
@@ -85,6 +87,9 @@ function runUnit<result>(
       throw mayRunAgain(unit.failure) ? unit.failure : error
     }
   })
+  // Not before: what shares a commit with others may still be lost.
+  seen.join(unit.seen)
+  return done
 }
 
 async function commit(

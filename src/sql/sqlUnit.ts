@@ -1,10 +1,13 @@
 import { StoreError } from '../store/errors.js'
+import { type SeenRows, seenRows } from './seenRows.js'
 import { mayRunAgain } from './sqlFault.js'
 
 /** Watches over what one unit of work asks of the database. */
 export type SqlUnit = {
   /** Whether rows were written. */
   changed: boolean
+  /** Rows it read or wrote, as they are once it is durable. */
+  readonly seen: SeenRows
   /** Runs one request of the work. */
   run<result>(request: () => Promise<result>): Promise<result>
   /**
@@ -16,12 +19,13 @@ export type SqlUnit = {
   readonly failure: unknown
 }
 
-export function startSqlUnit(): SqlUnit {
+export function startSqlUnit(before: SeenRows): SqlUnit {
   const running = new Set<Promise<unknown>>()
   const failures: unknown[] = []
   let isOver = false
   return {
     changed: false,
+    seen: seenRows(before),
     run: async (request) => {
       if (isOver)
         throw new StoreError('was asked after the unit of work had ended')

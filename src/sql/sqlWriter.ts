@@ -1,4 +1,5 @@
 import type { EventRecord, StoreWriter } from '../store/types.js'
+import type { VersionedRow } from './seenRows.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import { appendEvents } from './sqlEvents.js'
 import { findEvents } from './sqlFinds.js'
@@ -28,11 +29,20 @@ export function sqlWriter(
     unit.changed = true
     return unit.run(request)
   }
+  const { seen } = unit
   const changes = <row>(table: SqlTable<row>) => ({
     insert: (rows: readonly object[]) =>
-      change(() => insertRows(session, dialect, table, rows)),
-    update: (rows: readonly object[]) =>
-      change(() => updateRows(session, dialect, table, rows)),
+      change(async () => {
+        const first = rows.map((row) => ({ ...row, version: 1 }))
+        await insertRows(session, dialect, table, first)
+        seen.keep(table, first)
+      }),
+    update: (rows: readonly VersionedRow[]) =>
+      change(async () => {
+        const next = rows.map((row) => ({ ...row, version: row.version + 1 }))
+        await updateRows(session, dialect, table, rows, seen)
+        seen.keep(table, next)
+      }),
   })
   const waiting: Omit<EventRecord, 'cursor'>[] = []
   const flush = () => appendEvents(session, dialect, waiting.splice(0))

@@ -164,6 +164,36 @@ test('a void that came while it was signed wins, and leaves no gap', async () =>
   expect(await openNonces(shop)).toBe(0)
 })
 
+test('what was written to an order while it was captured is still there after', async () => {
+  const store = memoryStore()
+  let writes = 0
+  let orderId = ''
+  // Between sending what is on record and settling it.
+  const busy: PaymentStore = {
+    ...store,
+    write: async (work, options) => {
+      if (options?.lease && ++writes === 2)
+        await store.write(async (tables) => {
+          const [order] = await tables.orders.find({ ids: [orderId] })
+          if (order)
+            await tables.orders.update([
+              { ...order, metadata: { note: 'gift' } },
+            ])
+        })
+      return store.write(work, options)
+    },
+  }
+  const [shop] = await openShops({ store: busy })
+  const ids = await storeOrders(shop, 3)
+  orderId = ids[1] ?? ''
+  const results = await captureAll(shop, ids)
+  expect(results).toEqual(['captured', 'captured', 'captured'])
+  const { orders } = await rowsOf(shop, ids)
+  expect(orders.map(({ metadata }) => metadata)).toEqual([
+    ...[{}, { note: 'gift' }, {}],
+  ])
+})
+
 test('a nonce nobody uses is filled, so that later ones go ahead', async () => {
   const [shop] = await openShops({})
   const { lane } = shop.context.wallets[0] ?? {}
