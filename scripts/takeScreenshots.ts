@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of the shop that the documentation shows.
  *
- *     npx tsx examples/shop/takeScreenshots.ts [folder]
+ *     npx tsx scripts/takeScreenshots.ts [folder]
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,8 +18,8 @@ import {
   reaches,
   type ShopDesk,
   type WindowOptions,
-} from '../../test/chain/shopPage.js'
-import { placeOrder } from '../../test/chain/shopPageOrders.js'
+} from '../test/chain/shopPage.js'
+import { placeOrder } from '../test/chain/shopPageOrders.js'
 
 const [folder = 'docs/images'] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
