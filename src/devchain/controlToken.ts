@@ -1,21 +1,19 @@
 import { type Address, maxUint256 } from 'viem'
 import { readContract } from 'viem/actions'
 import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
-import { sendAs } from './sendAs.js'
+import { type SendingClients, sendAs } from './sendAs.js'
 import type {
   BlockDevAccountParameters,
-  DevClients,
   MintDevTokensParameters,
 } from './types.js'
 
-type Clients = Pick<DevClients, 'public' | 'test'>
 type Role = 'masterMinter' | 'pauser' | 'blacklister'
 
 const { abi } = fiatTokenV2_2
 
 /** Mints through the token's own master minter, whoever that is. */
 export async function mintTokens(
-  clients: Clients,
+  clients: SendingClients,
   { to, value, token }: MintDevTokensParameters & { token: Address },
 ): Promise<void> {
   const from = await readRole(clients, token, 'masterMinter')
@@ -28,7 +26,7 @@ export async function mintTokens(
 
 /** Pauses or resumes the token through its own pauser. */
 export async function pauseToken(
-  clients: Clients,
+  clients: SendingClients,
   { token, on }: { token: Address; on: boolean },
 ): Promise<void> {
   const from = await readRole(clients, token, 'pauser')
@@ -39,7 +37,7 @@ export async function pauseToken(
 
 /** Changes the token's block list through its own blacklister. */
 export async function blockAccount(
-  clients: Clients,
+  clients: SendingClients,
   {
     token,
     account,
@@ -53,7 +51,7 @@ export async function blockAccount(
 }
 
 async function readRole(
-  clients: Clients,
+  clients: SendingClients,
   token: Address,
   role: Role,
 ): Promise<Address> {

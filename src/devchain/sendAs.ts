@@ -6,6 +6,7 @@ import {
   encodeFunctionData,
   type Hash,
 } from 'viem'
+import type { Lock } from './createLock.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevClients } from './types.js'
 
@@ -16,6 +17,11 @@ type DevCall = {
   args: readonly unknown[]
 }
 
+/** With a lock where several may send at the same time. */
+export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
+  lock?: Lock | undefined
+}
+
 /**
  * Sends calls from an account nobody needs the key of, in order, and mines
  * them into one block.
@@ -23,20 +29,23 @@ type DevCall = {
  * @throws {@link DevCallRevertedError} for the first call that reverted.
  */
 export async function sendAs(
-  { public: client, test }: Pick<DevClients, 'public' | 'test'>,
+  { public: client, test, lock }: SendingClients,
   { from, calls }: { from: Address; calls: readonly DevCall[] },
 ): Promise<void> {
-  await test.setBalance({ address: from, value: 10n ** 18n })
-
-  const hashes: Hash[] = []
-  for (const call of calls) {
-    const data = encodeFunctionData(call)
-    // Fixed gas: an estimate would not see the calls before this one.
-    const gas = 1_000_000n
-    hashes.push(
-      await test.sendUnsignedTransaction({ from, to: call.address, data, gas }),
-    )
+  const send = async (): Promise<Hash[]> => {
+    await test.setBalance({ address: from, value: 10n ** 18n })
+    const sent: Hash[] = []
+    for (const call of calls) {
+      const { address: to } = call
+      const data = encodeFunctionData(call)
+      // Fixed gas: an estimate would not see the calls before this one.
+      const gas = 1_000_000n
+      sent.push(await test.sendUnsignedTransaction({ from, to, data, gas }))
+    }
+    return sent
   }
+  // The node gives two that come at the same time the same account nonce.
+  const hashes = await (lock ? lock.exclusive(send) : send())
   await test.mine({ blocks: 1 })
   for (const [index, hash] of hashes.entries()) {
     const { status } = await client.waitForTransactionReceipt({ hash })

@@ -3,6 +3,7 @@ import type { KnownToken } from '../base/knownTokens.js'
 import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
 import { blockAccount, mintTokens, pauseToken } from './controlToken.js'
 import { createDevClients, describeDevChain } from './createDevClients.js'
+import { createLock } from './createLock.js'
 import { devAccounts } from './devAccounts.js'
 import { devToken } from './devToken.js'
 import { DevTokenNotFoundError } from './errors.js'
@@ -104,14 +105,15 @@ function controlChain(
   clients: DevClients,
   { address: token }: KnownToken,
 ): Pick<DevChain, 'mint' | 'warp' | 'pause' | 'block'> {
+  const sending = { ...clients, lock: createLock() }
   return {
     mint: (parameters) =>
-      mintTokens(clients, { ...parameters, token: parameters.token ?? token }),
+      mintTokens(sending, { ...parameters, token: parameters.token ?? token }),
     warp: async (seconds) => {
       await increaseTime(clients.test, { seconds: Number(seconds) })
       await mine(clients.test, { blocks: 1 })
     },
-    pause: (on = true) => pauseToken(clients, { token, on }),
-    block: (parameters) => blockAccount(clients, { ...parameters, token }),
+    pause: (on = true) => pauseToken(sending, { token, on }),
+    block: (parameters) => blockAccount(sending, { ...parameters, token }),
   }
 }
