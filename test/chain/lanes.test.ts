@@ -6,6 +6,7 @@ import { draft, fundedAccount, mined } from './desk.js'
 import {
   capture,
   captureAll,
+  mineLeftovers,
   openNonces,
   openShop,
   rowsOf,
@@ -16,6 +17,7 @@ import {
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
+afterAll(mineLeftovers(chain))
 
 const newShop = async (parameters: Partial<Parameters<typeof openShop>[1]>) =>
   openShop(chain, { account: await fundedAccount(chain), ...parameters })

@@ -6,6 +6,7 @@ import { fundedAccount, rpcError } from './desk.js'
 import {
   capture,
   captureAll,
+  mineLeftovers,
   openNonces,
   openShop,
   rowsOf,
@@ -17,6 +18,7 @@ import {
 const chain = await startDevChain({ blockTime: 0 })
 const { test: control, public: reader } = chain.clients
 afterAll(() => chain.stop())
+afterAll(mineLeftovers(chain))
 afterEach(() => control.setAutomine(true))
 
 const newShop = async (parameters: Partial<ShopParameters> = {}) =>

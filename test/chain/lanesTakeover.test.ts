@@ -6,6 +6,7 @@ import { fundedAccount } from './desk.js'
 import {
   capture,
   captureAll,
+  mineLeftovers,
   openNonces,
   openShop,
   rowsOf,
@@ -18,6 +19,7 @@ import {
 const chain = await startDevChain({ blockTime: 0 })
 const { test: control } = chain.clients
 afterAll(() => chain.stop())
+afterAll(mineLeftovers(chain))
 afterEach(() => control.setAutomine(true))
 
 /** Several instances of one account over one store. */

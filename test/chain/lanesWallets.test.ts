@@ -8,6 +8,7 @@ import { rpcError } from './desk.js'
 import {
   capture,
   captureAll,
+  mineLeftovers,
   openNonces,
   openShop,
   rowsOf,
@@ -20,6 +21,7 @@ import {
 const chain = await startDevChain({ blockTime: 0, accounts: 20 })
 const { test: control } = chain.clients
 afterAll(() => chain.stop())
+afterAll(mineLeftovers(chain))
 afterEach(() => control.setAutomine(true))
 
 const addresses = chain.accounts.slice(5).map(({ address }) => address)

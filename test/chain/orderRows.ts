@@ -76,6 +76,19 @@ export async function captureAll(
   return results.map(({ status }) => status)
 }
 
+/**
+ * Mines what anvil leaves behind: told to mine each transaction, it now and then
+ * forgets one of a crowd until the next block.
+ */
+export function mineLeftovers({ clients: { test } }: DevChain): () => void {
+  const mine = async () => {
+    if (await test.getAutomine()) await test.mine({ blocks: 1 })
+  }
+  // The chain may be gone already when its last test is over.
+  const timer = setInterval(() => mine().catch(() => undefined), 1_500)
+  return () => clearInterval(timer)
+}
+
 /** What is on record about orders. */
 export function rowsOf({ context }: Shop, orderIds: readonly string[]) {
   return context.store.read(async (tables) => ({
