@@ -8,13 +8,13 @@ import { type Candidates, compare, median, type Row } from './compare.js'
 import { captureByHand, settleByX402, signFor } from './ordersPeers.js'
 import {
   acceptOrders,
-  besideBlocks,
   makeFolder,
   makePayers,
   openShop,
   signOrders,
 } from './ordersShop.js'
 import { startDelayProxy } from './startDelayProxy.js'
+import { startMiner } from './startMiner.js'
 
 const captures = 500
 /** What the peers do of them; their times are scaled. */
@@ -95,28 +95,30 @@ async function setStage(
     primaryType: 'TransferWithAuthorization',
   })
   const counter = await startDelayProxy(chain.urls.http, milliseconds)
+  const miner = await startMiner(chain)
   const url = milliseconds ? counter.url : chain.urls.http
   const shop = await stockShop(chain, { payers, account: merchant, url })
   return {
     candidates: {
       countersign: () =>
-        besideBlocks(chain, crowd, async () => {
+        miner.mineBeside(crowd, async () => {
           const before = await counter.countRequests()
           await captureAll(shop)
           tell((await counter.countRequests()) - before)
         }),
       viem: () =>
-        besideBlocks(chain, alone, () =>
+        miner.mineBeside(alone, () =>
           captureByHand(chain, { url, account: hand, payments: received }),
         ),
       x402: () =>
-        besideBlocks(chain, crowd, () =>
+        miner.mineBeside(crowd, () =>
           settleByX402(chain, { url, account: relayer, payments: transferred }),
         ),
     },
     stop: async () => {
       await shop.close()
       counter.stop()
+      miner.stop()
       await chain.stop()
     },
   }

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment, SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
@@ -51,31 +50,6 @@ export function openShop(
 export function makeFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
-
-/**
- * Has the node mine every so often beside what is done. With `automine` also
- * each transaction as it comes, which suits who sends one after another: of a
- * crowd an anvil that does so lets one lie now and then.
- */
-export async function besideBlocks(
-  { clients: { test } }: DevChain,
-  { automine, every }: { automine: boolean; every: number },
-  work: () => Promise<void>,
-): Promise<void> {
-  let isOver = false
-  const mineOn = async (): Promise<void> => {
-    while (!isOver) {
-      await test.mine({ blocks: 1 })
-      await sleep(every)
-    }
-  }
-  await test.setAutomine(automine)
-  const mining = mineOn()
-  await work().finally(() => {
-    isOver = true
-  })
-  await mining
 }
 
 /** Accounts with more tokens than they will be asked for. */

@@ -8,9 +8,10 @@ import { type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Row } from './compare.js'
 import { percentile } from './ordersClaim.js'
-import { besideBlocks, makeFolder } from './ordersShop.js'
+import { makeFolder } from './ordersShop.js'
 import type { BackendPlace, BackendReport } from './shopLoadBackend.js'
 import type { Crowd, CrowdReport } from './shopLoadBuyers.js'
+import { startMiner } from './startMiner.js'
 
 /** Milliseconds in which orders are begun. */
 const duration = 60_000
@@ -30,6 +31,7 @@ export async function benchShopLoad(buyers: number): Promise<Row[]> {
   const chain = await startDevChain({ blockTime: 0 })
   const folder = makeFolder()
   const children: ChildProcess[] = []
+  const miner = await startMiner(chain)
   try {
     const backend = await start(children, 'shopLoadBackend.ts', {
       dev: shareable(chain),
@@ -42,16 +44,13 @@ export async function benchShopLoad(buyers: number): Promise<Row[]> {
     const [port] = await once(backend, 'message')
     const keys = await makeBuyers(chain, buyers)
     let crowd: CrowdReport | undefined
-    await besideBlocks(
-      chain,
-      { automine: false, every: blockTime },
-      async () => {
-        const url = `http://127.0.0.1:${port}/payments`
-        const told: Crowd = { url, merchantKey, keys, duration }
-        const child = await start(children, 'shopLoadBuyers.ts', told)
-        ;[crowd] = await once(child, 'message')
-      },
-    )
+    const pace = { automine: false, every: blockTime }
+    await miner.mineBeside(pace, async () => {
+      const url = `http://127.0.0.1:${port}/payments`
+      const told: Crowd = { url, merchantKey, keys, duration }
+      const child = await start(children, 'shopLoadBuyers.ts', told)
+      ;[crowd] = await once(child, 'message')
+    })
     backend.send('report')
     const [report] = await once(backend, 'message')
     backend.send('end')
@@ -61,6 +60,7 @@ export async function benchShopLoad(buyers: number): Promise<Row[]> {
     return rowsOf(buyers, crowd, report)
   } finally {
     for (const child of children) if (child.exitCode === null) child.kill()
+    miner.stop()
     await chain.stop()
     folder.remove()
   }

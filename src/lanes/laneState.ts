@@ -52,6 +52,8 @@ export type LaneState = {
   lost: Map<number, number>
   /** Ticks for which a nonce was free below ones in use. */
   gaps: Map<number, number>
+  /** The chain took some of what was sent while the rest of it was signed. */
+  isQuick: boolean
   /** The account's count at the last look. */
   count: number | undefined
   /** The lowest open nonce, and the chain's time when it became that. */
@@ -102,6 +104,7 @@ export function newLane(
     window: Number.POSITIVE_INFINITY,
     lost: new Map(),
     gaps: new Map(),
+    isQuick: false,
     count: undefined,
     head: undefined,
     idle: 0,

@@ -33,7 +33,7 @@ export async function readLane(
 ): Promise<LaneView> {
   const { reader, wallet } = lane
   const { account } = wallet.lane
-  const isLong = isMany(lane)
+  const isLong = isMany(lane) && !lane.isQuick
   const [head, early, hasCode] = await Promise.all([
     getLaneHead(reader, { account, safe: policy.blocks?.safe }),
     getReceipts(reader, isLong ? [] : hashesOf(lane.open)),

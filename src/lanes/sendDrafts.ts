@@ -14,8 +14,8 @@ import { sendRecorded } from './sendRecorded.js'
 export const chunkSize = 100
 
 /**
- * Puts drafts on record and sends them: while one chunk is at the node the next
- * one is signed. What is still at the node is left in `sends`.
+ * Puts drafts on record and sends them. What the node has not answered yet is
+ * left in `sends`: meanwhile the next ones can be signed.
  */
 export async function sendDrafts(
   context: OrdersContext,
@@ -43,14 +43,11 @@ export async function sendDrafts(
   lane.value = { ...lane.value, nextNonce }
   if (lane.wallet.account.type !== 'local')
     return sendByWallet(context, lane, sendable, fees)
-  for (let at = 0; at < sendable.length; at += chunkSize) {
-    await keepLane(context, lane)
-    const chunk = sendable.slice(at, at + chunkSize)
-    const recorded = await recordTransactions(context, lane, chunk, fees)
-    sends.push(sendRecorded(context, lane, view, recorded))
-    // These are to leave before the next ones are signed.
-    await nextTurn()
-  }
+  await keepLane(context, lane)
+  const recorded = await recordTransactions(context, lane, sendable, fees)
+  sends.push(sendRecorded(context, lane, view, recorded))
+  // These are to leave before the next ones are signed.
+  await nextTurn()
   return sendable.length
 }
 

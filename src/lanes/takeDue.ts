@@ -6,7 +6,7 @@ import { type FoundDue, findDue, mostDue, openAll } from './findDue.js'
 import { groupByPayer } from './groupByPayer.js'
 import type { LaneState } from './laneState.js'
 import { judgeDue, roomOf } from './planSending.js'
-import { isMany, type LaneView } from './readLane.js'
+import { isMany, type LaneView, readLane } from './readLane.js'
 import { type Refusal, refuseDue } from './refuseDue.js'
 import { type DueDraft, type RehearsedDue, rehearseDue } from './rehearseDue.js'
 import { chunkSize, sendDrafts } from './sendDrafts.js'
@@ -17,6 +17,8 @@ export type Taken = {
   refused: number
   /** More is due than there was room for. */
   isMore: boolean
+  /** A look at the chain while the last of many were signed. */
+  looked?: Promise<LaneView | undefined>
 }
 
 /**
@@ -40,10 +42,16 @@ export async function takeDue(
   const { open, refusals } = sortDue(files, view, policy)
   const sends: Promise<void>[] = []
   const ready: DueDraft[] = []
-  const send = async (count: number): Promise<void> => {
-    const drafts = ready.splice(0, count)
-    const options = { drafts, fees, sends }
-    taken.sent += await sendDrafts(context, lane, view, options)
+  /** Whole chunks, as long as there may be more to fill them. */
+  const send = async (isLast: boolean): Promise<void> => {
+    while (ready.length >= (isLast ? 1 : chunkSize)) {
+      const drafts = ready.splice(0, chunkSize)
+      // The node has time for it now; a failure is met again by the next look.
+      if (isLast && ready.length === 0 && isMany(lane))
+        taken.looked = readLane(context, lane).catch(() => undefined)
+      const options = { drafts, fees, sends }
+      taken.sent += await sendDrafts(context, lane, view, options)
+    }
   }
   const groups = groupByPayer(open)
   const coming: Rehearsing[] = []
@@ -64,10 +72,7 @@ export async function takeDue(
       const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
-      // Whole chunks, as long as there may be more to fill them.
-      const isLast = error !== undefined || coming.length === 0
-      const rest = isLast ? 0 : ready.length % chunkSize
-      await send(ready.length - rest)
+      await send(error !== undefined || coming.length === 0)
       if (error !== undefined) throw error
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)

@@ -56,14 +56,22 @@ export async function workLane(
   const replaced = await again(() => replaceTransactions(context, lane, view))
   await resendTransactions(context, lane, view)
   const taken = await takeDue(context, lane, view, await peeked)
+  const looked = await taken.looked
+  const first =
+    looked && (await again(() => settleTransactions(context, lane, looked)))
+  lane.isQuick = first !== undefined
+  // Once the node has all that was sent, a look shows the rest.
+  if (lane.isQuick) await lane.sending
   // A node that had no room is offered a little more each time.
   lane.window = Math.ceil(lane.window * 1.25)
   const isNews = taken.refused > 0
   const isActive = settled || isNews || replaced || taken.sent > 0
   // Many take a while: each look at them would ask for some.
   lane.idle = isActive ? (isMany(lane) ? 1 : 0) : lane.idle + 1
-  const next = taken.isMore ? 0 : Math.min(interval, soon * 2 ** lane.idle)
-  return { settled: settled ?? [], isNews, isIdle: false, next }
+  const isNext = taken.isMore || lane.isQuick
+  const next = isNext ? 0 : Math.min(interval, soon * 2 ** lane.idle)
+  const all = [...(settled ?? []), ...(first ?? [])]
+  return { settled: all, isNews, isIdle: false, next }
 }
 
 /** A row that was written in between is read again, a few times. */

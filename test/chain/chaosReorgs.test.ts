@@ -232,6 +232,8 @@ test(`${count} captures survive reorganizations 1 to 6 blocks deep, and what is 
   expect(await countOf(chain, account)).toBe(latest)
 })
 
+const isFulfilment = (type: OrderEvent['type']) => type === 'fulfil'
+
 test(`captures that were fulfilled and are lost once their windows are over are each told [seed ${seed}]`, {
   timeout,
 }, async () => {
@@ -240,6 +242,9 @@ test(`captures that were fulfilled and are lost once their windows are over are 
     Array.from({ length: 10 }, () => sell(shop, 60n)),
   )
   await settle(shop, sold)
+  const countFulfilled = async () =>
+    [...(await eventsById(shop)).values()].flat().filter(isFulfilment).length
+  await expect.poll(countFulfilled, { timeout: 10_000 }).toBe(10)
   await gate.close(() => chain.warp(100))
   const { number } = await reader.getBlock()
   const { orders } = await shop.orders.list({ limit: 100 })
