@@ -5,6 +5,7 @@ import { answer } from './answer.js'
 import { lastEventId } from './buyerRoutes.js'
 import { captureForMerchant } from './captureForMerchant.js'
 import { createForMerchant } from './createForMerchant.js'
+import { followForMerchant } from './followForMerchant.js'
 import { problem } from './problem.js'
 import type { AuditQuery, ListQuery, QuerySchemas } from './querySchemas.js'
 import { merchantRoute, type Route } from './route.js'
@@ -152,21 +153,11 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       name: 'followOrders',
       method: 'GET',
       path: '/merchant/events',
-      summary: 'Follows all orders, from the present on',
+      summary: 'Follows all orders, or one, from the present on',
       query: events,
       headers: lastEventId,
       answers: { 200: 'stream' },
-      run: async ({ hub, orders: scoped, recipients, request, query }) => {
-        const { headers, signal } = request
-        const seen = headers.get('last-event-id') ?? query.after ?? null
-        const stream = await hub.openEvents({
-          scoped,
-          recipients,
-          lastEventId: seen,
-          signal,
-        })
-        return stream ?? problem('tooManyStreams')
-      },
+      run: followForMerchant,
     }),
   ]
 }

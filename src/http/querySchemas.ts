@@ -17,11 +17,16 @@ export type AuditQuery = {
   toBlock?: string | undefined
 }
 
+export type EventsQuery = {
+  after?: string | undefined
+  orderId?: string | undefined
+}
+
 /** What queries may ask, all of it text. */
 export type QuerySchemas = {
   list: z.ZodType<ListQuery>
   audit: z.ZodType<AuditQuery>
-  events: z.ZodType<{ after?: string | undefined }>
+  events: z.ZodType<EventsQuery>
 }
 
 export function createQuerySchemas(): QuerySchemas {
@@ -48,6 +53,9 @@ export function createQuerySchemas(): QuerySchemas {
         .optional(),
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),
-    events: z.strictObject({ after: place }),
+    events: z.strictObject({
+      after: place,
+      orderId: z.string().min(1).max(128).optional(),
+    }),
   }
 }

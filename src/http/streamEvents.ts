@@ -9,6 +9,8 @@ import type { StreamSink } from './streamSink.js'
 export type TellEventsParameters = {
   /** Sees nothing but what the merchant may see. */
   scoped: Pick<Orders, 'events' | 'get'>
+  /** Absent where all orders are asked for. */
+  orderId?: string | undefined
   /** A cursor; without one, the stream begins at the present. */
   lastEventId: string | null
   sink: StreamSink
@@ -16,14 +18,14 @@ export type TellEventsParameters = {
   following: Following
 }
 
-/** Tells a merchant every event of its recipients. */
+/** Tells a merchant every event of its recipients, or of one order. */
 export async function tellEvents(
   parameters: TellEventsParameters,
 ): Promise<void> {
-  const { scoped, lastEventId, ...stream } = parameters
+  const { scoped, orderId, lastEventId, ...stream } = parameters
   const { sink } = stream
   const latest = await retryUntil(sink.ended, () =>
-    scoped.events({ after: 'latest' }),
+    scoped.events({ orderId, after: 'latest' }),
   )
   if (!latest) return
   const asked = readCursor(lastEventId) ?? latest.cursor
@@ -34,8 +36,10 @@ export async function tellEvents(
   await followNews({
     ...stream,
     after,
-    read: async (from) =>
-      showNews(scoped, (await scoped.events({ after: from })).events),
+    read: async (from) => {
+      const { events } = await scoped.events({ orderId, after: from })
+      return showNews(scoped, events)
+    },
     tell: async ({ event }) =>
       sink.write(
         streamFrame({ id: event.cursor, event: event.type, data: event }),

@@ -25,11 +25,13 @@ export type StreamHub = {
   openOrder(
     request: Opening & { order: Pick<Order, 'id'> },
   ): Response | undefined
-  /** For a merchant, of what `scoped` shows. */
+  /** For a merchant, of what `scoped` shows: of one order, or of all. */
   openEvents(
     request: Opening & {
       scoped: Pick<Orders, 'events' | 'get'>
       recipients: readonly Address[]
+      /** One of `scoped`, as is known by now. */
+      orderId?: string | undefined
     },
   ): Response | undefined
 }
@@ -48,6 +50,9 @@ const usual: StreamLimits = {
   streamsAnOrder: 4,
 }
 
+/** Who reads what; a merchant takes no place of an order's buyers. */
+type Reading = { whose: string; keys: readonly string[]; signal: AbortSignal }
+
 type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 
 /**
@@ -62,10 +67,9 @@ export function createStreamHub(
 ): StreamHub {
   const settled = { ...usual, ...limits }
   const reader = startReader(orders)
-  const open: (readonly string[])[] = []
+  const open: string[] = []
   const start = (
-    keys: readonly string[],
-    signal: AbortSignal,
+    { whose, keys, signal }: Reading,
     tell: (stream: Stream) => Promise<void>,
   ) => {
     const onHeartbeat = reader.revive
@@ -73,10 +77,10 @@ export function createStreamHub(
     const inbox = openInbox(sink.ended)
     const following = reader.follow(keys, inbox)
     const leave = () => {
-      open.splice(open.indexOf(keys), 1)
+      open.splice(open.indexOf(whose), 1)
       following.stop()
     }
-    open.push(keys)
+    open.push(whose)
     if (sink.ended.aborted) leave()
     else sink.ended.addEventListener('abort', leave)
     tell({ sink, inbox, following }).then(sink.end, sink.end)
@@ -85,18 +89,22 @@ export function createStreamHub(
   return {
     openOrder: ({ order, lastEventId, signal }) => {
       const key = orderKey(order.id)
-      const same = open.filter(([own]) => own === key).length
+      const same = open.filter((whose) => whose === key).length
       if (open.length >= settled.streams || same >= settled.streamsAnOrder)
         return undefined
       const about = { orders, orderId: order.id, lastEventId }
-      return start([key], signal, (stream) =>
+      return start({ whose: key, keys: [key], signal }, (stream) =>
         tellOrder({ ...about, ...stream }),
       )
     },
-    openEvents: ({ scoped, recipients, lastEventId, signal }) => {
+    openEvents: ({ recipients, signal, ...about }) => {
+      const { orderId } = about
       if (open.length >= settled.streams) return undefined
-      const about = { scoped, lastEventId }
-      return start(recipients.map(recipientKey), signal, (stream) =>
+      const keys =
+        orderId === undefined
+          ? recipients.map(recipientKey)
+          : [orderKey(orderId)]
+      return start({ whose: 'merchant', keys, signal }, (stream) =>
         tellEvents({ ...about, ...stream }),
       )
     },

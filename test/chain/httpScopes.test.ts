@@ -42,6 +42,8 @@ const merchantRoutes = (id: string): string[] => [
   `POST /merchant/orders/${id}/void`,
   `POST /merchant/orders/${id}/reauthorize`,
   `POST /merchant/orders/${id}/cancel`,
+  `GET /merchant/events?orderId=${id}`,
+  `GET /merchant/events?orderId=${id}&after=0`,
 ]
 
 test('an order of another recipient is not there, whatever is asked', async () => {

@@ -33,8 +33,8 @@ function serve({ orders }: Pick<Shop, 'orders'>) {
         authorization: `Bearer ${token}`,
         ...(lastEventId ? { 'last-event-id': lastEventId } : {}),
       }),
-    merchant: (recipient: string, lastEventId?: string) =>
-      open('/merchant/events', {
+    merchant: (recipient: string, lastEventId?: string, query = '') =>
+      open(`/merchant/events${query}`, {
         'x-merchant': recipient,
         ...(lastEventId ? { 'last-event-id': lastEventId } : {}),
       }),
@@ -193,6 +193,36 @@ test('two merchants are told all of their own and nothing of each other’s', as
       names[1 - index]?.slice(2).toLowerCase(),
     )
   }
+})
+
+test('a merchant is told all of one order, and of no other', async () => {
+  const { store } = sqliteFile()
+  const { orders, seller } = await openShop(chain, { store })
+  const web = serve({ orders })
+  const ids = ['one', 'two/three', 'four']
+  for (const orderId of ids) await orders.draft({ amount: '1', orderId })
+  for (const orderId of ids) await orders.void({ orderId })
+  const [, orderId = ''] = ids
+  const query = `?after=0&orderId=${encodeURIComponent(orderId)}`
+  const stream = await web.merchant(seller, undefined, query)
+  expect(await stream.next()).toEqual({ id: '0' })
+  const record = await recordOf(orders)
+  const own = record.filter((event) => event.orderId === orderId)
+  expect(own.map(({ type }) => type)).toEqual(['drafted', 'voided'])
+  expect(await stream.take(2)).toEqual(
+    own.map(({ cursor, type }) => ({
+      ...{ id: String(cursor), event: type },
+      data: expect.objectContaining({ orderId, type, cursor: String(cursor) }),
+    })),
+  )
+  await stream.cancel()
+  // Whoever comes back goes on behind what it was told last.
+  const back = await web.merchant(seller, String(own[0]?.cursor), query)
+  expect((await back.take(2)).map(({ id, event }) => [id, event])).toEqual([
+    [String(own[0]?.cursor), undefined],
+    [String(own[1]?.cursor), 'voided'],
+  ])
+  await back.cancel()
 })
 
 test.each([

@@ -43,9 +43,9 @@ export function fakeOrders(): FakeOrders {
     events: async ({ after = 0n, limit = 100, orderId } = {}) => {
       asked.push(`events ${orderId ?? 'all'} ${after}`)
       await fault.now()
-      const newest = written.at(-1)?.cursor ?? 0n
-      if (after === 'latest') return { events: [], cursor: newest }
       const all = orderId === undefined ? written : ofOrder(orderId)
+      const newest = all.at(-1)?.cursor ?? 0n
+      if (after === 'latest') return { events: [], cursor: newest }
       const events = all.filter(({ cursor }) => cursor > after).slice(0, limit)
       return { events, cursor: events.at(-1)?.cursor ?? after }
     },

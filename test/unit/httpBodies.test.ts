@@ -286,3 +286,18 @@ test.each([
     ...[400, 'invalidField', field],
   ])
 })
+
+test.each([
+  ['after', 'after=latest'],
+  ['orderId', 'orderId='],
+  ['orderId', `orderId=${'x'.repeat(129)}`],
+  ['query', 'orderId=one&orderId=two'],
+  ['order', 'order=one'],
+])(
+  'events are asked for by cursor and order: %s of ?%s',
+  async (field, query) => {
+    expect(await reasonOf(ask(`/payments/merchant/events?${query}`))).toEqual([
+      ...[400, 'invalidField', field],
+    ])
+  },
+)

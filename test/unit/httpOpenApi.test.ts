@@ -86,4 +86,9 @@ test('path, query and header parameters are told', () => {
     'path orderId',
     'header Last-Event-ID',
   ])
+  expect(namesOf('/merchant/events', 'get')).toEqual([
+    'query after',
+    'query orderId',
+    'header Last-Event-ID',
+  ])
 })

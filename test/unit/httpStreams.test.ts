@@ -30,9 +30,13 @@ function openOrder(
 function openEvents(
   hub: StreamHub,
   orders: ReturnType<typeof fakeOrders>,
-  options: { lastEventId?: string; recipients?: string[] } = {},
+  options: {
+    lastEventId?: string
+    recipients?: string[]
+    orderId?: string
+  } = {},
 ): FrameReader {
-  const { lastEventId = null, recipients = ['a'] } = options
+  const { lastEventId = null, recipients = ['a'], orderId } = options
   const own = recipients.map(recipientOf)
   // What `within` makes of the orders.
   const scoped: typeof orders = {
@@ -45,7 +49,7 @@ function openEvents(
   }
   const { signal } = gone
   return readFrames(
-    hub.openEvents({ scoped, recipients: own, lastEventId, signal }),
+    hub.openEvents({ scoped, recipients: own, orderId, lastEventId, signal }),
   )
 }
 
@@ -167,6 +171,38 @@ test('a merchant that was long away is told page by page, while more comes', asy
     Array.from({ length: 5_500 }, (_, index) => index + 1),
   )
   await stream.cancel()
+})
+
+test('a merchant follows one order, from its beginning or from the present', async () => {
+  const { orders, hub } = openHub()
+  orders.tell('one', 'drafted')
+  orders.tell('two', 'drafted')
+  orders.tell('one', 'accepted')
+  orders.tell('two', 'accepted')
+  const past = { orderId: 'one', lastEventId: '0' }
+  const whole = openEvents(hub, orders, past)
+  const present = openEvents(hub, orders, { orderId: 'one' })
+  expect(await whole.next()).toEqual({ id: '0' })
+  expect(ids(await whole.take(2))).toEqual(['1 drafted', '3 accepted'])
+  expect(await present.next()).toEqual({ id: '3' })
+  orders.tell('two', 'voided')
+  orders.tell(undefined, 'unmatched')
+  orders.tell('one', 'capturing')
+  expect(ids(await whole.take(1))).toEqual(['7 capturing'])
+  expect(ids(await present.take(1))).toEqual(['7 capturing'])
+  // Nothing but the order was read for what is told of it.
+  const asked = orders.asked.filter((text) => /^events all \d/.test(text))
+  expect(asked).not.toContain('events all 0')
+  await Promise.all([whole.cancel(), present.cancel()])
+})
+
+test('a merchant who follows an order takes no place of its buyers', async () => {
+  const { orders, hub } = openHub({ streams: 6 })
+  orders.tell('one', 'drafted')
+  const own = [1, 2].map(() => openEvents(hub, orders, { orderId: 'one' }))
+  const buyers = [1, 2, 3, 4].map(() => openOrder(hub, 'one'))
+  expect(() => openEvents(hub, orders, { orderId: 'one' })).toThrow('no stream')
+  await Promise.all([...own, ...buyers].map((stream) => stream.cancel()))
 })
 
 test('streams of one order read it once for all that came together', async () => {
