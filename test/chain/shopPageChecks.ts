@@ -32,6 +32,19 @@ export async function findFaults(page: Page): Promise<string[]> {
   return faults
 }
 
+/** The colours and shadows of everything between header and footer. */
+export function readColours(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('html, body, main, main *')].map(
+      (element) => {
+        const { color, backgroundColor, borderColor, boxShadow } =
+          getComputedStyle(element)
+        return [color, backgroundColor, borderColor, boxShadow].join(' ')
+      },
+    ),
+  )
+}
+
 /** What makes the page scroll sideways, the innermost of it. */
 function findWide(page: Page): Promise<string | undefined> {
   return page.evaluate(() => {

@@ -9,7 +9,7 @@ import {
   orderFirst,
   reaches,
 } from './shopPage.js'
-import { findFaults, tabTo } from './shopPageChecks.js'
+import { findFaults, readColours, tabTo } from './shopPageChecks.js'
 import { placeOrder } from './shopPageOrders.js'
 
 const desk = await openDesk()
@@ -170,14 +170,25 @@ test('a payment is captured, and its proof opened, without a mouse', async () =>
   await page.getByText('Proof holds').waitFor()
 })
 
-test('the theme is the visitor’s own, and stays', async () => {
-  const { page } = await desk.openWindow({ theme: 'dark' })
-  const theme = (): Promise<string> =>
-    page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
-  await page.goto(shop.url)
-  expect(await theme()).toBe('dark')
-  await page.getByRole('button', { name: /light theme/i }).click()
-  expect(await theme()).toBe('light')
-  await page.reload()
-  expect(await theme()).toBe('light')
+test('the theme is the system’s until the visitor chooses, and then stays', async () => {
+  const looks: Record<string, string[]> = {}
+  for (const theme of ['light', 'dark'] as const) {
+    const { page } = await desk.openWindow({ theme })
+    await page.goto(shop.url)
+    await page.getByRole('list', { name: 'Products' }).waitFor()
+    const { chosen, other } =
+      theme === 'dark'
+        ? { chosen: 'light', other: 'dark' }
+        : { chosen: 'dark', other: 'light' }
+    looks[`${theme} by system`] = await readColours(page)
+    await button(page, `Use the ${chosen} theme`).click()
+    looks[`${chosen} by switch`] = await readColours(page)
+    await page.reload()
+    await button(page, `Use the ${other} theme`).waitFor()
+    await page.getByRole('list', { name: 'Products' }).waitFor()
+    expect(await readColours(page)).toEqual(looks[`${chosen} by switch`])
+  }
+  expect(looks['light by switch']).toEqual(looks['light by system'])
+  expect(looks['dark by switch']).toEqual(looks['dark by system'])
+  expect(looks['dark by system']).not.toEqual(looks['light by system'])
 })
