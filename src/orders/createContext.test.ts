@@ -141,3 +141,17 @@ test('a wallet without an account is refused', () => {
     expect.objectContaining({ name: 'AccountError' }),
   )
 })
+
+test('a promise of who watches that fails is nobody’s failure', async () => {
+  const failures: unknown[] = []
+  const note = (failure: unknown) => failures.push(failure)
+  process.on('unhandledRejection', note)
+  const observe = async () => {
+    throw new Error('broken')
+  }
+  createContext({ ...valid, observe }).observe({ name: 'x', attributes: {} })
+  // Node tells of such promises once the microtasks of a turn are done.
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', note)
+  expect(failures).toEqual([])
+})

@@ -48,11 +48,10 @@ export function createContext(
     scopes: tokens.flatMap((token) => scopesOf(token, wallets, others)),
     owner: drawNonce().slice(2, 34),
     observe: (observation) => {
-      try {
-        observe?.(observation)
-      } catch {
-        // Who only watches must not stop what is watched.
-      }
+      // Who only watches must not stop what is watched, nor may a promise of
+      // theirs end the process.
+      const tell = async () => observe?.(observation)
+      tell().catch(() => undefined)
     },
     now: () => BigInt(Date.now()),
   }
