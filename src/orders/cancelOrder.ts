@@ -1,3 +1,4 @@
+import { InvalidFieldError } from '../base/errors.js'
 import { readSignedCancellation } from '../base/fields.js'
 import { hashDomain } from '../base/hashPayment.js'
 import type { SignedCancellation } from '../base/types.js'
@@ -38,7 +39,7 @@ export type CancelOrderParameters = {
  *
  * @throws {@link OrderNotFoundError}
  * @throws {@link InvalidFieldError} when the cancellation is malformed or not
- * signed.
+ * signed, or there is none and nothing is approved.
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or otherwise than it is asked.
@@ -48,7 +49,11 @@ export async function cancelOrder(
   parameters: CancelOrderParameters,
 ): Promise<CancelVerdict> {
   const { orderId } = parameters
-  if (!('cancellation' in parameters)) return approveCancel(context, orderId)
+  if (!('cancellation' in parameters)) {
+    if (parameters.approve !== true)
+      throw new InvalidFieldError('approve', parameters.approve, 'true')
+    return approveCancel(context, orderId)
+  }
   const cancellation = readSignedCancellation(parameters.cancellation)
   const found = await context.store.read((tables) =>
     findOrder(tables, context, orderId),

@@ -1,3 +1,4 @@
+import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine } from '../lanes/driveLanes.js'
 import { isDecided } from '../lanes/waitForOrders.js'
 import { type FoundOrder, findOrder, readOrderId } from '../ledger/findOrder.js'
@@ -12,6 +13,9 @@ export type CaptureOrderParameters = {
   timeout?: number | undefined
 }
 
+/** Timers take a longer time for none. */
+const longest = 2_147_483_647
+
 /**
  * Captures an order exactly once, and tells what the chain took. While it is
  * under way, or decided, a second call gets the first one's result; what was
@@ -21,6 +25,7 @@ export type CaptureOrderParameters = {
  * with it. A captured order is no fulfilment: that comes by its event.
  *
  * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
  */
 export async function captureOrder(
   context: OrdersContext,
@@ -28,6 +33,12 @@ export async function captureOrder(
   { orderId, timeout = 60_000 }: CaptureOrderParameters,
 ): Promise<CaptureResult> {
   const id = readOrderId(orderId)
+  if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
+    throw new InvalidFieldError(
+      'timeout',
+      timeout,
+      `milliseconds from 0 to ${longest}`,
+    )
   const asked = await engine.wish(id)
   const found = isDecided(asked)
     ? undefined

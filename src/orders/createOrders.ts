@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
 import { driveLanes, type LaneEngine } from '../lanes/driveLanes.js'
 import type { CreateOrdersParameters, OrdersContext } from '../ledger/types.js'
 import { auditOrders } from '../watch/auditOrders.js'
@@ -161,7 +162,9 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     run: bindVerb(context, 'run', open, (it, options: RunWorkerParameters) =>
       runWorker(it, drive(), options),
     ),
-    within: ({ recipients }) => {
+    within: (parameters) => {
+      checkParameters(parameters, true)
+      const { recipients } = parameters
       const own = narrowContext(context, recipients)
       const verbs = bindVerbs(own, open, drive)
       return {
@@ -218,9 +221,17 @@ function bindVerb<rest extends unknown[], result>(
 ): (...rest: rest) => Promise<result> {
   return (...rest) =>
     watchVerb(context, name, async () => {
+      checkParameters(rest[0], verb.length > 1)
       await open()
       return verb(context, ...rest)
     })
+}
+
+/** Types promise an object, which JavaScript need not give. */
+function checkParameters(given: unknown, isNeeded: boolean): void {
+  const isObject = typeof given === 'object' && given !== null
+  if (isObject || (given === undefined && !isNeeded)) return
+  throw new InvalidFieldError('parameters', given, 'an object')
 }
 
 /** Opens the store with the first verb; what failed may be tried again. */

@@ -32,7 +32,8 @@ export async function getForBuyer(
   context: OrdersContext,
   { orderId, buyerToken }: GetForBuyerParameters,
 ): Promise<OrderForBuyer> {
-  const hash = hashBuyerToken(String(buyerToken))
+  // Anything but text is a wrong token, not a fault.
+  const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
   const found = await context.store.read((tables) =>
     findOrder(
       tables,

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import { nextStates } from '../ledger/nextStates.js'
 import type { Order, OrdersContext } from '../ledger/types.js'
 import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { OrderState, Scope } from '../store/types.js'
@@ -34,8 +35,9 @@ export async function listOrders(
   context: OrdersContext,
   parameters: ListOrdersParameters = {},
 ): Promise<ListedOrders> {
-  const { states, before, limit: asked } = parameters
-  const limit = readLimit(asked, { usual: 50, most: 200 })
+  const limit = readLimit(parameters.limit, { usual: 50, most: 200 })
+  const states = readStates(parameters.states)
+  const before = readPosition(parameters.before, 'before')
   const payer = readAddress(parameters.payer, 'payer')
   const listed = pickScopes(context, parameters)
   if (listed.length === 0) return { orders: [], cursor: undefined }
@@ -76,10 +78,39 @@ export function readLimit(
   return limit
 }
 
+/**
+ * A place in what a store counts; an engine would stumble over anything else.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readPosition<position extends bigint | undefined>(
+  value: position,
+  field: string,
+): position {
+  const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
+  if (value !== undefined && !fits)
+    throw new InvalidFieldError(field, value, 'a cursor')
+  return value
+}
+
+function readStates(
+  states: ListOrdersParameters['states'],
+): ListOrdersParameters['states'] {
+  if (states === undefined) return undefined
+  if (!Array.isArray(states))
+    throw new InvalidFieldError('states', states, 'a list of states')
+  for (const [index, state] of states.entries())
+    if (!Object.hasOwn(nextStates, state))
+      throw new InvalidFieldError(`states[${index}]`, state, 'a state')
+  return states
+}
+
 function pickScopes(
   { scopes }: OrdersContext,
   { chainId, ...given }: ListOrdersParameters,
 ): Scope[] {
+  if (chainId !== undefined && !Number.isSafeInteger(chainId))
+    throw new InvalidFieldError('chainId', chainId, 'a chain id')
   const token = readAddress(given.token, 'token')
   const recipient = readAddress(given.recipient, 'recipient')
   return scopes.filter(

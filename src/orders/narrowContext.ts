@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
 import type { OrdersContext } from '../ledger/types.js'
 import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 
@@ -12,6 +13,8 @@ export function narrowContext(
   context: OrdersContext,
   recipients: readonly Address[],
 ): OrdersContext {
+  if (!Array.isArray(recipients))
+    throw new InvalidFieldError('recipients', recipients, 'a list')
   const wanted = new Set(
     recipients.map((address, index) =>
       readCheckedAddress(address, `recipients[${index}]`),

@@ -35,6 +35,11 @@ export type DraftOrderParameters = {
   metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
+const primaryTypes: readonly string[] = [
+  'ReceiveWithAuthorization',
+  'TransferWithAuthorization',
+]
+
 /** An order and its first attempt, as they are inserted. */
 export type Draft = {
   order: Omit<OrderRecord, 'version' | 'position'>
@@ -71,7 +76,7 @@ async function readFacts(
   parameters: DraftOrderParameters,
 ): Promise<DraftFacts> {
   const { primaryType = 'ReceiveWithAuthorization' } = parameters
-  if (!/^(Receive|Transfer)WithAuthorization$/.test(primaryType))
+  if (!primaryTypes.includes(primaryType))
     throw new InvalidFieldError('primaryType', primaryType, 'one of the two')
   const metadata = readMetadata(parameters.metadata)
   const window = readWindow(context.policy, parameters.window)

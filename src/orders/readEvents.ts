@@ -1,4 +1,3 @@
-import { InvalidFieldError } from '../base/errors.js'
 import { findOrder } from '../ledger/findOrder.js'
 import type {
   OrderEvent,
@@ -6,7 +5,7 @@ import type {
   OrdersContext,
 } from '../ledger/types.js'
 import type { EventRecord } from '../store/types.js'
-import { readLimit } from './listOrders.js'
+import { readLimit, readPosition } from './listOrders.js'
 
 /** Which events `events` gives. */
 export type ReadEventsParameters = {
@@ -42,10 +41,7 @@ export async function readEvents(
   parameters: ReadEventsParameters = {},
 ): Promise<ReadEvents> {
   const { after = 0n, orderId } = parameters
-  const isCursor =
-    after === 'latest' || (typeof after === 'bigint' && after >= 0n)
-  if (!isCursor)
-    throw new InvalidFieldError('after', after, 'a cursor of events')
+  if (after !== 'latest') readPosition(after, 'after')
   const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })
   const rows = await (orderId === undefined
     ? readStream(context, after, limit)

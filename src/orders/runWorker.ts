@@ -1,3 +1,4 @@
+import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../lanes/driveLanes.js'
 import { observeFailure } from '../ledger/observeFailure.js'
 import type { OrdersContext } from '../ledger/types.js'
@@ -21,12 +22,22 @@ export type RunWorkerParameters = {
  *
  * A node or a store that fails is tried again, ever more slowly, and shows only
  * in what is observed. Any number of workers may run over one store.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
  */
 export async function runWorker(
   context: OrdersContext,
   engine: LaneEngine,
   { signal, concurrency = 4 }: RunWorkerParameters,
 ): Promise<void> {
+  if (typeof Object(signal).addEventListener !== 'function')
+    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new InvalidFieldError(
+      'concurrency',
+      concurrency,
+      'a positive integer',
+    )
   const limit = limitTo(concurrency)
   const watchers = context.scopes.map((scope) =>
     startWatcher(context, scope, { signal, limit }),
