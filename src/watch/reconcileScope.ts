@@ -5,15 +5,11 @@ import type { Scope } from '../store/types.js'
 import type { Watch } from './checkReorg.js'
 import { findStart } from './findStart.js'
 import { matchReceipts, type TimedReceipt } from './matchReceipts.js'
+import { moveCursor } from './moveCursor.js'
 import { readPaymentLogs } from './readPaymentLogs.js'
 import { hashesOf, readTimedReceipts } from './readTimedReceipts.js'
 import { type Finding, settleFindings } from './settleFindings.js'
-import {
-  addSeen,
-  encodeCursor,
-  type ScopeCursor,
-  scopeKey,
-} from './watchState.js'
+import { addSeen } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 import {
   settleUnmatched,
@@ -44,7 +40,7 @@ export type ScopeReconciliation = {
 /**
  * Reads everything that happened to a scope since its cursor, and some blocks
  * before, and writes what was not on record. The cursor moves when all of it is
- * written, and only under the lease.
+ * written, beside whoever holds the lease too.
  *
  * @throws {@link NodeAnswerError} when the answers do not fit together, as
  * while the chain is reorganized; the cursor stays then.
@@ -60,7 +56,7 @@ export async function reconcileScope(
     fromBlock?: bigint | undefined
   },
 ): Promise<ScopeReconciliation> {
-  const { client, scope, heads, lease, memory } = watch
+  const { client, scope, heads, memory } = watch
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }
@@ -74,11 +70,9 @@ export async function reconcileScope(
   const receipts = await readTimedReceipts(watch, [...fresh, ...spent])
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
-  const moved: ScopeCursor | undefined =
-    lease && isWhole
-      ? { from: oldest, last: { number: toBlock, hash }, seen }
-      : undefined
-  const changes = await writeAll(context, watch, { fresh, receipts, moved })
+  const changes = await writeAll(context, watch, { fresh, receipts })
+  const after = { from: oldest, last: { number: toBlock, hash }, seen }
+  if (isWhole) await moveCursor(context, watch, { before: cursor, after })
   const countOf = (wanted: string) =>
     changes.events.filter(({ type }) => type === wanted).length
   return {
@@ -118,14 +112,12 @@ async function dropKnown(
 type Found = {
   fresh: readonly ReadLog[]
   receipts: readonly TimedReceipt[]
-  moved: ScopeCursor | undefined
 }
 
-/** The cursor moves with the last of all units. */
 async function writeAll(
   context: OrdersContext,
   watch: Watch,
-  { fresh, receipts, moved }: Found,
+  { fresh, receipts }: Found,
 ): Promise<Changes> {
   const written: Changes[] = []
   for (let at = 0; at < receipts.length; at += unitSize) {
@@ -134,12 +126,6 @@ async function writeAll(
     const unmatched = findUnmatched(watch.scope, { fresh, part, findings })
     written.push(await writePart(context, watch, findings, unmatched))
   }
-  if (moved)
-    await context.store.write(
-      (tables) =>
-        tables.setValue(scopeKey('cursor', watch.scope), encodeCursor(moved)),
-      { lease: watch.lease },
-    )
   return joinChanges([noChanges(), ...written])
 }
 

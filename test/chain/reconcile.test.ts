@@ -333,6 +333,65 @@ test('the audit shows what only one side has, and not the same alike', async () 
   ])
 })
 
+test('what is reconciled beside the watcher of another process can be audited at once', async () => {
+  const context = contextOf(chain)
+  const twin = contextOf(chain, { store: context.store })
+  await mineBlocks(chain, 1)
+  await watcherOf(context)()
+  const payment = await draft(chain)
+  await putOrder(context, payment)
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await transfer(3n)
+  const both = { captured: 1, unmatched: 1 }
+  expect((await reconcile(twin)).scopes).toMatchObject([both])
+  expect(await auditOrders(twin)).toMatchObject({
+    ok: true,
+    scopes: [{ captured: { value: 12_500_000n }, unmatched: { value: 3n } }],
+  })
+  const before = await recordOf(twin)
+  expect((await reconcile(twin)).scopes).toMatchObject([nothing])
+  expect(await recordOf(twin)).toEqual(before)
+})
+
+test('a slow reconciliation does not set back what another has read since', async () => {
+  let goOn = () => {}
+  const isOpen = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  let isSlow = false
+  let tellStopped = () => {}
+  const stopped = new Promise<void>((resolve) => {
+    tellStopped = resolve
+  })
+  const { client } = fakeNode(chain, async ({ method }, forward) => {
+    if (isSlow && method === 'eth_getLogs') {
+      tellStopped()
+      await isOpen
+    }
+    return forward()
+  })
+  const tokens = [{ client, token: chain.token }]
+  const slow = contextOf(chain, { tokens })
+  const fast = contextOf(chain, { store: slow.store })
+  await mineBlocks(chain, 1)
+  await reconcile(slow)
+  isSlow = true
+  const late = reconcile(slow)
+  await stopped
+  await transfer(4n)
+  await reconcile(fast)
+  const cursor = () =>
+    slow.store.read((tables) => readCursor(tables, scopeOf(slow)))
+  const moved = await cursor()
+  goOn()
+  await late
+  expect(await cursor()).toEqual(moved)
+  expect(await auditOrders(slow)).toMatchObject({
+    ok: true,
+    scopes: [{ unmatched: { value: 4n } }],
+  })
+})
+
 test('a scope of someone else is not reconciled', async () => {
   const context = contextOf(chain)
   const recipient = chain.clients.payer.account.address
