@@ -169,3 +169,33 @@ test('neither signature nor key is in an address, a store or the output', async 
   for (const half of halves)
     expect(JSON.stringify([local, session])).not.toContain(half)
 })
+
+test('the page of an order is told of that order, and of no other', async () => {
+  const { page } = await desk.openWindow()
+  const orderId = await place(3, '19.00')
+  await place(4, '18.00')
+  const streams: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.endsWith('/events')) streams.push(search)
+  })
+  await page.goto(`${shop.url}/merchant/orders/${orderId}${key}`)
+  const history = page.getByRole('list', { name: 'What happened' })
+  await history.getByText('Signature accepted and stored').waitFor()
+  expect(await history.getByRole('listitem').count()).toBe(2)
+  await page.getByRole('button', { name: /^Void/ }).click()
+  await button(page, 'Void the order').click()
+  await history.getByText('Voided').waitFor()
+  await page.getByText('The shop gave up on this payment.').waitFor()
+  expect(new Set(streams)).toEqual(new Set([`?orderId=${orderId}`]))
+})
+
+test('an order that is not there is said to be none', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant/orders/none${key}`)
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').innerText()).toMatch(/no such order/)
+  expect(new Set(desk.takeProblems())).toEqual(
+    new Set([expect.stringContaining('404')]),
+  )
+})

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
 import { AddressText } from '../ui/AddressText.js'
 import { BackLink } from '../ui/BackLink.js'
 import { Card } from '../ui/Card.js'
@@ -6,9 +6,8 @@ import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import { stateWords } from '../ui/states.js'
-import { applyEvent, type BookOrder } from './applyEvent.js'
+import type { BookOrder } from './applyEvent.js'
 import { Deadline } from './Deadline.js'
-import { followEvents } from './followEvents.js'
 import { History } from './History.js'
 import type { MerchantApi } from './merchantApi.js'
 import { OrderActions } from './OrderActions.js'
@@ -17,8 +16,7 @@ import { ProofCard } from './ProofCard.js'
 import { productName, useShop } from './shopConfig.js'
 import { TransactionCard } from './TransactionCard.js'
 import { useActions } from './useActions.js'
-import type { WireEvent } from './wire.js'
-import { wordsOf } from './wordsOf.js'
+import { useProvenOrder } from './useProvenOrder.js'
 
 /** Everything about one order, and what the chain says to it. */
 export function ProofPage({
@@ -28,7 +26,10 @@ export function ProofPage({
   api: MerchantApi
   orderId: string
 }): ReactNode {
-  const { order, events, problem, refresh, expect } = useOrder(api, orderId)
+  const { order, events, problem, refresh, expect } = useProvenOrder(
+    api,
+    orderId,
+  )
   const actions = useActions(api, { onExpect: expect, onDone: refresh })
   return (
     <div className="stack stack-wide">
@@ -103,51 +104,4 @@ function OrderHead({
       <p className="muted small order-meaning">{stateWords[state].text}</p>
     </Card>
   )
-}
-
-/** One order as it stands, with all that happened to it. */
-function useOrder(api: MerchantApi, orderId: string) {
-  const [order, setOrder] = useState<BookOrder>()
-  const [events, setEvents] = useState<readonly WireEvent[]>([])
-  const [problem, setProblem] = useState<string>()
-
-  const refresh = useCallback(() => {
-    api.get(orderId).then(
-      (read) => {
-        setOrder((known) => ({ ...read, isCancelKept: known?.isCancelKept }))
-        setProblem(undefined)
-      },
-      (error: unknown) => setProblem(wordsOf(error)),
-    )
-  }, [api, orderId])
-
-  useEffect(() => {
-    const control = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    refresh()
-    void followEvents({
-      api,
-      after: '0',
-      signal: control.signal,
-      onConnection: () => undefined,
-      onEvent: (event) => {
-        if (event.orderId !== orderId) return
-        setEvents((known) => [...known, event])
-        setOrder((known) => known && applyEvent(known, event))
-        clearTimeout(timer)
-        timer = setTimeout(refresh, 80)
-      },
-    })
-    return () => {
-      clearTimeout(timer)
-      control.abort()
-    }
-  }, [api, orderId, refresh])
-
-  const expect = useCallback(
-    (_id: string, pending: BookOrder['pending']) =>
-      setOrder((known) => known && { ...known, pending }),
-    [],
-  )
-  return { order, events, problem, refresh, expect }
 }

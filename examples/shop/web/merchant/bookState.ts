@@ -1,5 +1,6 @@
 import type { BookOrder } from './applyEvent.js'
 import type { OrderFilter } from './merchantApi.js'
+import { mergeOrder } from './mergeOrder.js'
 import type { WireOrder } from './wire.js'
 
 export type BookState = {
@@ -71,11 +72,4 @@ const emptyBook: BookState = {
   problem: undefined,
   connection: 'connecting',
   isPartial: false,
-}
-
-/** What only the page knows stays while the server does not decide it. */
-function mergeOrder(known: BookOrder | undefined, order: WireOrder): BookOrder {
-  const { isCancelKept, pending } = known ?? {}
-  const isWaiting = order.state === 'stored' && order.wish === 'capture'
-  return { ...order, isCancelKept, pending: isWaiting ? pending : undefined }
 }

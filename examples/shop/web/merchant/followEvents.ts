@@ -1,4 +1,5 @@
 import { pause } from '../api/keepTrying.js'
+import { Problem } from '../api/Problem.js'
 import { readEventStream } from '../api/readEventStream.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { WireEvent } from './wire.js'
@@ -8,6 +9,8 @@ const silence = 40_000
 
 export type FollowParameters = {
   api: MerchantApi
+  /** The only one to be told of; without it, all are. */
+  orderId?: string | undefined
   /** Cursor to go on from; without one, from the present. */
   after?: string | undefined
   signal: AbortSignal
@@ -16,7 +19,7 @@ export type FollowParameters = {
   onConnection: (isLive: boolean) => void
 }
 
-/** Tells every event of the merchant, and comes back where it was cut off. */
+/** Tells every event of the merchant or of one order, and comes back where it was cut off. */
 export async function followEvents(
   parameters: FollowParameters,
 ): Promise<void> {
@@ -29,8 +32,9 @@ export async function followEvents(
         after = id
         failures = 0
       })
-    } catch {
-      // Cut off, or not answered: asked again below.
+    } catch (error) {
+      // An order that is not there will not be; all else is asked again below.
+      if (error instanceof Problem && error.status === 404) return
     }
     if (signal.aborted) return
     onConnection(false)
@@ -40,16 +44,17 @@ export async function followEvents(
 }
 
 async function readOnce(
-  { api, after, signal, onEvent, onConnection }: FollowParameters,
+  { api, orderId, after, signal, onEvent, onConnection }: FollowParameters,
   onId: (id: string) => void,
 ): Promise<void> {
   const watch = new AbortController()
   let timer = setTimeout(() => watch.abort(), silence)
   try {
-    const { body } = await api.follow(
+    const { body } = await api.follow({
+      orderId,
       after,
-      AbortSignal.any([signal, watch.signal]),
-    )
+      signal: AbortSignal.any([signal, watch.signal]),
+    })
     if (!body) return
     onConnection(true)
     for await (const { id, data } of readEventStream(body)) {

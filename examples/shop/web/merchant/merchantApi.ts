@@ -42,12 +42,14 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
 
   return {
     /** The events from a cursor on, or from the present on. */
-    follow: (after: string | undefined, signal: AbortSignal) =>
-      askShop(`${base}/events`, {
+    follow({ orderId, after, signal }: FollowParameters) {
+      const query = orderId ? `?${new URLSearchParams({ orderId })}` : ''
+      return askShop(`${base}/events${query}`, {
         token: key,
         headers: after === undefined ? {} : { 'last-event-id': after },
         signal,
-      }),
+      })
+    },
     list({ states, payer, before, limit = 50 }: ListParameters) {
       const query = new URLSearchParams({ limit: String(limit) })
       if (states?.length) query.set('state', states.join(','))
@@ -68,6 +70,12 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
     audit: () => ask<Wire<AuditReport>>('/audit'),
     health: () => ask<Wire<OrdersHealth>>('/health'),
   }
+}
+
+type FollowParameters = {
+  orderId?: string | undefined
+  after: string | undefined
+  signal: AbortSignal
 }
 
 type ListParameters = OrderFilter & {
