@@ -1,6 +1,7 @@
 import type { Address, Client } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
 import { explainRevert } from '../capture/explainRevert.js'
+import { endsOf } from '../ledger/endsOf.js'
 import { findEvidence } from '../ledger/findEvidence.js'
 import { paymentOf } from '../ledger/paymentOf.js'
 import { proofRecordOf } from '../ledger/proofRecordOf.js'
@@ -135,8 +136,9 @@ async function explainUnknown(
   if (!isOld || lane.tick % lookEvery !== 1) return undefined
   const keepsNonce = lane.value.ignoresNonce === false
   if (!file) return undefined
-  const validBefore = file.attempt.signedBefore ?? file.attempt.validBefore
-  const isLate = head.timestamp >= validBefore
+  const [{ kind }] = judged.rows
+  const ends = endsOf(file.attempt)
+  const isLate = head.timestamp >= ends[kind === 'cancel' ? kind : 'capture']
   const evidence = isInFlight(file.order)
     ? await findEvidence(lane.reader, file)
     : undefined

@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import type { SignedPayment } from '../base/types.js'
+import type { AttemptEnds } from '../ledger/endsOf.js'
 import { OrdersSetupError } from '../ledger/errors.js'
 import type { FoundOrder } from '../ledger/findOrder.js'
 import type { OrdersContext, OrderWallet } from '../ledger/types.js'
@@ -37,8 +38,8 @@ export type LaneState = {
   open: TransactionRecord[]
   /** When `open` was read, Unix milliseconds; 0 to have it read again. */
   loadedAt: number
-  /** `validBefore` of what is open, by order and attempt. */
-  windows: Map<string, bigint>
+  /** When what is open comes too late, by order and attempt. */
+  windows: Map<string, AttemptEnds>
   /** An account with code has one transaction in flight. */
   hasCode: boolean | undefined
   tick: number

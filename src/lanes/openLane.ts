@@ -1,3 +1,4 @@
+import { endsOf } from '../ledger/endsOf.js'
 import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { StoreReader } from '../store/types.js'
@@ -111,6 +112,6 @@ async function loadLane(tables: StoreReader, lane: LaneState): Promise<void> {
   for (const attempt of await tables.attempts.find({ orderIds }))
     lane.windows.set(
       windowKey({ orderId: attempt.orderId, attempt: attempt.number }),
-      attempt.signedBefore ?? attempt.validBefore,
+      endsOf(attempt),
     )
 }

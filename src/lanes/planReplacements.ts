@@ -42,12 +42,8 @@ export function planReplacements(
   return waiting
     .flatMap((last): Replacement[] => {
       const { nonce, kind, hash, maxFeePerGas } = last
-      const validBefore = lane.windows.get(windowKey(last))
-      if (
-        kind !== 'release' &&
-        validBefore !== undefined &&
-        head.timestamp >= validBefore
-      )
+      const ends = lane.windows.get(windowKey(last))
+      if (kind !== 'release' && ends && head.timestamp >= ends[kind])
         return [{ last, why: 'late' }]
       // What the wallet sent is not known: two could be on their way.
       if (hash === undefined) return []

@@ -1,3 +1,4 @@
+import { endsOf } from '../ledger/endsOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { SettledPolicy } from '../ledger/types.js'
 import type { LaneFees } from './feesOf.js'
@@ -23,7 +24,7 @@ type Unsendable = { reason: string | undefined }
 /** Judges an order that is due by its record. Pure. */
 export function judgeDue(
   { order, attempt }: OrderFile,
-  { timestamp }: LaneView['head'],
+  { timestamp }: Pick<LaneView['head'], 'timestamp'>,
   { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
 ): Unsendable | undefined {
   const { state, held, wish } = order
@@ -33,9 +34,9 @@ export function judgeDue(
   const isHeld = held && wish !== 'cancel'
   if (!isOpen || isHeld || wish === 'void' || secret === undefined)
     return { reason: undefined }
-  const validBefore = attempt.signedBefore ?? attempt.validBefore
-  if (timestamp >= validBefore) return { reason: 'expired' }
-  return timestamp + safetyMargin >= validBefore
+  const end = endsOf(attempt)[wish === 'cancel' ? 'cancel' : 'capture']
+  if (timestamp >= end) return { reason: 'expired' }
+  return timestamp + safetyMargin >= end
     ? { reason: 'deadlinePassed' }
     : undefined
 }
@@ -54,11 +55,10 @@ export function againAt(
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
   if (capture === 'manual' || order.wish === 'cancel') return undefined
-  const { validAfter, validBefore } = attempt
-  const opens = (attempt.signedAfter ?? validAfter) + 1n
+  const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again = reason === 'notYetValid' ? opens : now + tryAgain
-  const ends = attempt.signedBefore ?? validBefore
-  return finalReasons.includes(reason) || again + safetyMargin >= ends
+  const end = endsOf(attempt).capture
+  return finalReasons.includes(reason) || again + safetyMargin >= end
     ? undefined
     : again
 }

@@ -8,6 +8,7 @@ import {
   tellOrder,
   writeChanges,
 } from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
 import { sealContextOf } from '../ledger/paymentOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
@@ -195,8 +196,8 @@ function keepRecorded(
   }
   for (const { row } of signed) lane.open.push({ ...row, version: 1 })
   for (const { file } of drafts) {
-    const { orderId, number, signedBefore, validBefore } = file.attempt
+    const { orderId, number } = file.attempt
     const key = windowKey({ orderId, attempt: number })
-    lane.windows.set(key, signedBefore ?? validBefore)
+    lane.windows.set(key, endsOf(file.attempt))
   }
 }

@@ -4,6 +4,7 @@ import {
   moveOrder,
   tellOrder,
 } from '../ledger/changes.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
 import type { AttemptRecord, OrderRecord } from '../store/types.js'
 
 export type Refused = {
@@ -45,7 +46,7 @@ export function rejectOrder(
   if (!isInFlight(order) || state === 'voided')
     return { orders: [told.order], events: [told.event] }
   if (wish === 'void') {
-    const lookDue = attempt.spendableUntil ?? order.deadline
+    const lookDue = lastSecondOf(attempt)
     const event = { type: 'voided', at } as const
     const voided = moveOrder(told.order, 'voided', event, { lookDue })
     return { orders: [voided.order], events: [told.event, voided.event] }

@@ -1,4 +1,5 @@
 import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
@@ -115,8 +116,8 @@ async function judgeStuck(
   const { order, attempt } = file
   if (!isInFlight(order) || order.attempt !== attempt.number)
     return { reason: 'released' }
-  const validBefore = attempt.signedBefore ?? attempt.validBefore
-  if (head.timestamp + context.policy.safetyMargin >= validBefore)
+  const end = endsOf(attempt)[last.kind]
+  if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }
   if (order.wish === 'void') return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }

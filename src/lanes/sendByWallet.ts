@@ -2,6 +2,7 @@ import type { Hash } from 'viem'
 import { SendError } from '../capture/errors.js'
 import { sendFromWallet } from '../capture/sendTransaction.js'
 import { writeChanges } from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import { sealContextOf } from '../ledger/paymentOf.js'
 import type { OrdersContext } from '../ledger/types.js'
@@ -82,7 +83,7 @@ async function recordUnsent(
   lane.value = value
   lane.open.push(row)
   lane.sentAt.set(nonce, lane.tick)
-  lane.windows.set(windowKey(row), attempt.signedBefore ?? attempt.validBefore)
+  lane.windows.set(windowKey(row), endsOf(attempt))
   return row
 }
 

@@ -1,5 +1,6 @@
 import type { OrderRecord, TransactionRecord } from '../store/types.js'
 import { type Changes, moveOrder, noChanges } from './changes.js'
+import { endsOf } from './endsOf.js'
 import type { OrderFile } from './settleOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -25,8 +26,9 @@ export function unsettleOrder(
     ({ transactionHash, removed }) =>
       !removed && transactionHash === order.settledHash,
   )
-  const validBefore = attempt.signedBefore ?? attempt.validBefore
-  const isOpen = blockTime < validBefore
+  const ends = endsOf(attempt)
+  const isOpen =
+    blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
   const ours = facts.transactions.filter(
     ({ attempt: number, kind }) =>
       number === attempt.number &&
@@ -39,8 +41,8 @@ export function unsettleOrder(
     isOpen &&
     order.state !== 'canceled' &&
     order.attempt === attempt.number
-  const near = validBefore - policy.deadlineNear
-  const lookDue = isDue ? near : validBefore
+  const near = ends.capture - policy.deadlineNear
+  const lookDue = isDue ? near : ends.cancel
   const moved = moveOrder(
     order,
     to,
@@ -61,7 +63,7 @@ export function unsettleOrder(
   return {
     ...noChanges(),
     orders: [moved.order],
-    attempts: [{ ...attempt, open: isOpen }],
+    attempts: [{ ...attempt, open: blockTime < ends.cancel }],
     // What was given up is sent by nobody, whatever was sent for it before.
     transactions: isInFlight(moved.order.state) ? reopenLast(ours) : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),

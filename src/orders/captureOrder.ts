@@ -1,6 +1,7 @@
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine } from '../lanes/driveLanes.js'
 import { isDecided } from '../lanes/waitForOrders.js'
+import { endsOf } from '../ledger/endsOf.js'
 import { type FoundOrder, findOrder, readOrderId } from '../ledger/findOrder.js'
 import type { CaptureResult, OrdersContext } from '../ledger/types.js'
 import type { TransactionRecord } from '../store/types.js'
@@ -68,13 +69,13 @@ function readResult(
   if (capture) return { status: 'captured', order, proof: capture }
   if (isDecided(found.order) && state !== 'captured')
     return { status: 'rejected', order, reason: readReason(found) }
-  const { attempt } = found
-  const until = attempt.signedBefore ?? attempt.validBefore
+  const ends = endsOf(found.attempt)
+  const isCancel = state === 'canceling' || found.order.wish === 'cancel'
   return {
     status: 'unknown',
     order,
     resolvedBy: resolverOf(found, sent),
-    until,
+    until: isCancel ? ends.cancel : ends.capture,
   }
 }
 

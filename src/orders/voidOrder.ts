@@ -1,4 +1,5 @@
 import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
 import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
 import type { OrdersContext, VoidVerdict } from '../ledger/types.js'
 import { writeAgain } from '../ledger/writeAgain.js'
@@ -44,7 +45,6 @@ async function writeVoid(
   found: FoundOrder,
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
-  const { spendableUntil = 0n, validBefore } = attempt
   // The buyer's cancellation, once it is to be sent, is sent all the same.
   const isCanceled = order.wish === 'cancel'
   const moved = moveOrder(
@@ -55,7 +55,7 @@ async function writeVoid(
       wish: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
       // What was offered may be signed without our knowledge.
-      lookDue: spendableUntil > validBefore ? spendableUntil : validBefore,
+      lookDue: lastSecondOf(attempt),
     },
   )
   await writeChanges(tables, {

@@ -4,6 +4,7 @@ import {
   tellOrder,
   writeChanges,
 } from '../ledger/changes.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
 import type { FoundOrder } from '../ledger/findOrder.js'
 import type { CancelVerdict, OrdersContext } from '../ledger/types.js'
 import type { StoreWriter } from '../store/types.js'
@@ -100,7 +101,7 @@ async function setAside(
           {
             wish: undefined,
             sendDue: undefined,
-            lookDue: attempt.spendableUntil ?? order.deadline,
+            lookDue: lastSecondOf(attempt),
           },
         )
   const last = moved ?? told

@@ -1,8 +1,10 @@
-import { cancelPayment } from 'countersign'
+import { cancelPayment, capturePayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
+import { getBlock } from 'viem/actions'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { sealContextOf } from '../../src/ledger/paymentOf.js'
-import type { OrderRecord } from '../../src/store/types.js'
+import { memoryStore } from '../../src/store/memoryStore.js'
+import type { AttemptRecord, OrderRecord } from '../../src/store/types.js'
 import { draft, fundedAccount, mined, revoke } from './desk.js'
 import {
   capture,
@@ -15,7 +17,7 @@ import {
 } from './orderRows.js'
 
 const chain = await startDevChain({ blockTime: 0 })
-const { test: control, relayer } = chain.clients
+const { public: reader, test: control, relayer } = chain.clients
 afterAll(() => chain.stop())
 afterEach(() => control.setAutomine(true))
 
@@ -23,6 +25,7 @@ afterEach(() => control.setAutomine(true))
 async function storeCanceled(
   shop: Shop,
   changes: Partial<OrderRecord> = { wish: 'cancel', sendDue: 0n },
+  window: Partial<AttemptRecord> = {},
 ) {
   const payment = await draft(chain, { to: shop.account.address })
   const cancellation = await revoke(chain, payment)
@@ -34,9 +37,20 @@ async function storeCanceled(
     if (!order || !attempt) throw new Error('no order')
     const context = sealContextOf('cancellation', order, attempt)
     const sealed = await sealer.seal(cancellation.signature, context)
-    await tables.attempts.update([{ ...attempt, cancellation: sealed }])
+    await tables.attempts.update([
+      { ...attempt, ...window, cancellation: sealed },
+    ])
   })
   return { orderId, payment, cancellation }
+}
+
+/** One whose buyer signed for 900 seconds first, and then for 100. */
+async function storeShortened(shop: Shop) {
+  const { timestamp } = await getBlock(reader)
+  const validBefore = timestamp + 100n
+  return storeCanceled(shop, undefined, {
+    ...{ validBefore, signedBefore: validBefore },
+  })
 }
 
 const newShop = async (policy = {}) =>
@@ -73,6 +87,60 @@ test('the cancellation of a voided order is sent, and the order canceled', async
   await expect.poll(() => types(shop, orderId)).toContain('canceled')
   const { orders } = await rowsOf(shop, [orderId])
   expect(orders).toMatchObject([{ state: 'canceled', wish: undefined }])
+})
+
+test('a cancellation is sent as long as an older signature can be used', async () => {
+  const shop = await newShop()
+  const { orderId, payment } = await storeShortened(shop)
+  await chain.warp(200)
+  expect(await capture(shop, orderId)).toMatchObject({
+    ...{ status: 'rejected', reason: 'canceled' },
+    order: { state: 'canceled' },
+  })
+  await expect(
+    capturePayment(relayer, { payment, account: shop.account }),
+  ).rejects.toMatchObject({ reason: 'consumed' })
+})
+
+test('a cancellation in the pool outlives the shorter of two windows', async () => {
+  const shop = await newShop({ bumpAfter: 3 })
+  const { orderId } = await storeShortened(shop)
+  await control.setAutomine(false)
+  const result = capture(shop, orderId)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await control.request({ method: 'anvil_dropAllTransactions' } as never)
+  await chain.warp(200)
+  await control.setAutomine(true)
+  expect(await result).toMatchObject({ reason: 'canceled' })
+  const { transactions } = await rowsOf(shop, [orderId])
+  expect(new Set(transactions.map(({ kind }) => kind))).toEqual(
+    new Set(['cancel']),
+  )
+})
+
+test('whoever takes over a cancellation sends it until the last window ends', async () => {
+  const account = await fundedAccount(chain)
+  const store = memoryStore()
+  const policy = { lease: 400, bumpAfter: 3_600 }
+  const dead = openShop(chain, {
+    ...{ account, store, policy },
+    answer: async ({ method }, forward) => {
+      if (method === 'eth_sendRawTransaction') throw new Error('fetch failed')
+      return forward()
+    },
+  })
+  const { orderId, payment } = await storeShortened(dead)
+  const given = capture(dead, orderId)
+  await expect.poll(() => types(dead, orderId)).toEqual(['canceling'])
+  await dead.engine.stop()
+  expect(await given).toMatchObject({
+    ...{ status: 'unknown', until: payment.message.validBefore },
+  })
+  await chain.warp(200)
+  const alive = openShop(chain, { account, store, policy })
+  expect(await capture(alive, orderId)).toMatchObject({ reason: 'canceled' })
+  const { transactions } = await rowsOf(alive, [orderId])
+  expect(transactions).toMatchObject([{ kind: 'cancel', open: false }])
 })
 
 test('a cancellation of a spent nonce costs no gas', async () => {

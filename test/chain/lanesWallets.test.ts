@@ -1,10 +1,11 @@
 import { startDevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { paymentOf, sealContextOf } from '../../src/ledger/paymentOf.js'
 import { StoreError } from '../../src/store/errors.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../src/store/types.js'
-import { rpcError } from './desk.js'
+import { revoke, rpcError } from './desk.js'
 import {
   capture,
   captureAll,
@@ -31,6 +32,23 @@ function openWallet(parameters: Partial<ShopParameters> = {}): Shop {
   const address = addresses.pop() as Address
   const account: Account = { address, type: 'json-rpc' }
   return openShop(chain, { account, ...parameters })
+}
+
+/** A cancellation to be sent, after the buyer signed for 100 seconds only. */
+async function askToCancel(shop: Shop, orderId: string): Promise<void> {
+  const { timestamp } = await chain.clients.public.getBlock()
+  await shop.context.store.write(async (tables) => {
+    const [order] = await tables.orders.find({ ids: [orderId] })
+    const [attempt] = await tables.attempts.find({ orderIds: [orderId] })
+    if (!order || !attempt) throw new Error('no order')
+    const { sealer } = shop.context
+    const { signature } = await revoke(chain, paymentOf(order, attempt))
+    const context = sealContextOf('cancellation', order, attempt)
+    const cancellation = await sealer.seal(signature, context)
+    const signedBefore = timestamp + 100n
+    await tables.attempts.update([{ ...attempt, cancellation, signedBefore }])
+    await tables.orders.update([{ ...order, wish: 'cancel', sendDue: 0n }])
+  })
 }
 
 type Send = (
@@ -186,6 +204,32 @@ test('a nonce of which nothing is known is released once the window is over', as
     ['capture', false],
     ['release', false],
   ])
+})
+
+test('a cancellation of which nothing is known keeps its nonce until every signature is dead', async () => {
+  let isSilent = false
+  const shop = openWallet({
+    answer: onSend(async (pass, fields) => {
+      if (isSilent && fields.data !== '0x') throw new Error('fetch failed')
+      return pass(fields)
+    }),
+  })
+  const [first, second = ''] = await storeOrders(shop, 2)
+  expect(await capture(shop, first)).toMatchObject({ status: 'captured' })
+  await askToCancel(shop, second)
+  isSilent = true
+  const kinds = async () => {
+    const { transactions } = await rowsOf(shop, [second])
+    return transactions.map(({ kind }) => kind)
+  }
+  const result = capture(shop, second)
+  await expect.poll(kinds).toEqual(['cancel'])
+  await chain.warp(200)
+  expect(await capture(shop, second, 500)).toMatchObject({ status: 'unknown' })
+  expect(await kinds()).toEqual(['cancel'])
+  await chain.warp(1000)
+  expect(await result).toMatchObject({ reason: 'expired' })
+  expect(await kinds()).toEqual(['cancel', 'release'])
 })
 
 test('what the user declines is free to be asked for again, under the same nonce', async () => {

@@ -1,7 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import { getBlock } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { fundedAccount } from './desk.js'
+import { fundedAccount, revoke } from './desk.js'
 import { startLiveChain } from './liveChain.js'
 import {
   eventsOf,
@@ -93,6 +93,32 @@ test('what can be spent longest counts, also after a shorter window', async () =
   expect(await orders.accept({ orderId: id, payment: again })).toMatchObject({
     ok: true,
     order: { spendableUntil: signed.message.validBefore },
+  })
+})
+
+test('a cancellation is taken and sent until the longest window ends', async () => {
+  const relaying = await openShop(chain, {
+    policy: { relayCancellations: 'always' },
+  })
+  const { id, buyer, signed } = await storedOrder(chain, relaying)
+  const orderId = id
+  const renewed = await relaying.orders.reauthorize({ orderId, window: 100n })
+  if (!renewed.ok) throw new Error(renewed.reason)
+  const payment = await pay(buyer, renewed.payment)
+  expect(await relaying.orders.accept({ orderId, payment })).toMatchObject({
+    ok: true,
+  })
+  await chain.warp(200)
+  expect(await relaying.orders.capture({ orderId })).toMatchObject({
+    ...{ status: 'rejected', reason: 'expired', order: { state: 'stored' } },
+  })
+  const cancellation = await revoke(chain, signed, buyer)
+  expect(await relaying.orders.cancel({ orderId, cancellation })).toMatchObject(
+    { ok: true, order: { state: 'stored', wish: 'cancel' } },
+  )
+  expect(await relaying.orders.capture({ orderId })).toMatchObject({
+    ...{ status: 'rejected', reason: 'canceled' },
+    order: { state: 'canceled' },
   })
 })
 

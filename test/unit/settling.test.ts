@@ -139,6 +139,32 @@ test('what the buyer has canceled is not captured by itself after a fork', () =>
   ])
 })
 
+test('after a fork a cancellation is sent again as long as any signature can be used', () => {
+  const proofs = [proofAt(word('9'), 9n, { kind: 'cancel', value: 0n })]
+  const canceled = { ...captured(word('9')), state: 'canceled' as const }
+  const shortened = { ...attempt, validBefore: 550n, signedBefore: 550n }
+  const cancel = { ...sent, kind: 'cancel' as const }
+  const changes = unsettleOrder(
+    { order: canceled, attempt: shortened, proofs },
+    { ...facts, transactions: [cancel] },
+  )
+  expect(changes.orders).toMatchObject([{ state: 'canceling', lookDue: 1000n }])
+  expect(changes.attempts).toMatchObject([{ open: true }])
+  expect(changes.transactions).toEqual([{ ...cancel, open: true }])
+})
+
+test('after a fork a capture is sent again only in the window that it carries', () => {
+  const proofs = [proofAt(word('9'), 9n)]
+  const shortened = { ...attempt, validBefore: 550n, signedBefore: 550n }
+  const changes = unsettleOrder(
+    { order: captured(word('9')), attempt: shortened, proofs },
+    { ...facts, transactions: [sent] },
+  )
+  expect(changes.orders).toMatchObject([{ state: 'stored', lookDue: 600n }])
+  expect(changes.attempts).toMatchObject([{ open: true }])
+  expect(changes.transactions).toEqual([])
+})
+
 test('a cancellation that is on record ends an order a fork has opened again', () => {
   const cancel = proofAt(word('b'), 9n, { kind: 'cancel', value: 0n })
   const file = {
