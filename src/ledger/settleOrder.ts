@@ -1,5 +1,10 @@
 import type { Hash } from 'viem'
-import type { AttemptRecord, OrderRecord, ProofRecord } from '../store/types.js'
+import type {
+  AttemptRecord,
+  JsonObject,
+  OrderRecord,
+  ProofRecord,
+} from '../store/types.js'
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
 import { tellLoss } from './tellLoss.js'
 
@@ -83,20 +88,13 @@ function settleCapture(
   const { order, attempt, proofs } = file
   const filed = fileProof(file, proof)
   if (!filed) return noChanges()
-  const { transactionHash, logIndex, blockNumber, value } = proof
-  const data = {
-    transactionHash,
-    logIndex,
-    blockNumber: String(blockNumber),
-    value: String(value),
-    submitter: proof.submitter,
-  }
+  const { transactionHash } = proof
+  const ofAttempt = proofs.filter(
+    (known) => !known.removed && known.attempt === attempt.number,
+  )
   // A nonce is spent once: what spent it elsewhere is of a fork that is gone.
-  const gone = proofs.filter(
-    (known) =>
-      !known.removed &&
-      known.attempt === attempt.number &&
-      known.transactionHash !== transactionHash,
+  const gone = ofAttempt.filter(
+    (known) => known.transactionHash !== transactionHash,
   )
   const isSettled = proofs.some(
     (known) =>
@@ -114,11 +112,16 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  const isMoved = gone.some((row) => row.transactionHash === order.settledHash)
-  if (order.state === 'captured' && isSettled && !isMoved) {
+  // The same payment elsewhere: its money is told of already.
+  const before = ofAttempt.find(({ kind }) => kind === 'capture')
+  const data = dataOf(proof)
+  const refund = { ...data, ...refundOf(attempt, proof) }
+  const settles = before && before.transactionHash === order.settledHash
+  if (order.state === 'captured' && isSettled && !settles) {
+    if (before) return changes
     const told = tellOrder(
       order,
-      { type: 'overpaid', at, data },
+      { type: 'overpaid', at, data: refund },
       { overpaid: true },
     )
     return { ...changes, orders: [told.order], events: [told.event] }
@@ -134,14 +137,29 @@ function settleCapture(
     { type: 'captured', at, data },
     { ...settledBy(proof), payer: proof.payer, unexpected },
   )
-  if (!unexpected)
+  if (!unexpected || (before && order.unexpected))
     return { ...changes, orders: [moved.order], events: [moved.event] }
-  const due = tellOrder(moved.order, {
-    type: 'refundDue',
-    at,
-    data: { ...data, refundTo: proof.payer },
-  })
+  const due = tellOrder(moved.order, { type: 'refundDue', at, data: refund })
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
+}
+
+function dataOf(proof: Omit<ProofRecord, 'version'>): JsonObject {
+  const { transactionHash, logIndex, blockNumber, value, submitter } = proof
+  return {
+    transactionHash,
+    logIndex,
+    blockNumber: String(blockNumber),
+    value: String(value),
+    submitter,
+  }
+}
+
+/** Named by the nonce that paid: a reorganization can change all the rest. */
+function refundOf(
+  { orderId, number }: AttemptRecord,
+  { payer }: Pick<ProofRecord, 'payer'>,
+): JsonObject {
+  return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
 function settleCancel(

@@ -106,7 +106,7 @@ function displaceProof(displaced: Displaced, facts: Facts): Step {
     const settle: Step = ({ order, proofs }) =>
       settleOrder({ order, attempt, proofs }, { kind, proof: again }, facts.at)
     const isElsewhere = again.logIndex !== kept.logIndex
-    return takeSteps(file, isElsewhere ? [removing(kept), settle] : [settle])
+    return takeSteps(file, isElsewhere ? [settle, removing(kept)] : [settle])
   }
 }
 

@@ -2,12 +2,18 @@ import { setTimeout } from 'node:timers/promises'
 import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
-import { sendRawTransaction, writeContract } from 'viem/actions'
+import {
+  sendRawTransaction,
+  waitForTransactionReceipt,
+  writeContract,
+} from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OrdersContext } from '../../src/ledger/types.js'
 import { auditOrders } from '../../src/watch/auditOrders.js'
 import { reconcile } from '../../src/watch/reconcile.js'
 import { draft, fakeNode, mined, revoke, rpcError } from './desk.js'
 import {
+  eventsOf,
   fileOf,
   mineBlocks,
   orderOf,
@@ -25,6 +31,14 @@ beforeAll(async () => {
 afterAll(() => chain.stop())
 
 const policy = { fulfilAt: 'included' } as const
+
+/** Ids under which money to give back was told. */
+async function refundsOf(context: OrdersContext, id: string) {
+  const events = await eventsOf(context)
+  return events.flatMap(({ orderId, data }) =>
+    orderId === id && data.refundId !== undefined ? [data.refundId] : [],
+  )
+}
 
 test('a node that lacks a receipt, or the newest blocks, takes nothing back', async () => {
   let fault: 'none' | 'receipts' | 'behind' = 'none'
@@ -162,6 +176,90 @@ test('an order paid twice that loses the first payment is paid by the second', a
   const types = await typesOf(context, id)
   expect(types.filter((type) => type === 'fulfil')).toHaveLength(1)
   expect((await auditOrders(context)).ok).toBe(true)
+})
+
+test('a payment to give back that moved to another block is told once', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment, { order: { state: 'voided' } })
+  const hash = await mined(
+    chain,
+    capturePayment(chain.clients.merchant, { payment }),
+  )
+  await look()
+  await mineBlocks(chain, 1)
+  await chain.reorg({ depth: 2 })
+  const receipt = await waitForTransactionReceipt(chain.clients.public, {
+    hash,
+  })
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    unexpected: true,
+    settledBlock: receipt.blockNumber,
+  })
+  expect((await fileOf(context, id)).proofs).toMatchObject([
+    { blockHash: receipt.blockHash, removed: false },
+  ])
+  expect(await typesOf(context, id)).toEqual([
+    'captured',
+    'refundDue',
+    'captured',
+  ])
+  expect(await refundsOf(context, id)).toEqual([`${id}/1`])
+})
+
+test('an order paid twice is told so once, whichever of both moved', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const primaryType = 'TransferWithAuthorization'
+  const first = await draft(chain, { primaryType })
+  const second = await draft(chain, { primaryType })
+  const id = await putOrder(context, first)
+  await putAttempt(context, id, second)
+  const { relayer } = chain.clients
+  const settledHash = await mined(
+    chain,
+    capturePayment(relayer, { payment: first }),
+  )
+  await look()
+  await mined(chain, capturePayment(relayer, { payment: second }))
+  await look()
+  await mineBlocks(chain, 1)
+  await chain.reorg({ depth: 3 })
+  const receipt = await waitForTransactionReceipt(chain.clients.public, {
+    hash: settledHash,
+  })
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    overpaid: true,
+    settledHash,
+    settledBlock: receipt.blockNumber,
+  })
+  const types = await typesOf(context, id)
+  expect(types.filter((type) => type === 'overpaid')).toHaveLength(1)
+  expect(await refundsOf(context, id)).toEqual([`${id}/2`])
+  expect((await auditOrders(context)).ok).toBe(true)
+})
+
+test('a payment to give back that was lost and comes again keeps its id', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment, { order: { state: 'voided' } })
+  const { merchant } = chain.clients
+  await mined(chain, capturePayment(merchant, { payment }))
+  await look()
+  await chain.reorg({ depth: 1, transactions: 'dropped' })
+  await mineBlocks(chain, 1)
+  await look()
+  expect((await orderOf(context, id)).state).toBe('voided')
+  await mined(chain, capturePayment(merchant, { payment }))
+  await look()
+  expect(await refundsOf(context, id)).toEqual([`${id}/1`, `${id}/1`])
 })
 
 test('a cancellation and an alarm that are lost are taken back', async () => {
