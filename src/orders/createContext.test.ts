@@ -80,13 +80,14 @@ test('secrets are sealed, or said to be left open', async () => {
   expect(createContext({ ...valid, seal: sealer }).sealer).toBe(sealer)
   const { sealer: open } = createContext(valid)
   expect(await open.seal('secret', {} as never)).toBe('plain:secret')
-  const unsealed = { ...valid, seal: undefined as never }
-  expect(() => createContext(unsealed)).toThrow(
-    expect.objectContaining({
-      name: 'OrdersSetupError',
-      message: expect.stringContaining("give seal a sealer, or 'none'"),
-    }),
-  )
+  // What cannot seal must not wait for the first buyer to show it.
+  for (const seal of [undefined, 'NONE', true, {}, { seal: sealer.seal }])
+    expect(() => createContext({ ...valid, seal: seal as never })).toThrow(
+      expect.objectContaining({
+        name: 'OrdersSetupError',
+        message: expect.stringContaining("give seal a sealer, or 'none'"),
+      }),
+    )
 })
 
 test('a store that forgets is refused, also in a test', () => {
@@ -105,7 +106,18 @@ test('a store that forgets is refused, also in a test', () => {
 const chainless = createClient({ transport: silent, account: one })
 
 test.each<[string, object]>([
+  ['store', { store: undefined }],
+  ['store', { store: { volatile: false } }],
+  ['observe', { observe: 'console' }],
+  ['recipients', { recipients: one }],
   ['tokens', { tokens: [] }],
+  ['tokens', { tokens: token }],
+  ['tokens[0].token', { tokens: [undefined] }],
+  ['tokens[0].client', { tokens: [{ token }] }],
+  ['wallets', { wallets: undefined }],
+  ['wallets', { wallets: walletOf(one) }],
+  ['wallets[0]', { wallets: [undefined] }],
+  ['policy', { policy: null }],
   ['tokens[0].token', { tokens: [{ client: reader(), token: '0x12' }] }],
   [
     'tokens[0].token',

@@ -25,6 +25,7 @@ import { settlePolicy } from './settlePolicy.js'
 export function createContext(
   parameters: CreateOrdersParameters,
 ): OrdersContext {
+  checkShape(parameters)
   const { store, observe, volatile } = parameters
   if (store.volatile && volatile !== true)
     throw new OrdersSetupError(
@@ -57,9 +58,25 @@ export function createContext(
   }
 }
 
+/** What the types promise, which JavaScript need not keep. */
+function checkShape(parameters: CreateOrdersParameters): void {
+  const { store, observe, recipients = [] } = Object(parameters)
+  if (!hasMethods(store, ['open', 'read', 'write', 'takeLease']))
+    throw new InvalidFieldError('store', store, 'a store')
+  if (observe !== undefined && typeof observe !== 'function')
+    throw new InvalidFieldError('observe', observe, 'a function')
+  if (!Array.isArray(recipients))
+    throw new InvalidFieldError('recipients', recipients, 'a list of addresses')
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return names.every((name) => typeof Object(value)[name] === 'function')
+}
+
 function readSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   if (seal === 'none') return noSeal
-  if (!seal)
+  // What cannot seal would only be noticed by the first buyer.
+  if (!seal || !hasMethods(seal, ['seal', 'open']))
     throw new OrdersSetupError(
       "would keep credentials in the open: give seal a sealer, or 'none'",
     )
@@ -67,13 +84,16 @@ function readSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
 }
 
 function readTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
-  if (!given?.length)
-    throw new InvalidFieldError('tokens', given, 'at least one token')
-  const tokens = given.map(({ client, token }, index) => ({
-    client,
-    token: readCheckedAddress(token, `tokens[${index}].token`),
-    chainId: chainOf(client, `tokens[${index}].client`),
-  }))
+  if (!Array.isArray(given) || !given.length)
+    throw new InvalidFieldError('tokens', given, 'a list of at least one')
+  const tokens = given.map((one: OrderToken, index) => {
+    const { client, token } = Object(one)
+    return {
+      client,
+      token: readCheckedAddress(token, `tokens[${index}].token`),
+      chainId: chainOf(client, `tokens[${index}].client`),
+    }
+  })
   for (const [index, { token, chainId }] of tokens.entries()) {
     const isTwice = tokens
       .slice(0, index)
@@ -92,8 +112,10 @@ function readWallets(
   given: readonly Client[],
   tokens: OrdersContext['tokens'],
 ): OrderWallet[] {
+  if (!Array.isArray(given))
+    throw new InvalidFieldError('wallets', given, 'a list of clients')
   const wallets: OrderWallet[] = []
-  for (const [index, client] of (given ?? []).entries()) {
+  for (const [index, client] of given.entries()) {
     const field = `wallets[${index}]`
     const chainId = chainOf(client, field)
     const account = readAccount(client, client.account)
@@ -115,7 +137,8 @@ function readWallets(
 }
 
 /** Windows, scopes and lanes are a chain's: it cannot be left open. */
-function chainOf({ chain }: Client, field: string): number {
+function chainOf(client: Client, field: string): number {
+  const { chain } = Object(client)
   if (!chain) throw new InvalidFieldError(field, undefined, 'one with a chain')
   return chain.id
 }

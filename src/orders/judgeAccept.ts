@@ -72,7 +72,8 @@ function checkRehearsal(
   }
   const remaining = message.validBefore - at.time
   const minRemaining = policy.safetyMargin
-  return remaining < minRemaining
+  // With no more than the margin left it would be accepted, and never sent.
+  return remaining <= minRemaining
     ? {
         ok: false,
         reason: 'expiresTooSoon',

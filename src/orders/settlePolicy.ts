@@ -27,14 +27,16 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   fulfilAt: ['included', 'safe', 'finalized'],
 }
 
-const bigints: readonly string[] = [
-  'window',
-  'maxWindow',
-  'deadlineNear',
-  'safetyMargin',
-  'maxFee',
-  'maxCaptureGas',
-]
+/** Most of each that every store and every timer can hold. */
+const most: Readonly<Record<string, bigint>> = {
+  window: 2n ** 32n,
+  maxWindow: 2n ** 32n,
+  deadlineNear: 2n ** 32n,
+  safetyMargin: 2n ** 32n,
+  maxFee: 2n ** 256n,
+  maxCaptureGas: 2n ** 32n,
+}
+const mostCounted = 2 ** 31 - 1
 
 /**
  * A policy with its defaults filled in.
@@ -42,6 +44,8 @@ const bigints: readonly string[] = [
  * @throws {@link InvalidFieldError} when a field is unknown or malformed.
  */
 export function settlePolicy(given: OrdersPolicy = {}): SettledPolicy {
+  if (typeof given !== 'object' || !given)
+    throw new InvalidFieldError('policy', given, 'an object')
   const policy: SettledPolicy = { ...defaults }
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(defaults, name))
@@ -50,24 +54,42 @@ export function settlePolicy(given: OrdersPolicy = {}): SettledPolicy {
     checkField(name, value)
     Object.assign(policy, { [name]: value })
   }
-  if (policy.window > policy.maxWindow)
+  checkTimes(policy)
+  return policy
+}
+
+function checkTimes({
+  capture,
+  window,
+  maxWindow,
+  deadlineNear,
+  safetyMargin,
+}: SettledPolicy): void {
+  if (window > maxWindow)
     throw new InvalidFieldError(
       'policy.window',
-      policy.window,
-      `at most maxWindow, ${policy.maxWindow}`,
+      window,
+      `at most maxWindow, ${maxWindow}`,
     )
-  return policy
+  // What becomes due when it is too late to be sent is never captured.
+  if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
+    throw new InvalidFieldError(
+      'policy.deadlineNear',
+      deadlineNear,
+      `more than safetyMargin, ${safetyMargin}`,
+    )
 }
 
 function checkField(name: string, value: unknown): void {
   const field = `policy.${name}`
   const allowed = choices[name]
+  const limit = most[name]
   if (allowed) {
-    if (!allowed.includes(String(value)))
+    if (typeof value !== 'string' || !allowed.includes(value))
       throw new InvalidFieldError(field, value, `one of ${allowed.join(', ')}`)
-  } else if (bigints.includes(name)) {
-    if (typeof value !== 'bigint' || value < 0n)
-      throw new InvalidFieldError(field, value, 'a bigint from 0 on')
+  } else if (limit !== undefined) {
+    if (typeof value !== 'bigint' || value < 0n || value > limit)
+      throw new InvalidFieldError(field, value, `a bigint from 0 to ${limit}`)
   } else if (name === 'blocks') {
     const { safe, finalized } = Object(value)
     checkCount(`${field}.safe`, safe)
@@ -82,6 +104,7 @@ function checkField(name: string, value: unknown): void {
 }
 
 function checkCount(field: string, value: unknown): void {
-  if (!Number.isSafeInteger(value) || Number(value) < 1)
+  const fits = Number.isInteger(value) && Number(value) <= mostCounted
+  if (!fits || Number(value) < 1)
     throw new InvalidFieldError(field, value, 'a positive integer')
 }

@@ -21,10 +21,13 @@ const maxIdle = 4
 
 /** SQLite in a file: one connection writes, others read beside it. */
 export function sqliteEngine(parameters: { file: string }): SqlEngine {
-  if (/^(|:memory:|file:.*)$/s.test(parameters.file))
-    throw new StoreError(`needs the path of a file, not '${parameters.file}'`)
+  const { file: path } = Object(parameters)
+  if (typeof path !== 'string')
+    throw new StoreError(`needs the path of a file, not a ${typeof path}`)
+  if (/^(|:memory:|file:.*)$/s.test(path))
+    throw new StoreError(`needs the path of a file, not '${path}'`)
   // It stays where it is when the process goes elsewhere.
-  const file = resolve(parameters.file)
+  const file = resolve(path)
   const idle: SqlSession[] = []
   let openLibsql: OpenLibsql | undefined
   let isClosed = false

@@ -20,6 +20,8 @@ export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 export function keepKeys(
   sources: Readonly<Record<string, SealKeySource>>,
 ): Map<string, () => Promise<CryptoKey>> {
+  if (typeof sources !== 'object' || !sources)
+    throw new InvalidFieldError('keys', 'this', 'an object of keys by name')
   return new Map(
     Object.entries(sources).map(([name, source]) => {
       if (!keyName.test(name))

@@ -211,6 +211,19 @@ test('a name that every object has is no key', async () => {
   )
 })
 
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['no keys', { current: 'key-1' }],
+  ['one key alone', { keys: 'secret', current: 'key-1' }],
+])('%s is no way to seal', (_, given) => {
+  expect(() => sealer(given as never)).toThrow(
+    expect.objectContaining({
+      name: 'InvalidFieldError',
+      message: expect.not.stringContaining('secret'),
+    }),
+  )
+})
+
 test('keys of Web Crypto and functions are taken, functions asked once', async () => {
   const usages = ['wrapKey', 'unwrapKey'] as const
   const key = await crypto.subtle.importKey(

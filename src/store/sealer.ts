@@ -36,7 +36,8 @@ const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
  * })
  * ```
  */
-export function sealer({ keys, current }: SealerParameters): Sealer {
+export function sealer(parameters: SealerParameters): Sealer {
+  const { keys, current } = Object(parameters) as SealerParameters
   const kept = keepKeys(keys)
   const getCurrent = kept.get(current)
   if (!getCurrent)

@@ -272,12 +272,13 @@ test('what is paid or too late by then is refused', async () => {
   ).toMatchObject({ ok: false, reason: 'consumed' })
 
   const late = await sell({ window: 40n })
-  await chain.warp(21)
+  await chain.warp(20)
+  // With no more left than the margin nothing would be sent any more.
   expect(
     await orders.accept({ orderId: late.orderId, payment: late.signed }),
   ).toMatchObject({
     reason: 'expiresTooSoon',
-    details: { remaining: 19n, minRemaining: 20n },
+    details: { remaining: 20n, minRemaining: 20n },
   })
   await chain.warp(20)
   expect(
@@ -393,6 +394,34 @@ test('an order is accepted by one at a time', async () => {
   ])
   expect(asked).toHaveLength(2)
   expect(await accept()).toMatchObject({ ok: true })
+})
+
+test('a lease that cannot be given back takes nothing from who was accepted', async () => {
+  const inner = memoryStore()
+  const releaseLease = async () => {
+    throw new TypeError('the database is gone')
+  }
+  const shop = await openShop(chain, { store: { ...inner, releaseLease } })
+  const buyer = await fundedAccount(chain, price)
+  const { order, payment } = await shop.orders.draft({ amount: '12.50' })
+  const signed = await pay(buyer, payment)
+  const accept = () =>
+    shop.orders.accept({ orderId: order.id, payment: signed })
+  expect(await accept()).toMatchObject({ ok: true })
+  expect(await accept()).toMatchObject({ ok: true })
+})
+
+test('an order that was accepted leaves no lease behind', async () => {
+  const inner = memoryStore()
+  const keys: string[] = []
+  const takeLease: PaymentStore['takeLease'] = (wanted) => {
+    keys.push(wanted.key)
+    return inner.takeLease(wanted)
+  }
+  const shop = await openShop(chain, { store: { ...inner, takeLease } })
+  const { id } = await storedOrder(chain, shop)
+  expect(keys).toEqual([`accept:${id}`])
+  expect(await inner.read((it) => it.getLease(`accept:${id}`))).toBeUndefined()
 })
 
 test('what one payer has open never exceeds the payer’s balance', async () => {

@@ -118,6 +118,8 @@ test('a copy of a file has an identity of its own, the file keeps its own', asyn
 test('only a file on disk is taken, and one that can be made', async () => {
   for (const file of ['', ':memory:', 'file:orders.db?mode=memory'])
     expect(() => sqliteStore({ file })).toThrow(StoreError)
+  for (const given of [undefined, {}, { file: 7 }])
+    expect(() => sqliteStore(given as never)).toThrow(StoreError)
   const store = sqliteStore({ file: join(folder, 'none', 'orders.db') })
   const error = await store.open().catch((error: unknown) => error)
   expect(error).toBeInstanceOf(StoreError)
