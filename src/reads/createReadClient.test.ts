@@ -274,6 +274,65 @@ test('another transport keeps its own features', () => {
   expect(client.transport).toHaveProperty('subscribe')
 })
 
-test.each([{}, { url: 'nowhere' }])('%o is no endpoint', (parameters) => {
+test.each([
+  {},
+  { url: 'nowhere' },
+  { url: 'localhost:8545' },
+  { url: 'ws://127.0.0.1:8545' },
+])('%o is no endpoint', (parameters) => {
   expect(() => createReadClient(parameters)).toThrow('url must be')
+})
+
+test.each([
+  ['batch', Number.NaN],
+  ['retry', Number.NaN],
+  ['timeout', Number.NaN],
+  ['timeout', 0],
+  ['timeout', Number.POSITIVE_INFINITY],
+  ['timeout', '5000'],
+])('%s of %o is refused', (field, value) => {
+  const parameters = { url: 'http://127.0.0.1:1', [field]: value }
+  expect(() => createReadClient(parameters)).toThrow(
+    expect.objectContaining({
+      name: 'InvalidFieldError',
+      details: expect.objectContaining({ field }),
+    }),
+  )
+})
+
+const withoutId = (code: number, message: string): Reply => ({
+  body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
+})
+
+test('an error without an id is that of the one call asked', async () => {
+  const { url, seen } = await serve(() => withoutId(-32600, 'no such thing'))
+  await expect(balance(createReadClient({ url }))).rejects.toMatchObject({
+    retryable: false,
+    details: { code: -32600, words: 'no such thing' },
+  })
+  expect(seen).toHaveLength(1)
+})
+
+test('a node too busy for one batch is not taken to refuse batches', async () => {
+  const { url, seen } = await serve((one, count) =>
+    count === 1 ? withoutId(-32005, 'rate limit exceeded') : ok(one),
+  )
+  const client = createReadClient({ url })
+  const first = await Promise.allSettled([balance(client), balance(client)])
+  expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await Promise.all([balance(client), balance(client)])
+  expect(seen.map(({ calls }) => calls.length)).toEqual([2, 2])
+})
+
+test.each([
+  [-32600, 'invalid request'],
+  [-32000, 'batches are not served'],
+  [-32005, 'batch limit reached'],
+])('a batch refused with %i "%s" is sent singly', async (code, message) => {
+  const { url, seen } = await serve((one) =>
+    one.isBatch ? withoutId(code, message) : ok(one),
+  )
+  const client = createReadClient({ url })
+  await Promise.all([balance(client), balance(client)])
+  expect(seen.map(({ isBatch }) => isBatch)).toEqual([true, false, false])
 })

@@ -53,7 +53,7 @@ export type CreateReadClientParameters = {
  * sent again: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504.
  *
  * @throws {@link InvalidFieldError} when neither or both of `url` and
- * `transport` are given, or the URL is none.
+ * `transport` are given, the URL is none of HTTP, or a number is none.
  *
  * @example
  * ```ts
@@ -74,6 +74,7 @@ export function createReadClient(
   const { retry = 3, timeout = 10_000, headers = {} } = parameters
   if ((url === undefined) === (transport === undefined))
     throw new InvalidFieldError('url', url, 'given, or a transport instead')
+  requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({
     ...(chain ? { chain } : {}),
     transport: transport
@@ -83,7 +84,7 @@ export function createReadClient(
           headers,
           timeout,
           retries: retry,
-          batchSize: batch === false ? 1 : Math.max(1, batch),
+          batchSize: batch === false ? 1 : Math.max(1, Math.floor(batch)),
         }),
   })
   const reads: Reads = {
@@ -105,8 +106,21 @@ export function createReadClient(
   ) as unknown as ReadClient
 }
 
+/** With anything else calls would never be sent, or never be waited for. */
+function requireNumbers(options: Record<string, number>): void {
+  for (const [name, value] of Object.entries(options))
+    if (typeof value !== 'number' || Number.isNaN(value))
+      throw new InvalidFieldError(name, value, 'a number')
+  const { timeout } = options
+  if (!(Number(timeout) > 0 && Number(timeout) <= maxTimer))
+    throw new InvalidFieldError('timeout', timeout, `1 to ${maxTimer}`)
+}
+
+/** Longer timers fire at once. */
+const maxTimer = 2_147_483_647
+
 function readUrl(url: string | undefined): string {
-  if (!url || !URL.canParse(url))
+  if (!url || !URL.canParse(url) || !/^https?:/i.test(url))
     throw new InvalidFieldError('url', '(not shown)', 'an http(s) URL')
   return url
 }

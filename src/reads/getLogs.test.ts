@@ -1,6 +1,7 @@
 import { createClient, custom, RpcRequestError, TimeoutError } from 'viem'
 import { expect, test } from 'vitest'
 import { getLogs } from './getLogs.js'
+import { streamLogs } from './streamLogs.js'
 
 const address = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 const topic = `0x${'ab'.repeat(32)}` as const
@@ -230,6 +231,85 @@ test('an aborted signal ends it', async () => {
     getLogs(client, { address, fromBlock: 1n, toBlock: 2n, signal }),
   ).rejects.toThrow('enough')
   expect(asked).toEqual([])
+})
+
+test.each([
+  ['the newest block', {}],
+  ['a range', { fromBlock: 1n, toBlock: 2n }],
+  ['a range up to a tag', { fromBlock: 1n }],
+  ['a block', { blockHash: `0x${'1'.repeat(64)}` as const }],
+  ['what is pending', { fromBlock: 'pending', toBlock: 'pending' } as const],
+])(
+  'a signal ends the read of %s while the node is silent',
+  async (_, range) => {
+    const abort = new AbortController()
+    const { client } = fakeNode(() => {
+      abort.abort(new Error('enough'))
+      return new Promise(() => {})
+    })
+    const read = getLogs(client, { address, ...range, signal: abort.signal })
+    await expect(read).rejects.toThrow('enough')
+  },
+)
+
+test('a signal ends a stream while the node is silent', async () => {
+  const abort = new AbortController()
+  const { client } = fakeNode(() => {
+    abort.abort(new Error('enough'))
+    return new Promise(() => {})
+  })
+  const { signal } = abort
+  const chunks = streamLogs(client, { address, fromBlock: 1n, signal })
+  await expect(chunks.next()).rejects.toThrow('enough')
+})
+
+test('nothing is told of the progress of a read that was aborted', async () => {
+  const abort = new AbortController()
+  const { client } = fakeNode((filter) => {
+    abort.abort(new Error('enough'))
+    return logsOf(filter)
+  })
+  const told: unknown[] = []
+  const read = getLogs(client, {
+    address,
+    fromBlock: 1n,
+    toBlock: 2n,
+    signal: abort.signal,
+    onProgress: (progress) => told.push(progress),
+  })
+  await expect(read).rejects.toThrow('enough')
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  expect(told).toEqual([])
+})
+
+test('a range from above the head up to pending is what is pre-confirmed there', async () => {
+  const preconfirmed = [101, 102].map((block) =>
+    rpcLog(block, { blockHash: `0x${'0'.repeat(64)}` }),
+  )
+  const { client, asked } = fakeNode(() => preconfirmed)
+  const logs = await getLogs(client, {
+    address,
+    fromBlock: 102n,
+    toBlock: 'pending',
+  })
+  expect(logs.map(({ blockNumber }) => blockNumber)).toEqual([102n])
+  expect(asked).toEqual([{ address, fromBlock: 'pending', toBlock: 'pending' }])
+})
+
+test('a refusal of the newest block names it and carries the words', async () => {
+  const words = 'query returned more than 10000 results'
+  const { client } = fakeNode(() => refuse(-32005, words))
+  await expect(getLogs(client, { address })).rejects.toMatchObject({
+    name: 'LogRangeError',
+    details: { block: 100n, kind: 'tooManyResults', words },
+  })
+})
+
+test('a read of one request is one part of progress', async () => {
+  const { client } = fakeNode(() => [rpcLog(100)])
+  const told: unknown[] = []
+  await getLogs(client, { address, onProgress: (it) => told.push(it) })
+  expect(told).toEqual([{ done: 1n, total: 1n, logs: 1 }])
 })
 
 test.each([

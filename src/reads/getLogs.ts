@@ -6,10 +6,11 @@ import {
   readBlockSelector,
   type WireFilter,
 } from './encodeLogFilter.js'
-import { NodeAnswerError } from './errors.js'
+import { endOnAbort } from './endOnAbort.js'
+import { NodeAnswerError, NodeError } from './errors.js'
 import type { LogFilter, ReadLog } from './logTypes.js'
 import { readLogPlace } from './readLogPlace.js'
-import { rangeLimit } from './readLogRange.js'
+import { type BlockRange, rangeLimit } from './readLogRange.js'
 import { readRanges } from './readRanges.js'
 import { getBlockHead, requestQuantity } from './requestNode.js'
 import { sortLogs } from './sortLogs.js'
@@ -65,32 +66,66 @@ export async function getLogs(
   parameters: GetLogsParameters,
 ): Promise<ReadLog[]> {
   const { maxBlockRange = 2000n, concurrency = 4 } = parameters
-  const { signal, onProgress, ...filter } = parameters
-  const wire = encodeLogFilter(pickFilter(filter))
+  const { signal, onProgress, ...given } = parameters
+  const filter = pickFilter(given)
+  const wire = encodeLogFilter(filter)
   rangeLimit(client, maxBlockRange)
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidFieldError('concurrency', concurrency, 'at least 1')
   signal?.throwIfAborted()
+  const options = { maxBlockRange, concurrency, signal, onProgress }
+  return endOnAbort(readFilter(client, wire, filter, options), signal)
+}
+
+type LogReading = Omit<Parameters<typeof readRanges>[3], 'toPending'>
+
+async function readFilter(
+  client: Client,
+  wire: WireFilter,
+  filter: LogFilter,
+  options: LogReading,
+): Promise<ReadLog[]> {
   if (filter.blockHash !== undefined) {
     const blockHash = readBytes32(filter.blockHash, 'blockHash')
-    return sortLogs(await readLogPlace(client, wire, { blockHash }))
+    return finish(await readLogPlace(client, wire, { blockHash }), options)
   }
   const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
   const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
-  if (from === 'pending' && to === 'pending') return readPending(client, wire)
-  if (from === 'latest' && to === 'latest')
-    return sortLogs(
-      await readLogPlace(client, wire, { fromBlock: from, toBlock: to }),
-    )
+  if (from === 'pending' && to === 'pending')
+    return finish(await readPending(client, wire), options)
+  const newest =
+    from === 'latest' && to === 'latest' && (await readNewest(client, wire))
+  if (newest) return finish(newest, options)
+
   const range = await pinRange(client, from, to)
-  if (range.last < range.first) return []
-  const options = { maxBlockRange, concurrency, signal }
   const toPending = to === 'pending'
-  const logs = await readRanges(client, wire, range, {
-    ...options,
-    onProgress,
-    toPending,
-  })
+  if (range.last >= range.first)
+    return readPinned(client, wire, range, { ...options, toPending })
+  if (!toPending) return []
+  // Above the head lies what is pre-confirmed.
+  const ahead = await readPending(client, wire)
+  const wanted = ahead.filter((log) => log.blockNumber >= range.first)
+  return finish(wanted, options)
+}
+
+/** What one request brought, told as the one part it is. */
+function finish(
+  found: readonly ReadLog[],
+  { signal, onProgress }: LogReading,
+): ReadLog[] {
+  signal?.throwIfAborted()
+  const logs = sortLogs(found)
+  onProgress?.({ done: 1n, total: 1n, logs: logs.length })
+  return logs
+}
+
+async function readPinned(
+  client: Client,
+  wire: WireFilter,
+  range: BlockRange,
+  options: LogReading & { toPending: boolean },
+): Promise<ReadLog[]> {
+  const logs = await readRanges(client, wire, range, options)
   const isStale = (log: ReadLog) =>
     log.preconfirmed && log.blockNumber <= range.last
   const stale = logs.find(isStale)
@@ -103,6 +138,24 @@ export async function getLogs(
     { ...options, onProgress: undefined, toPending: false },
   )
   return sortLogs([...logs.filter((log) => !isStale(log)), ...sealed])
+}
+
+/**
+ * The logs of the newest block in one request; `undefined` where the node
+ * refuses: asked for by number, more is known of how to go on.
+ */
+async function readNewest(
+  client: Client,
+  wire: WireFilter,
+): Promise<readonly ReadLog[] | undefined> {
+  const place = { fromBlock: 'latest', toBlock: 'latest' }
+  try {
+    return await readLogPlace(client, wire, place)
+  } catch (error) {
+    if (error instanceof NodeError && error.details.code !== undefined)
+      return undefined
+    throw error
+  }
 }
 
 /**

@@ -93,9 +93,9 @@ export async function readPersistently(
       read: (result) =>
         readLogsOf(result, toBlock ? { first: piece.first } : piece),
     })
+    signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
     const { again, narrower } = answer
-    signal?.throwIfAborted()
     // Some providers call a range that is too wide a fault of their own.
     if (narrower && attempt >= attemptsWhole) return { narrower }
     if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts))

@@ -1,4 +1,4 @@
-import { type NodeFailure, tidy } from './errors.js'
+import { isPassing, type NodeFailure, tidy } from './errors.js'
 
 /** A request waiting for its answer. */
 export type RpcCall = {
@@ -25,18 +25,37 @@ export function encodeRpcCalls(calls: readonly RpcCall[]): string {
 
 /**
  * Hands each call its answer, matched by id in whatever order they came.
- * `false` when the answer is no batch although one was asked.
+ * `false` when the answer is no batch although one was asked, and not for a
+ * reason that passes.
  */
 export function settleRpcCalls(
   calls: readonly RpcCall[],
   answer: unknown,
 ): boolean {
+  const failure = readCommonError(answer)
+  if (failure) {
+    if (calls.length > 1 && !isOverloaded(failure)) return false
+    for (const call of calls) call.settle({ failure })
+    return true
+  }
   if (calls.length > 1 && !Array.isArray(answer)) return false
   const answers = new Map<unknown, Record<string, unknown>>()
   for (const one of Array.isArray(answer) ? answer : [answer])
     if (typeof one === 'object' && one) answers.set(one.id, one)
   for (const call of calls) call.settle(readOutcome(answers.get(call.id)))
   return true
+}
+
+/** What a node could not tell whose error it is has no id (section 5). */
+function readCommonError(answer: unknown): NodeFailure | undefined {
+  const { id, error } = Object(Array.isArray(answer) ? undefined : answer)
+  return error && id == null ? readRpcError(error) : undefined
+}
+
+/** Says nothing about batches: the node has no time for this one. */
+function isOverloaded(failure: NodeFailure): boolean {
+  if (failure.code === -32603 || /batch/i.test(failure.words)) return false
+  return isPassing(failure)
 }
 
 function readOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {

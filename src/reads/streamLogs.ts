@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { encodeLogFilter, readBlockSelector } from './encodeLogFilter.js'
+import { endOnAbort } from './endOnAbort.js'
 import { pinRange } from './getLogs.js'
 import type { LogFilter, ReadLog } from './logTypes.js'
 import { rangeLimit } from './readLogRange.js'
@@ -58,17 +59,22 @@ export async function* streamLogs(
   const { fromBlock = 'latest', toBlock = 'latest' } = parameters
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
-  const { first, last } = await pinRange(
-    client,
-    readBlockSelector(fromBlock, 'fromBlock'),
-    readBlockSelector(toBlock, 'toBlock'),
+  signal?.throwIfAborted()
+  const { first, last } = await endOnAbort(
+    pinRange(
+      client,
+      readBlockSelector(fromBlock, 'fromBlock'),
+      readBlockSelector(toBlock, 'toBlock'),
+    ),
+    signal,
   )
   let size = nextSize(firstBlocks, 0, rangeLimit(client, maxBlockRange))
   for (let next = first; next <= last; ) {
     const end = next + size - 1n
     const piece = { first: next, last: end < last ? end : last }
     const options = { toBlock: undefined, signal }
-    const answer = await readPersistently(client, wire, piece, options)
+    const reading = readPersistently(client, wire, piece, options)
+    const answer = await endOnAbort(reading, signal)
     if ('narrower' in answer) {
       size = answer.narrower
       continue
