@@ -133,7 +133,10 @@ export type Order = Scope & {
   /** The window offered last, Unix seconds, both ends exclusive. */
   validAfter: bigint
   validBefore: bigint
-  /** Until when a signature that is held can still be spent. */
+  /**
+   * Until when a signature can still be spent, where one is held: the longest
+   * window that was offered counts, whichever of them was accepted.
+   */
   spendableUntil: bigint | undefined
   wish: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation did not happen. */

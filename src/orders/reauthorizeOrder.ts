@@ -4,6 +4,7 @@ import {
   tellOrder,
   writeChanges,
 } from '../ledger/changes.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
 import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
 import { draftedPaymentOf } from '../ledger/paymentOf.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../ledger/types.js'
@@ -78,14 +79,16 @@ async function renewAttempt(
   found: FoundOrder,
   window: Window,
 ): Promise<ReauthorizeVerdict> {
-  const attempt = { ...found.attempt, ...window }
+  // What was offered before may be signed without our knowledge.
+  const spendableUntil = lastSecondOf(found.attempt)
+  const attempt = { ...found.attempt, ...window, spendableUntil }
   const { order } = found
   const near = window.validBefore - context.policy.deadlineNear
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
   const told = tellRenewal(context, found, attempt, {
     // What is held ends when it did.
-    lookDue: isHeld ? lookDue : window.validBefore,
+    lookDue: isHeld ? lookDue : lastSecondOf(attempt),
   })
   await writeChanges(tables, {
     ...noChanges(),

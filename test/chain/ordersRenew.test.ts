@@ -1,7 +1,10 @@
+import { capturePayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import { getBlock } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { fundedAccount, revoke } from './desk.js'
+import { draftOrder } from '../../src/orders/draftOrder.js'
+import { reauthorizeOrder } from '../../src/orders/reauthorizeOrder.js'
+import { fundedAccount, mined, revoke } from './desk.js'
 import { startLiveChain } from './liveChain.js'
 import {
   eventsOf,
@@ -11,6 +14,8 @@ import {
   setOrder,
   storedOrder,
 } from './shop.js'
+import { orderOf, typesOf, watcherOf } from './watching.js'
+import { contextOf } from './watchRows.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 const live = await startLiveChain()
@@ -43,9 +48,52 @@ test('a drafted order keeps its nonce and gets a new window', async () => {
   })
   expect((await rowsOf(shop, order.id)).order).toMatchObject({
     deadline: window.validBefore,
-    lookDue: window.validBefore,
+    // The first offer may have been signed.
+    lookDue: order.validBefore,
   })
   expect(await eventsOf(shop, order.id)).toEqual(['drafted', 'reauthorized'])
+})
+
+test.each(['anyone', 'one payer'])(
+  'a draft for %s that was offered for longer first can be paid with that offer',
+  async (who) => {
+    const context = contextOf(chain)
+    const buyer = await fundedAccount(chain, price)
+    const drafted = await draftOrder(context, {
+      ...{ amount: '12.50', primaryType: 'TransferWithAuthorization' },
+      payer: who === 'anyone' ? undefined : buyer.address,
+    })
+    const { id: orderId, nonce, validBefore } = drafted.order
+    await reauthorizeOrder(context, { orderId, window: 100n })
+    const look = watcherOf(context)
+    await chain.warp(200)
+    await look()
+    expect(await orderOf(context, orderId)).toMatchObject({
+      ...{ state: 'drafted', lookDue: validBefore },
+    })
+    const again = await reauthorizeOrder(context, { orderId })
+    expect(again.order).toMatchObject({ state: 'drafted', nonce })
+    const payment = await pay(buyer, drafted.payment)
+    const { relayer } = chain.clients
+    await mined(chain, capturePayment(relayer, { payment }))
+    await look()
+    expect(await typesOf(context, orderId)).toEqual([
+      ...['drafted', 'reauthorized', 'reauthorized', 'captured'],
+    ])
+    expect(await orderOf(context, orderId)).toMatchObject({
+      ...{ state: 'captured', unexpected: false, overpaid: false },
+    })
+  },
+)
+
+test('a draft ends with the longest window it was offered for', async () => {
+  const context = contextOf(chain)
+  const { order } = await draftOrder(context, { amount: '12.50' })
+  const orderId = order.id
+  await reauthorizeOrder(context, { orderId, window: 100n })
+  await chain.warp(900)
+  await watcherOf(context)()
+  expect(await orderOf(context, orderId)).toMatchObject({ state: 'expired' })
 })
 
 test('a stored signature stays until the new one replaces it', async () => {
