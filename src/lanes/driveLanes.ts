@@ -23,6 +23,8 @@ export type LaneEngine = {
   hold(lane: Lane, signal: AbortSignal, limit: Limit): Promise<void>
   /** Ends all driving once what is being written is written. */
   stop(): Promise<void>
+  /** Aborts with `stop`, for whoever works beside. */
+  stopping: AbortSignal
 }
 
 type Driver = {
@@ -47,13 +49,13 @@ export function driveLanes(context: OrdersContext): LaneEngine {
   const waits = waitForOrders(context)
   const drivers = new Map<string, Driver>()
   const intervals = new Map<number, number>()
-  let isStopped = false
+  const stopping = new AbortController()
   const unheard = store.onChange?.(() => {
     for (const { isIdle, pause } of drivers.values()) if (isIdle) pause.wake()
   })
 
   const isWanted = ({ wallet, holders }: Driver) =>
-    !isStopped && (holders > 0 || waits.count(wallet.lane) > 0)
+    !stopping.signal.aborted && (holders > 0 || waits.count(wallet.lane) > 0)
 
   const intervalOf = async (lane: LaneState): Promise<number> => {
     const { chainId } = lane.wallet.lane
@@ -140,6 +142,8 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     wish: wishCaptures(context),
     waitFor: (order, timeout) => {
       const { chainId, lane: account } = order
+      // Nobody would tell it any more.
+      if (stopping.signal.aborted) return Promise.resolve(undefined)
       const driver = driverOf({ chainId, account })
       const found = waits.wait(order, timeout)
       if (!driver) return found
@@ -161,8 +165,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       driver.pause.wake()
       if (!isWanted(driver)) await driver.running
     },
+    stopping: stopping.signal,
     stop: async () => {
-      isStopped = true
+      stopping.abort()
       unheard?.()
       waits.end()
       for (const { pause } of drivers.values()) pause.wake()

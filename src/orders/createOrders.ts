@@ -108,7 +108,7 @@ export type Orders = ScopedOrders & {
 } & {
   /** The same for some recipients only, for whoever may act for no other. */
   within(parameters: { recipients: readonly Address[] }): ScopedOrders
-  /** Ends what is being done, and closes the store. */
+  /** Ends what is being done, workers too, and closes the store. */
   close(): Promise<void>
 }
 
@@ -156,17 +156,23 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     engine ??= driveLanes(context)
     return engine
   }
+  const going = new Set<Promise<unknown>>()
+  const hold = <result>(work: Promise<result>) => {
+    going.add(work)
+    return work.finally(() => going.delete(work))
+  }
+  const instance = { open, drive, hold }
   return {
-    ...bindVerbs(context, open, drive),
+    ...bindVerbs(context, instance),
     resume: bindVerb(context, 'resume', open, resumeOrders),
     run: bindVerb(context, 'run', open, (it, options: RunWorkerParameters) =>
-      runWorker(it, drive(), options),
+      hold(runWorker(it, drive(), options)),
     ),
     within: (parameters) => {
       checkParameters(parameters, true)
       const { recipients } = parameters
       const own = narrowContext(context, recipients)
-      const verbs = bindVerbs(own, open, drive)
+      const verbs = bindVerbs(own, instance)
       return {
         ...verbs,
         // The lanes are driven for all recipients: this one has to be its own.
@@ -177,16 +183,23 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       }
     },
     close: async () => {
-      await engine?.stop()
+      await Promise.all([engine?.stop(), Promise.allSettled(going)])
       await context.store.close()
     },
   }
 }
 
+/** What the verbs of an instance share. */
+type Instance = {
+  open: () => Promise<void>
+  drive: () => LaneEngine
+  /** The store is not closed before it has come to an end. */
+  hold: <result>(work: Promise<result>) => Promise<result>
+}
+
 function bindVerbs(
   context: OrdersContext,
-  open: () => Promise<void>,
-  drive: () => LaneEngine,
+  { open, drive, hold }: Instance,
 ): ScopedOrders {
   const bind = <rest extends unknown[], result>(
     name: string,
@@ -207,7 +220,7 @@ function bindVerbs(
     health: bind('health', readHealth),
     audit: bind('audit', auditOrders),
     capture: bind('capture', (it, options: CaptureOrderParameters) =>
-      captureOrder(it, drive(), options),
+      hold(captureOrder(it, drive(), options)),
     ),
   }
 }

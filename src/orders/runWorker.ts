@@ -16,8 +16,8 @@ export type RunWorkerParameters = {
 }
 
 /**
- * Does all that is due, on every lane and for every token, until told to stop:
- * sends, settles, watches for reorganizations and ends of windows, reconciles.
+ * Does all that is due, on every lane and for every token, until told to stop,
+ * or closed: sends, settles, watches for reorganizations and ends of windows, reconciles.
  * The first thing it does is to catch up with the chain.
  *
  * A node or a store that fails is tried again, ever more slowly, and shows only
@@ -38,7 +38,28 @@ export async function runWorker(
       concurrency,
       'a positive integer',
     )
-  const limit = limitTo(concurrency)
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const signals = [signal, engine.stopping]
+  if (signals.some(({ aborted }) => aborted)) end()
+  for (const one of signals) one.addEventListener('abort', end)
+  try {
+    await work(context, engine, {
+      signal: ending.signal,
+      limit: limitTo(concurrency),
+    })
+  } finally {
+    for (const one of signals) one.removeEventListener('abort', end)
+  }
+}
+
+type Shift = { signal: AbortSignal; limit: Limit }
+
+async function work(
+  context: OrdersContext,
+  engine: LaneEngine,
+  { signal, limit }: Shift,
+): Promise<void> {
   const watchers = context.scopes.map((scope) =>
     startWatcher(context, scope, { signal, limit }),
   )
@@ -58,7 +79,7 @@ type Watcher = {
 function startWatcher(
   context: OrdersContext,
   scope: Scope,
-  { signal, limit }: { signal: AbortSignal; limit: Limit },
+  { signal, limit }: Shift,
 ): Watcher {
   let tellCaughtUp: () => void = () => undefined
   const caughtUp = new Promise<void>((resolve) => {
