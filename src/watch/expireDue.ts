@@ -1,16 +1,11 @@
 import { joinChanges, noChanges, tellOrder } from '../ledger/changes.js'
-import {
-  findEvidence,
-  lastSecondOf,
-  type OrderAttempt,
-} from '../ledger/findEvidence.js'
-import { observeFailure } from '../ledger/observeFailure.js'
-import type { Evidence } from '../ledger/settleOrder.js'
+import { lastSecondOf, type OrderAttempt } from '../ledger/findEvidence.js'
 import type { OrdersContext } from '../ledger/types.js'
-import type { OrderRecord, OrderState } from '../store/types.js'
+import type { OrderState } from '../store/types.js'
 import type { Watch } from './checkReorg.js'
 import { eraseSecrets } from './eraseSecrets.js'
-import { findOpen } from './findOpen.js'
+import { findPaid } from './findPaid.js'
+import { type DueWatch, judgeDue, payerOf } from './judgeDue.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
 import { settleFindings } from './settleFindings.js'
 import { writeUnit } from './writeUnit.js'
@@ -29,37 +24,58 @@ const lookAgain = 15n
  * tells once when a deadline nears.
  *
  * What is in flight for an order is the lane's to end.
+ *
+ * @throws what kept it from seeing whether drafts without a payer are paid,
+ * once all others are done.
  */
 export async function expireDue(
   context: OrdersContext,
   watch: Watch,
 ): Promise<void> {
-  const { scope, heads } = watch
-  const until = heads.latest.timestamp
+  const { latest } = watch.heads
+  let paid: PromiseSettledResult<void> | undefined
   // Every row of a page gets a later look or none, so pages come to an end.
   for (;;) {
-    const files = await context.store.read(async (tables) => {
-      const orders = await tables.orders.find({
-        lookDue: scope,
-        until,
-        limit: pageSize,
-      })
-      const ids = orders.map(({ id }) => id)
-      return [...(await readFiles(tables, ids)).values()]
-    })
-    const asked = files.flatMap(({ order, attempts }) => {
-      const attempt = attempts.find(({ number }) => number === order.attempt)
-      return attempt ? [{ order, attempt }] : []
-    })
-    if (!asked.length) return
-    await expirePage(context, watch, asked)
-    if (files.length < pageSize) return
+    const due = await readDue(context, watch)
+    if (!due.length) break
+    const isAsked = due.some(
+      (file) =>
+        !payerOf(file) && lastSecondOf(file.attempt) <= latest.timestamp,
+    )
+    if (isAsked && !paid) {
+      const [seen] = await Promise.allSettled([findPaid(context, watch)])
+      paid = seen
+      continue
+    }
+    const isSeen = paid?.status === 'fulfilled'
+    await expirePage(context, { ...watch, isSeen }, due)
+    if (due.length < pageSize) break
   }
+  if (paid?.status === 'rejected') throw paid.reason
+}
+
+async function readDue(
+  { store }: OrdersContext,
+  { scope, heads }: Watch,
+): Promise<OrderAttempt[]> {
+  const until = heads.latest.timestamp
+  const files = await store.read(async (tables) => {
+    const lookDue = { lookDue: scope, until, limit: pageSize }
+    const orders = await tables.orders.find(lookDue)
+    return readFiles(
+      tables,
+      orders.map(({ id }) => id),
+    )
+  })
+  return [...files.values()].flatMap(({ order, attempts }) => {
+    const attempt = attempts.find(({ number }) => number === order.attempt)
+    return attempt ? [{ order, attempt }] : []
+  })
 }
 
 async function expirePage(
   context: OrdersContext,
-  watch: Watch,
+  watch: DueWatch,
   due: readonly OrderAttempt[],
 ): Promise<void> {
   const judged = await judgeDue(context, watch, due)
@@ -89,65 +105,6 @@ async function expirePage(
 
 const eraseFinal: Step = (file) =>
   file.order.grade === 'finalized' ? eraseSecrets(file) : noChanges()
-
-type Judged = { order: OrderRecord; evidence: Evidence | undefined }
-
-/** Both looks are at blocks named by number, the final one besides. */
-async function judgeDue(
-  context: OrdersContext,
-  { client, scope, heads: { latest, finalized } }: Watch,
-  due: readonly OrderAttempt[],
-): Promise<Judged[]> {
-  const isOver = (file: OrderAttempt, time: bigint) =>
-    lastSecondOf(file.attempt) <= time
-  const over = due.filter((file) => isOver(file, latest.timestamp))
-  const [now, before] = await Promise.all([
-    findOpen(client, scope, over, latest.number),
-    finalized &&
-      findOpen(
-        client,
-        scope,
-        over.filter((file) => isOver(file, finalized.timestamp)),
-        finalized.number,
-      ),
-  ])
-  const judge = async (file: OrderAttempt): Promise<Evidence | undefined> => {
-    const { order, attempt } = file
-    const { nonce } = attempt
-    const { number: block, timestamp } = latest
-    const payer = attempt.payer ?? order.payer
-    if (now.spent.has(nonce))
-      // One order that cannot be explained must not keep the others waiting.
-      return findEvidence(client, { ...file, block }).catch((error) => {
-        const about = { ...scope, orderId: order.id }
-        observeFailure(context, 'watch.failed', { about, error })
-        return undefined
-      })
-    // Without a payer there is nobody whose nonce could have been spent.
-    if (payer === undefined) return expiredAt(block, timestamp, true)
-    const finalTime = before?.unused.get(nonce)
-    if (finalized && finalTime !== undefined && isOver(file, finalTime))
-      return expiredAt(finalized.number, finalTime, true)
-    const time = now.unused.get(nonce)
-    return time !== undefined && isOver(file, time)
-      ? expiredAt(block, time, false)
-      : undefined
-  }
-  return Promise.all(
-    due.map(async (file) => ({
-      order: file.order,
-      evidence: over.includes(file) ? await judge(file) : undefined,
-    })),
-  )
-}
-
-function expiredAt(
-  blockNumber: bigint,
-  blockTime: bigint,
-  final: boolean,
-): Evidence {
-  return { kind: 'expired', blockNumber, blockTime, final }
-}
 
 /** Sets the next look of what is not over, and tells of a deadline that nears. */
 function postpone(

@@ -117,6 +117,56 @@ test('a draft without a payer ends with its time, at once and for good', async (
   })
 })
 
+const unknownPayer = {
+  order: { state: 'drafted', payer: undefined },
+  attempt: { payer: undefined, signature: undefined, open: false },
+} as const
+
+test('a draft that is paid at its last moment, by nobody we know, is captured', async () => {
+  const context = contextOf(chain, { policy: { fulfilAt: 'included' } })
+  const look = watcherOf(context)
+  await look()
+  const payment = await draft(chain, {
+    primaryType: 'TransferWithAuthorization',
+  })
+  const paid = await putOrder(context, payment, unknownPayer)
+  const unpaid = await putOrder(context, await draft(chain), unknownPayer)
+  await mined(chain, capturePayment(chain.clients.relayer, { payment }))
+  await chain.warp(1000)
+  await look()
+  expect(await orderOf(context, paid)).toMatchObject({
+    state: 'captured',
+    payer: payment.message.from,
+    unexpected: false,
+  })
+  expect(await typesOf(context, paid)).toEqual(['captured', 'fulfil'])
+  expect((await orderOf(context, unpaid)).state).toBe('expired')
+})
+
+test('a draft without a payer waits for its end while nobody can see who paid', async () => {
+  let isBroken = false
+  const { client } = fakeNode(chain, async ({ method }, forward) => {
+    if (isBroken && method === 'eth_getLogs')
+      throw rpcError(-32602, 'not today')
+    return forward()
+  })
+  const tokens = [{ client, token: chain.token }]
+  const context = contextOf(chain, { tokens })
+  const look = watcherOf(context)
+  await look()
+  const unknown = await putOrder(context, await draft(chain), unknownPayer)
+  const known = await putOrder(context, await draft(chain))
+  await chain.warp(1000)
+  isBroken = true
+  await expect(look()).rejects.toThrow('not today')
+  expect((await orderOf(context, unknown)).state).toBe('drafted')
+  expect((await orderOf(context, known)).state).toBe('expired')
+  isBroken = false
+  await chain.warp(20)
+  await look()
+  expect((await orderOf(context, unknown)).state).toBe('expired')
+})
+
 test('what spent a nonce is found when the window ends', async () => {
   const context = contextOf(chain)
   const { merchant, relayer } = chain.clients
