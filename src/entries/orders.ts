@@ -49,6 +49,7 @@ export type {
 export type {
   ChainHealth,
   LaneHealth,
+  LaneLease,
   OrdersHealth,
   ScopeHealth,
 } from '../orders/readHealth.js'
@@ -74,6 +75,7 @@ export type {
   AttemptRecord,
   EventQuery,
   EventRecord,
+  HeldLease,
   JsonObject,
   Lane,
   Lease,

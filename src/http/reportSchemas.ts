@@ -99,6 +99,13 @@ function healthSchema(): z.ZodType {
         gasPrice: decimalSchema().optional(),
         openTransactions: z.int(),
         nextNonce: z.int(),
+        lease: z
+          .strictObject({
+            owner: z.string(),
+            thisInstance: z.boolean(),
+            until: decimalSchema(),
+          })
+          .optional(),
         fault,
       }),
     ),

@@ -55,13 +55,26 @@ export type LaneHealth = {
   openTransactions: number
   /** Lowest account nonce no transaction of ours has. */
   nextNonce: number
+  /** Who works on it; absent while nobody does. */
+  lease: LaneLease | undefined
   /** What is wrong with the node. */
   fault: string | undefined
 }
 
+/** The right of one instance to work on a lane. */
+export type LaneLease = {
+  /** Names one instance of one process. */
+  owner: string
+  /** It is the instance that was asked. */
+  thisInstance: boolean
+  /** Unix milliseconds of the database's clock. */
+  until: bigint
+}
+
 /**
- * Reads how things stand: orders by state, lanes with what they have for gas,
- * and how far each recipient is reconciled. Holds no credential.
+ * Reads how things stand: orders by state, lanes with what they have for gas
+ * and who works on them, and how far each recipient is reconciled. Holds no
+ * credential.
  *
  * A node that does not answer is part of the answer, and no error.
  */
@@ -140,7 +153,7 @@ function faultOf(error: unknown): string {
 }
 
 async function readKept(
-  { scopes }: OrdersContext,
+  { scopes, owner }: OrdersContext,
   tables: StoreReader,
   wallets: readonly OrderWallet[],
 ): Promise<{
@@ -163,10 +176,12 @@ async function readKept(
   for (const { lane } of wallets) {
     const open = await tables.transactions.find({ openIn: lane })
     const value = readLaneValue(await tables.getValue(laneKey(lane)))
+    const held = await tables.getLease(laneKey(lane))
     lanes.push({
       ...lane,
       openTransactions: open.length,
       nextNonce: value.nextNonce,
+      lease: held && { ...held, thisInstance: held.owner === owner },
     })
   }
   return {

@@ -15,6 +15,11 @@ export const postgresDialect: SqlDialect = {
     end: '',
   },
   clock: '(extract(epoch from clock_timestamp()) * 1000)::int8',
+  // Whoever comes later has a higher number, and waits for nobody to count.
+  newFence: 'txid_current()',
+  turn: (name) =>
+    sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,
+  countsFences: false,
   locksRows: true,
   cell: (kind, index) => {
     const text = `(value ->> ${index})`

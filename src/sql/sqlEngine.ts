@@ -23,6 +23,12 @@ export type SqlDialect = {
   }
   /** Unix milliseconds of the database's clock, at the time of asking. */
   readonly clock: string
+  /** A number no fence of a lease that is gone has reached. */
+  readonly newFence: string
+  /** Where that is read from, by one after the other who name the same. */
+  turn(name: string): RawBuilder<unknown>
+  /** It comes from a counter of those fences, which has to be kept. */
+  readonly countsFences: boolean
   /** Readers see only what writers wait for each other to write. */
   readonly locksRows: boolean
   /** A member of a row, out of the row's JSON `value`. */

@@ -1,12 +1,18 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { LeaseLostError } from '../store/errors.js'
-import type { Lease, PaymentStore } from '../store/types.js'
+import type { HeldLease, Lease, PaymentStore } from '../store/types.js'
 import type { SqlDialect, SqlSession } from './sqlEngine.js'
+
+/** Most leases that are swept away at once. */
+const sweepSize = 1000
+
+/** Milliseconds after its end for which an abandoned lease is left alone. */
+const sweepAfter = 86_400_000n
 
 /** Takes a lease that is free or has run out, or prolongs one's own. */
 export async function takeSqlLease(
   session: SqlSession,
-  { clock }: SqlDialect,
+  { clock, newFence, turn }: SqlDialect,
   { key, owner, milliseconds }: Parameters<PaymentStore['takeLease']>[0],
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
@@ -18,13 +24,16 @@ export async function takeSqlLease(
     returning fence`
   const take = sql<{ fence: bigint }>`
     insert into leases (key, owner, fence, expires)
-    values (${key}, ${owner}, 1, ${until})
+    select ${key}, ${owner}, ${sql.raw(newFence)}, ${until}
+    ${turn(`lease ${key}`)} where true
     on conflict (key) do update set
       owner = excluded.owner,
       expires = excluded.expires,
-      fence = leases.fence + case
-        when leases.owner = excluded.owner and leases.expires > ${now} then 0
-        else 1
+      fence = case
+        when leases.owner = excluded.owner and leases.expires > ${now}
+          then leases.fence
+        when leases.fence < excluded.fence then excluded.fence
+        else leases.fence + 1
       end
     where leases.owner = excluded.owner or leases.expires <= ${now}
     returning fence`
@@ -33,18 +42,63 @@ export async function takeSqlLease(
   return given && { key, owner, fence: BigInt(given.fence) }
 }
 
-/** Lets a lease run out at once; its fence is never given again. */
+/** Forgets a lease; its fence is never given again. */
 export async function releaseSqlLease(
   session: SqlSession,
+  dialect: SqlDialect,
   { key, owner, fence }: Lease,
 ): Promise<void> {
-  await session
-    .updateTable('leases')
-    .set({ expires: 0n })
+  const mine = sql`key = ${key} and owner = ${owner} and fence = ${fence}`
+  await forgetLeases(session, dialect, mine)
+}
+
+/** Forgets some of the leases that nobody gave back and nobody took since. */
+export async function sweepSqlLeases(
+  session: SqlSession,
+  dialect: SqlDialect,
+): Promise<void> {
+  const isOver = sql`expires < ${sql.raw(dialect.clock)} - ${sweepAfter}`
+  const skip = sql.raw(dialect.locksRows ? 'for update skip locked' : '')
+  const some = sql`${isOver} and key in
+    (select key from leases where ${isOver} limit ${sweepSize} ${skip})`
+  await forgetLeases(session, dialect, some)
+}
+
+/**
+ * Whoever still holds one of these writes no more, as no row has its fence; and
+ * none will: what `newFence` gives next is above all that are gone.
+ */
+async function forgetLeases(
+  session: SqlSession,
+  { countsFences }: SqlDialect,
+  which: RawBuilder<unknown>,
+): Promise<void> {
+  const gone = sql<{ fence: bigint }>`
+    delete from leases where ${which} returning fence`
+  const { rows } = await gone.execute(session)
+  if (!countsFences || rows.length === 0) return
+  const highest = rows.reduce(
+    (most, { fence }) => (fence > most ? fence : most),
+    0n,
+  )
+  await sql`insert into counters (name, last) values ('fences', ${highest})
+    on conflict (name) do update set last = excluded.last
+    where counters.last < excluded.last`.execute(session)
+}
+
+/** Who holds a lease by now. */
+export async function readSqlLease(
+  session: SqlSession,
+  { clock }: SqlDialect,
+  key: string,
+): Promise<HeldLease | undefined> {
+  const [held] = await session
+    .selectFrom('leases')
+    .select(['owner', 'expires'])
     .where('key', '=', key)
-    .where('owner', '=', owner)
-    .where('fence', '=', fence)
+    .where('expires', '>', sql.raw<bigint>(clock))
     .execute()
+  return held && { owner: held.owner, until: BigInt(held.expires) }
 }
 
 /**

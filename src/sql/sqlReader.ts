@@ -6,6 +6,7 @@ import {
   findProofs,
   findTransactions,
 } from './sqlFinds.js'
+import { readSqlLease } from './sqlLeases.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
 import {
   attemptTable,
@@ -18,6 +19,7 @@ import type { SqlUnit } from './sqlUnit.js'
 
 /** Everything kept, as one unit of work sees it. */
 export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
+  const { session, dialect } = finder
   const see = <row extends VersionedRow>(
     table: SqlTable<row>,
     find: () => Promise<row[]>,
@@ -45,6 +47,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     events: { find: (query) => unit.run(() => findEvents(finder, query)) },
     getValue: (key) =>
       unit.run(async () => parseValue(await readValue(finder, key))),
+    getLease: (key) => unit.run(() => readSqlLease(session, dialect, key)),
   }
 }
 

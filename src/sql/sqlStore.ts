@@ -4,7 +4,12 @@ import { type Migration, migrate, migrations } from './migrations.js'
 import { type SeenRows, seenRows } from './seenRows.js'
 import type { SqlEngine, SqlSession } from './sqlEngine.js'
 import { mayRunAgain, SqlFault } from './sqlFault.js'
-import { checkSqlLease, releaseSqlLease, takeSqlLease } from './sqlLeases.js'
+import {
+  checkSqlLease,
+  releaseSqlLease,
+  sweepSqlLeases,
+  takeSqlLease,
+} from './sqlLeases.js'
 import { sqlReader } from './sqlReader.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
@@ -22,7 +27,11 @@ export function createSqlStore(
     runPatiently(engine, () => runUnit(engine, mode, { work, seen }))
   const prepare = async () => {
     await run('read', (session) => engine.assertDurable(session))
-    await run('write', (session) => migrate(session, engine, steps))
+    await run('write', async (session) => {
+      await migrate(session, engine, steps)
+      // Who dies leaves leases behind, and who starts clears them away.
+      await sweepSqlLeases(session, engine.dialect)
+    })
     const identity = await run('read', (session) => engine.identify(session))
     return { identity }
   }
@@ -61,7 +70,7 @@ export function createSqlStore(
     },
     releaseLease: async (lease) => {
       await open()
-      await run('write', (session) => releaseSqlLease(session, lease))
+      await run('write', (session) => releaseSqlLease(session, dialect, lease))
     },
     ...(engine.onChange && { onChange: engine.onChange }),
     close: engine.close,

@@ -14,6 +14,10 @@ export const sqliteDialect: SqlDialect = {
     end: ' strict',
   },
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
+  newFence: `(select coalesce(max(last), 0) + 1 from counters
+    where name = 'fences')`,
+  turn: () => sql``,
+  countsFences: true,
   // A unit of work that writes excludes all others.
   locksRows: false,
   cell: (kind, index) => {

@@ -1,30 +1,40 @@
 import { LeaseLostError } from './errors.js'
-import type { Lease, PaymentStore } from './types.js'
+import type { HeldLease, Lease, PaymentStore } from './types.js'
 
 /** Leases of one process, by its own clock. */
 export function memoryLeases(): {
   take(wanted: Parameters<PaymentStore['takeLease']>[0]): Lease | undefined
   release(lease: Lease): void
+  find(key: string): HeldLease | undefined
   /** @throws {@link LeaseLostError} when it is not the newest of its key. */
   check(lease: Lease): void
 } {
   const leases = new Map<string, Lease & { until: number }>()
+  // One count for all keys: those that are given back leave nothing behind.
+  let lastFence = 0n
   const isNewest = ({ key, owner, fence }: Lease) => {
     const held = leases.get(key)
     return held?.owner === owner && held.fence === fence
   }
+  const findHeld = (key: string, now: number) => {
+    const held = leases.get(key)
+    return held && held.until > now ? held : undefined
+  }
   return {
     take: ({ key, owner, milliseconds }) => {
       const now = Date.now()
-      const held = leases.get(key)
-      const isHeld = held !== undefined && held.until > now
-      if (isHeld && held.owner !== owner) return undefined
-      const fence = (held?.fence ?? 0n) + (isHeld ? 0n : 1n)
+      const held = findHeld(key, now)
+      if (held && held.owner !== owner) return undefined
+      const fence = held?.fence ?? ++lastFence
       leases.set(key, { key, owner, fence, until: now + milliseconds })
       return { key, owner, fence }
     },
     release: (lease) => {
-      if (isNewest(lease)) leases.set(lease.key, { ...lease, until: 0 })
+      if (isNewest(lease)) leases.delete(lease.key)
+    },
+    find: (key) => {
+      const held = findHeld(key, Date.now())
+      return held && { owner: held.owner, until: BigInt(held.until) }
     },
     check: (lease) => {
       if (!isNewest(lease)) throw new LeaseLostError({ key: lease.key })

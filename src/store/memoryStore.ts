@@ -50,7 +50,10 @@ export function memoryStore(
     const seen = state
     seen.readers++
     try {
-      return await work(readStages(stageTables(seen.tables)))
+      return await work({
+        ...readStages(stageTables(seen.tables)),
+        getLease: async (key) => leases.find(key),
+      })
     } finally {
       seen.readers--
     }

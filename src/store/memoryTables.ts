@@ -98,7 +98,9 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
 }
 
 /** Answers queries from tables and what was changed in them so far. */
-export function readStages(stages: MemoryStages): StoreReader {
+export function readStages(
+  stages: MemoryStages,
+): Omit<StoreReader, 'getLease'> {
   const { orders, attempts, transactions, proofs, events, values } = stages
   return {
     orders: {

@@ -93,7 +93,7 @@ export type AttemptRecord = Pick<Scope, 'chainId' | 'token'> & {
   signedBefore: bigint | undefined
   /** Keccak-256 of the held signature, to know the same one again. */
   signatureHash: Hash | undefined
-  /** Latest `validBefore` of all signatures that were accepted. */
+  /** Latest `validBefore` of what was accepted, or offered before. */
   spendableUntil: bigint | undefined
   /** Token units. */
   value: bigint
@@ -173,6 +173,13 @@ export type EventRecord = Scope & {
 
 /** The right to work on something alone, for a while. */
 export type Lease = { key: string; owner: string; fence: bigint }
+
+/** Who has such a right by now. */
+export type HeldLease = {
+  owner: string
+  /** Unix milliseconds of the database's clock. */
+  until: bigint
+}
 
 /** Which orders are meant, in one of these ways. */
 export type OrderQuery =
@@ -278,6 +285,8 @@ export type StoreReader = {
   events: Reader<EventRecord, EventQuery>
   /** A setting, a cursor or the state of a lane; JSON. */
   getValue(key: string): Promise<JsonObject | undefined>
+  /** Who holds a lease; `undefined` when nobody does by the database's clock. */
+  getLease(key: string): Promise<HeldLease | undefined>
 }
 
 /** One unit of work: all of it happens, or nothing. */
@@ -327,8 +336,8 @@ export type PaymentStore = {
    * it should have no effect elsewhere.
    *
    * @param options.lease the right this is written under.
-   * @throws {@link LeaseLostError} when someone else has taken the lease since;
-   * then nothing is kept.
+   * @throws {@link LeaseLostError} when the lease was given back, or someone
+   * else has taken it since; then nothing is kept.
    */
   write<result>(
     work: (store: StoreWriter) => Promise<result>,
@@ -337,7 +346,8 @@ export type PaymentStore = {
   /**
    * Takes a lease that is free or has run out, by the clock of the database,
    * or prolongs one's own. `undefined` when someone else holds it. The fence
-   * rises whenever the owner changes or the lease had run out.
+   * rises whenever the owner changes or the lease was over, and none is given
+   * twice for a key, whatever the store has forgotten.
    */
   takeLease(parameters: {
     key: string
@@ -345,7 +355,10 @@ export type PaymentStore = {
     owner: string
     milliseconds: number
   }): Promise<Lease | undefined>
-  /** Lets others take it at once; one that is lost already is let be. */
+  /**
+   * Lets others take it at once, and forgets it: nothing is kept for a key that
+   * nobody works on. One that is lost already is let be.
+   */
   releaseLease(lease: Lease): Promise<void>
   /** Calls back when someone else may have written; a hint, never a promise. */
   onChange?(listener: () => void): () => void

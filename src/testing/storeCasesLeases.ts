@@ -140,6 +140,61 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'no fence is given twice, not even to the owner who gave it back',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const given: Lease[] = []
+        for (const owner of ['one', 'one', 'two', 'one', 'two', 'two']) {
+          const wanted = { key, owner, milliseconds: long }
+          const lease = await mustTake(owner === 'one' ? store : other, wanted)
+          const last = given.at(-1)
+          expectSame('A higher fence', lease.fence > (last?.fence ?? 0n), true)
+          if (last) await expectLost(store, last)
+          given.push(lease)
+          await other.releaseLease(lease)
+        }
+        for (const lease of given) await expectLost(other, lease)
+      }),
+  },
+  {
+    name: 'who holds a lease can be read, and until when, as long as it is held',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const other = await openAnother()
+        const key = drawId()
+        const look = () => other.read((it) => it.getLease(key))
+        expectSame('Before', await look(), undefined)
+        const mine = { key, owner: 'one', milliseconds: long }
+        await mustTake(store, mine)
+        const first = await look()
+        expectSame('Its owner', first?.owner, 'one')
+        const lease = await mustTake(store, { ...mine, milliseconds: 2 * long })
+        const later = await look()
+        const gained = Number((later?.until ?? 0n) - (first?.until ?? 0n))
+        // Clocks count whole milliseconds, and not all of them the same ones.
+        expectSame('Prolonged', gained >= long - 10 && gained < 2 * long, true)
+        const elsewhere = other.read((it) => it.getLease(drawId()))
+        expectSame('Another key', await elsewhere, undefined)
+        await store.releaseLease(lease)
+        expectSame('Given back', await look(), undefined)
+        await mustTake(other, { key, owner: 'two', milliseconds: long })
+        expectSame('The next owner', (await look())?.owner, 'two')
+      }),
+  },
+  {
+    name: 'nobody is said to hold a lease that has run out',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const key = drawId()
+        await mustTake(store, { key, owner: 'one', milliseconds: 1 })
+        await wait(100)
+        const held = await store.read((it) => it.getLease(key))
+        expectSame('After its end', held, undefined)
+      }),
+  },
+  {
     name: 'nobody gives back the lease of someone else',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {

@@ -2,6 +2,7 @@ import type { SignedCancellation } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import type { Hex } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { laneKey } from '../../src/lanes/laneState.js'
 import { revoke } from './desk.js'
 import {
   type Drafted,
@@ -183,6 +184,24 @@ test('record and chain are compared over HTTP', async () => {
     suspended: false,
     lanes: [{ account: desk.seller, openTransactions: 0 }],
   })
+})
+
+test('the health of a lane names who works on it, and until when', async () => {
+  const own = await openDesk(chain)
+  const lane = { chainId: 31337, account: own.seller }
+  await own.store.takeLease({
+    ...{ key: laneKey(lane), owner: 'another', milliseconds: 600_000 },
+  })
+  const { body } = await own.ask('GET /merchant/health')
+  expect(body.lanes).toMatchObject([
+    {
+      lease: {
+        owner: 'another',
+        thisInstance: false,
+        until: expect.stringMatching(/^\d{13}$/),
+      },
+    },
+  ])
 })
 
 test('orders are listed by state and payer, page by page', async () => {

@@ -5,7 +5,14 @@ import { getBalance, getBlock } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { fakeNode, fundedAccount, newAccount, rpcError } from './desk.js'
 import { startEndpoint } from './endpoint.js'
-import { eventsOf, openShop, pay, shows, storedOrder } from './shop.js'
+import {
+  eventsOf,
+  openShop,
+  pay,
+  type Shop,
+  shows,
+  storedOrder,
+} from './shop.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -129,6 +136,7 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         gasPrice: expect.any(BigInt),
         openTransactions: 0,
         nextNonce: 0,
+        lease: undefined,
         fault: undefined,
       },
     ],
@@ -138,6 +146,35 @@ test('health shows orders, lanes and how far the chain was read', async () => {
   const later = (await shop.orders.health()).scopes[0]
   expect(later).toMatchObject({ ...scope, lag: 3n })
   expect(later?.reconciledTo).toBeGreaterThanOrEqual(head.number)
+})
+
+test('health says who works on a lane, to each instance whether it is that one', async () => {
+  const shop = await openShop(chain, { policy: { pollingInterval: 20 } })
+  const account = await fundedAccount(chain)
+  const own = { store: shop.store, sellers: [account] }
+  const [mine, twin] = [await openShop(chain, own), await openShop(chain, own)]
+  const leaseOf = async ({ orders }: Shop) =>
+    (await orders.health()).lanes[0]?.lease
+  const began = BigInt(Date.now())
+  const stop = new AbortController()
+  const running = mine.orders.run({ signal: stop.signal })
+  await expect
+    .poll(() => leaseOf(mine), { timeout: 20_000 })
+    .toEqual({
+      owner: expect.stringMatching(/^[0-9a-f]{32}$/),
+      thisInstance: true,
+      until: expect.any(BigInt),
+    })
+  const [seen, told] = [await leaseOf(mine), await leaseOf(twin)]
+  expect(told).toMatchObject({ owner: seen?.owner, thisInstance: false })
+  expect(seen?.until).toBeGreaterThan(began)
+  // Nobody works on the lane of the other recipient, and no word of this one.
+  expect((await shop.orders.health()).lanes).toMatchObject([
+    { account: shop.seller, lease: undefined },
+  ])
+  stop.abort()
+  await running
+  expect(await leaseOf(twin)).toBeUndefined()
 })
 
 test('a node that is down is a fault in the health, and no more', async () => {

@@ -91,7 +91,7 @@ test.each(places)(
       watch: dumped.setting.watch,
     })
     const lease = { key: 'watch', owner: 'later', milliseconds: 1_000 }
-    expect(await store.takeLease(lease)).toMatchObject({ fence: 2n })
+    expect((await store.takeLease(lease))?.fence).toBeGreaterThan(1n)
     await store.write(async (it) => {
       await it.orders.insert([sampleOrder(scope, { id: 'next' })])
       await it.events.append([dumped.event])

@@ -156,7 +156,7 @@ test('a lease is not taken under the hands of who writes under it', async () => 
     by: 'left',
   })
   await unit
-  expect(taken).toEqual({ key: 'lane', owner: 'right', fence: 2n })
+  expect(taken?.fence).toBeGreaterThan(lease?.fence ?? 0n)
   await expect(
     left.write((it) => it.setValue('written', { by: 'nobody' }), { lease }),
   ).rejects.toThrow(LeaseLostError)
@@ -219,7 +219,7 @@ test('one connection whose session is wiped after each transaction is enough', a
   expect(seen).toEqual([{ drafted: 20 }, 20])
   expect(
     await store.takeLease({ key: 'a', owner: 'a', milliseconds: 1 }),
-  ).toEqual({ key: 'a', owner: 'a', fence: 1n })
+  ).toEqual({ key: 'a', owner: 'a', fence: expect.any(BigInt) })
 })
 
 test('a pool that reads numbers its own way changes no amount', async () => {
@@ -376,13 +376,19 @@ test('a user without rights to make tables works with those that are there', asy
   await database.ask(
     `create role clerk login password 'clerk';
       grant usage on schema ruled to clerk;
-      grant select, insert, update on all tables in schema ruled to clerk`,
+      grant select, insert, update on all tables in schema ruled to clerk;
+      grant delete on ruled.leases to clerk`,
     'shop',
   )
   const clerk = connectionString.replace('shop:shop', 'clerk:clerk')
   const store = openStore({ connectionString: clerk, schema: 'ruled' })
   const scope = drawScope()
   await store.write((it) => it.orders.insert([sampleOrder(scope)]))
+  const wanted = { key: 'lane', owner: 'clerk', milliseconds: 60_000 }
+  for (let rounds = 0; rounds < 2; rounds++) {
+    const lease = await store.takeLease(wanted)
+    if (lease) await store.releaseLease(lease)
+  }
   expect(await store.read((it) => it.orders.count([scope]))).toEqual({
     drafted: 1,
   })

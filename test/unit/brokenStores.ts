@@ -1,5 +1,6 @@
 import {
   DuplicateRecordError,
+  type HeldLease,
   type Lease,
   memoryStore,
 } from 'countersign/orders'
@@ -537,6 +538,7 @@ export const brokenStores: readonly {
             ...orders,
             count: (scopes) => store.read((it) => it.orders.count(scopes)),
           },
+          getLease: (key) => store.read((it) => it.getLease(key)),
         })
       },
     })),
@@ -746,6 +748,60 @@ export const brokenStores: readonly {
     make: inStore(() => ({ releaseLease: async () => undefined })),
     fails: [
       'a lease that was given back is free at once, under a higher fence',
+    ],
+  },
+  {
+    defect: 'fences begin again once a lease is given back',
+    make: () => {
+      const taken = new Map<string, Lease>()
+      const given = new Map<string, bigint>()
+      return inStore((store) => ({
+        takeLease: async (wanted) => {
+          const lease = await store.takeLease(wanted)
+          if (!lease) return undefined
+          const before = taken.get(lease.key)
+          const isNew = before?.fence !== lease.fence
+          const fence = (given.get(lease.key) ?? 0n) + (isNew ? 1n : 0n)
+          taken.set(lease.key, lease)
+          given.set(lease.key, fence)
+          return { ...lease, fence }
+        },
+        releaseLease: async (lease) => {
+          if (given.get(lease.key) !== lease.fence) return
+          given.delete(lease.key)
+          await store.releaseLease(taken.get(lease.key) ?? lease)
+        },
+        write: (work, { lease } = {}) => {
+          const held = lease && taken.get(lease.key)
+          const isHeld =
+            held?.owner === lease?.owner &&
+            lease?.fence === given.get(lease?.key ?? '')
+          return store.write(work, { lease: isHeld ? held : lease })
+        },
+      }))()
+    },
+    fails: ['no fence is given twice, not even to the owner who gave it back'],
+  },
+  {
+    defect: 'who held a lease last is said to hold it',
+    make: () => {
+      const taken = new Map<string, HeldLease>()
+      return inStore((store) => ({
+        takeLease: async (wanted) => {
+          const lease = await store.takeLease(wanted)
+          const until = BigInt(Date.now() + wanted.milliseconds)
+          if (lease) taken.set(lease.key, { owner: lease.owner, until })
+          return lease
+        },
+        read: (work) =>
+          store.read((it) =>
+            work({ ...it, getLease: async (key) => taken.get(key) }),
+          ),
+      }))()
+    },
+    fails: [
+      'who holds a lease can be read, and until when, as long as it is held',
+      'nobody is said to hold a lease that has run out',
     ],
   },
 ]

@@ -23,10 +23,11 @@ export const inStore =
     return () => store
   }
 
+/** What a unit of work and a read have in common. */
+type Finds = Omit<StoreReader, 'getLease'>
+
 /** Wrong in what it finds, inside a unit of work and outside. */
-export const inFinds = (
-  twist: (reader: StoreReader) => Partial<StoreReader>,
-): Broken =>
+export const inFinds = (twist: (reader: Finds) => Partial<Finds>): Broken =>
   inStore((store) => ({
     read: (work) => store.read((it) => work({ ...it, ...twist(it) })),
     write: (work, options) =>
