@@ -81,6 +81,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     close: async () => {
       isClosed = true
       await commits.end()
+      await moveLogIn(idle[0])
       await Promise.all(idle.splice(0).map((it) => it.destroy()))
     },
   }
@@ -89,6 +90,15 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
 async function prepareConnection(session: SqlSession): Promise<void> {
   await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
   await sql`pragma synchronous = full`.execute(session)
+}
+
+/** Whoever copies the file finds all in it, as far as nobody else is using it. */
+async function moveLogIn(session: SqlSession | undefined): Promise<void> {
+  // Not done here, it is done by the next who writes.
+  if (session)
+    await sql`pragma wal_checkpoint(truncate)`
+      .execute(session)
+      .catch(() => undefined)
 }
 
 async function assertDurable(session: SqlSession): Promise<void> {

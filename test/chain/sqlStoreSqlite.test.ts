@@ -115,6 +115,22 @@ test('a copy of a file has an identity of its own, the file keeps its own', asyn
   expect(await identify(file)).not.toBe(first)
 })
 
+test('a closed store is whole in its one file, also while another reads it', async () => {
+  const [file, copy] = [newFile(), newFile()]
+  const [store, other] = [sqliteStore({ file }), sqliteStore({ file })]
+  await store.open()
+  await other.open()
+  await store.write((it) => it.setValue('a', { is: 'kept' }))
+  expect(await other.read((it) => it.getValue('a'))).toEqual({ is: 'kept' })
+  await store.close()
+  copyFileSync(file, copy)
+  await other.close()
+  const copied = sqliteStore({ file: copy })
+  await copied.open()
+  expect(await copied.read((it) => it.getValue('a'))).toEqual({ is: 'kept' })
+  await copied.close()
+})
+
 test('only a file on disk is taken, and one that can be made', async () => {
   for (const file of ['', ':memory:', 'file:orders.db?mode=memory'])
     expect(() => sqliteStore({ file })).toThrow(StoreError)
