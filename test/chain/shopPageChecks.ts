@@ -64,13 +64,34 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   const seen: string[] = []
   for (let steps = 0; steps < 60; steps += 1) {
     await page.keyboard.press('Tab')
-    const focused = await page.evaluate(() => {
-      const { activeElement } = document
-      const label = activeElement?.getAttribute('aria-label')
-      return label ?? activeElement?.textContent?.trim() ?? ''
-    })
+    const focused = (await readFocused(page)) ?? ''
     if (name.test(focused)) return
     seen.push(focused.slice(0, 40))
   }
   throw new Error(`The Tab key led to nothing like ${name}, but: ${seen}`)
+}
+
+/** The names of all that the Tab key leads to, from the top of the page on. */
+export async function tabStops(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    const { activeElement } = document
+    if (activeElement instanceof HTMLElement) activeElement.blur()
+    document.getSelection()?.collapse(document.body, 0)
+  })
+  const stops: string[] = []
+  for (;;) {
+    await page.keyboard.press('Tab')
+    const name = await readFocused(page)
+    if (name === undefined) return stops
+    stops.push(name)
+  }
+}
+
+/** The name of what has the focus, if something has it. */
+function readFocused(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => {
+    const { activeElement: element, body } = document
+    if (!element || element === body) return undefined
+    return element.getAttribute('aria-label') ?? element.textContent?.trim()
+  })
 }
