@@ -89,6 +89,7 @@ async function renewAttempt(
   const told = tellRenewal(context, found, attempt, {
     // What is held ends when it did.
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
+    ...(isHeld ? { deadline: order.deadline } : {}),
   })
   await writeChanges(tables, {
     ...noChanges(),

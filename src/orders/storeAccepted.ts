@@ -184,7 +184,7 @@ function duesOf(
   { policy }: OrdersContext,
   { wish, sendDue }: OrderRecord,
   { validBefore }: AttemptRecord,
-): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'reason'> {
+): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
   const near = validBefore - policy.deadlineNear
   const byPolicy = {
     manual: undefined,
@@ -194,6 +194,7 @@ function duesOf(
   return {
     sendDue: wish === 'capture' ? sendDue : byPolicy,
     lookDue: near,
+    deadline: validBefore,
     reason: undefined,
   }
 }
