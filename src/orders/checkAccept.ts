@@ -1,4 +1,5 @@
 import { type Hash, keccak256 } from 'viem'
+import { redact } from '../base/redact.js'
 import { tokenSignature } from '../base/signature.js'
 import type { SignedPayment, TokenDomain } from '../base/types.js'
 import { numberWord } from '../base/words.js'
@@ -100,7 +101,7 @@ function checkAgainst(
   if (!isSameDomain(payment.domain, domain))
     return {
       reason: 'wrongDomain',
-      details: { found: payment.domain, expected: domain },
+      details: { found: redactDomain(payment.domain), expected: domain },
     }
   return payment.message.value === message.value
     ? undefined
@@ -108,6 +109,11 @@ function checkAgainst(
         reason: 'wrongAmount',
         details: { value: payment.message.value, expected: message.value },
       }
+}
+
+/** Its names are free text, in which anything may have been put. */
+function redactDomain({ name, version, ...rest }: TokenDomain): TokenDomain {
+  return { name: redact(name), version: redact(version), ...rest }
 }
 
 function isSameDomain(one: TokenDomain, other: TokenDomain): boolean {

@@ -154,6 +154,10 @@ test.each<[string, (signed: SignedPayment) => object]>([
   ['wrongPrimaryType', () => ({ primaryType: 'TransferWithAuthorization' })],
   ['wrongDomain', ({ domain }) => ({ domain: { ...domain, name: 'USDC' } })],
   [
+    'wrongDomain',
+    ({ domain, signature }) => ({ domain: { ...domain, name: signature } }),
+  ],
+  [
     'wrongNonce',
     ({ message }) => ({
       message: { ...message, nonce: `0x${'1'.repeat(64)}` },
