@@ -129,7 +129,8 @@ function settleCapture(
   // What was fulfilled is owed, whatever was given up for lost since.
   const isGivenUp =
     order.fulfilled === undefined &&
-    ['voided', 'expired', 'canceled'].includes(order.state)
+    (['voided', 'expired', 'canceled'].includes(order.state) ||
+      (order.state === 'consumed' && order.wish === 'void'))
   const unexpected = order.unexpected || isGivenUp
   const moved = moveOrder(
     order,
@@ -162,6 +163,10 @@ function refundOf(
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
+/** What is given up stays so when a reorganization takes back what ended it. */
+const keptWish = ({ state, wish }: OrderRecord): OrderRecord['wish'] =>
+  state === 'voided' || wish === 'void' ? 'void' : undefined
+
 function settleCancel(
   file: OrderFile,
   proof: Omit<ProofRecord, 'version'>,
@@ -187,7 +192,7 @@ function settleCancel(
       at,
       data: { transactionHash, blockNumber: String(blockNumber) },
     },
-    settledBy(proof),
+    { ...settledBy(proof), wish: keptWish(order) },
   )
   const lost = tellLoss(moved.order, { proofs, at })
   return {
@@ -223,7 +228,7 @@ function settleConsumed(
       grade: 'included',
       sendDue: undefined,
       lookDue: undefined,
-      wish: undefined,
+      wish: keptWish(order),
     },
   )
   const lost = tellLoss(moved.order, { proofs, at })

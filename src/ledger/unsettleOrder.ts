@@ -34,7 +34,8 @@ export function unsettleOrder(
       number === attempt.number &&
       kind === (order.state === 'captured' ? 'capture' : 'cancel'),
   )
-  const to = stateWithout(order, { isOpen, isOurs: ours.length > 0 })
+  const without = { isOpen, isOurs: ours.length > 0 }
+  const to = stateWithout(order, without)
   // As when it was accepted; what the buyer has canceled is asked for by nobody.
   const isDue =
     to === 'stored' &&
@@ -57,7 +58,7 @@ export function unsettleOrder(
       settledBlock: undefined,
       lookDue: isOpen ? lookDue : blockTime,
       sendDue: isDue && policy.capture === 'onAccept' ? 0n : undefined,
-      wish: to === 'capturing' ? 'capture' : undefined,
+      wish: wishWithout(order, to, without),
     },
   )
   return {
@@ -65,7 +66,7 @@ export function unsettleOrder(
     orders: [moved.order],
     attempts: [{ ...attempt, open: blockTime < ends.cancel }],
     // What was given up is sent by nobody, whatever was sent for it before.
-    transactions: isInFlight(moved.order.state) ? reopenLast(ours) : [],
+    transactions: isInFlight(moved.order) ? reopenLast(ours) : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
     events: [moved.event],
   }
@@ -79,18 +80,31 @@ function reopenLast(ours: readonly TransactionRecord[]): TransactionRecord[] {
     .map((sent) => ({ ...sent, open: true }))
 }
 
-function isInFlight(state: OrderRecord['state']): boolean {
-  return state === 'capturing' || state === 'canceling'
+function isInFlight({ state, wish }: OrderRecord): boolean {
+  return state === 'capturing' || state === 'canceling' || wish === 'cancel'
 }
+
+type Without = { isOpen: boolean; isOurs: boolean }
 
 /** Where an order is when nothing has settled it. */
 function stateWithout(
-  { state, unexpected }: OrderRecord,
-  { isOpen, isOurs }: { isOpen: boolean; isOurs: boolean },
+  { state, unexpected, wish }: OrderRecord,
+  { isOpen, isOurs }: Without,
 ): OrderRecord['state'] {
-  if (unexpected) return 'voided'
+  if (unexpected || wish === 'void') return 'voided'
   // The chain is asked at once whether the nonce is unused past the deadline.
   if (!isOpen) return 'stored'
   if (!isOurs) return 'stored'
   return state === 'captured' ? 'capturing' : 'canceling'
+}
+
+/** The buyer's cancellation is sent again whatever the merchant gave up. */
+function wishWithout(
+  { state }: OrderRecord,
+  to: OrderRecord['state'],
+  { isOpen, isOurs }: Without,
+): OrderRecord['wish'] {
+  if (to === 'capturing') return 'capture'
+  const isCanceled = to === 'voided' && state === 'canceled'
+  return isCanceled && isOpen && isOurs ? 'cancel' : undefined
 }

@@ -38,7 +38,7 @@ export function showOrder({
     validAfter: attempt.validAfter,
     validBefore: attempt.validBefore,
     spendableUntil: spendableUntil(attempts),
-    wish: order.wish,
+    wish: isOver(order) ? undefined : order.wish,
     reason: order.reason,
     held: order.held,
     unexpected: order.unexpected,
@@ -56,6 +56,11 @@ export function showOrder({
         ? showCancellation(settled, finality)
         : undefined,
   }
+}
+
+/** A wish that is kept here is for a reorganization only. */
+function isOver({ state }: FoundOrder['order']): boolean {
+  return state === 'canceled' || state === 'consumed'
 }
 
 function spendableUntil(attempts: FoundOrder['attempts']): bigint | undefined {

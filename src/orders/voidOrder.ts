@@ -27,9 +27,9 @@ export async function voidOrder(
     switch (found.order.state) {
       case 'drafted':
       case 'stored':
+      case 'canceling':
         return writeVoid(context, tables, found)
       case 'capturing':
-      case 'canceling':
         return keepWish(tables, found)
       case 'voided':
         return accepted(found)
@@ -46,7 +46,7 @@ async function writeVoid(
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
   // The buyer's cancellation, once it is to be sent, is sent all the same.
-  const isCanceled = order.wish === 'cancel'
+  const isCanceled = order.state === 'canceling' || order.wish === 'cancel'
   const moved = moveOrder(
     order,
     'voided',

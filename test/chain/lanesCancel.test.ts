@@ -1,8 +1,9 @@
 import { cancelPayment, capturePayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import { getBlock } from 'viem/actions'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { sealContextOf } from '../../src/ledger/paymentOf.js'
+import { voidOrder } from '../../src/orders/voidOrder.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type { AttemptRecord, OrderRecord } from '../../src/store/types.js'
 import { draft, fundedAccount, mined, revoke } from './desk.js'
@@ -56,6 +57,18 @@ async function storeShortened(shop: Shop) {
 const newShop = async (policy = {}) =>
   openShop(chain, { account: await fundedAccount(chain), policy })
 
+/** Has the lane worked on, as a worker does, until the test ends. */
+function holdLane({ context, engine }: Shop): void {
+  const [wallet] = context.wallets
+  if (!wallet) throw new Error('no wallet')
+  const hold = new AbortController()
+  const held = engine.hold(wallet.lane, hold.signal, (work) => work())
+  onTestFinished(() => {
+    hold.abort()
+    return held
+  })
+}
+
 const types = async (shop: Shop, orderId: string) =>
   (await rowsOf(shop, [orderId])).events.map(({ type }) => type)
 
@@ -86,7 +99,8 @@ test('the cancellation of a voided order is sent, and the order canceled', async
   expect(await capture(shop, other)).toMatchObject({ status: 'captured' })
   await expect.poll(() => types(shop, orderId)).toContain('canceled')
   const { orders } = await rowsOf(shop, [orderId])
-  expect(orders).toMatchObject([{ state: 'canceled', wish: undefined }])
+  // The wish is for a reorganization that takes the cancellation back.
+  expect(orders).toMatchObject([{ state: 'canceled', wish: 'void' }])
 })
 
 test('a cancellation is sent as long as an older signature can be used', async () => {
@@ -173,6 +187,39 @@ test('a capture that loses to the buyer on chain is canceled, and the payer wait
   expect(await result).toMatchObject({ status: 'rejected', reason: 'canceled' })
   const { orders } = await rowsOf(shop, [open])
   expect(orders).toMatchObject([{ state: 'stored', held: true }])
+})
+
+test('a void during a cancellation that comes to nothing is kept', async () => {
+  const shop = await newShop({ bumpAfter: 3, safetyMargin: 300n })
+  const { orderId, payment } = await storeCanceled(shop)
+  await control.setAutomine(false)
+  holdLane(shop)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  expect(await voidOrder(shop.context, { orderId })).toMatchObject({ ok: true })
+  await control.request({ method: 'anvil_dropAllTransactions' } as never)
+  // Too late to be sent again, and too early for the payment to be dead.
+  const { timestamp } = await getBlock(reader)
+  await chain.warp(Number(payment.message.validBefore - timestamp) - 250)
+  await control.setAutomine(true)
+  await expect
+    .poll(() => types(shop, orderId))
+    .toEqual(['canceling', 'voided', 'cancelRejected'])
+  const { orders, transactions } = await rowsOf(shop, [orderId])
+  expect(orders).toMatchObject([{ state: 'voided', wish: undefined }])
+  expect(transactions.map(({ kind }) => kind)).toEqual(['cancel', 'release'])
+})
+
+test('a void during a cancellation does not stop it', async () => {
+  const shop = await newShop()
+  const { orderId } = await storeCanceled(shop)
+  await control.setAutomine(false)
+  holdLane(shop)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await voidOrder(shop.context, { orderId })
+  await control.mine({ blocks: 1 })
+  await expect
+    .poll(() => types(shop, orderId))
+    .toEqual(['canceling', 'voided', 'canceled'])
 })
 
 test('a void during a capture that dies is applied', async () => {

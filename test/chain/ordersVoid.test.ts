@@ -72,7 +72,6 @@ test('a voided payment can be spent as long as its signature lives', async () =>
 
 test.each<[Fields, string, string | undefined]>([
   [{ state: 'capturing' }, 'captureInFlight', 'void'],
-  [{ state: 'canceling' }, 'captureInFlight', 'void'],
   [{ state: 'capturing', wish: 'cancel' }, 'captureInFlight', 'cancel'],
   [{ state: 'captured' }, 'notOpen', undefined],
   [{ state: 'canceled' }, 'notOpen', undefined],
@@ -91,6 +90,22 @@ test.each<[Fields, string, string | undefined]>([
     state: fields.state,
     wish,
   })
+})
+
+test('what is being canceled is voided at once, and its cancellation goes on', async () => {
+  const { id, signed } = await storedOrder(chain, shop)
+  await setOrder(shop, id, { state: 'canceling', wish: 'cancel' })
+  const { validBefore } = signed.message
+  const verdict = await orders.void({ orderId: id })
+  expect(verdict).toMatchObject({
+    ...{ ok: true, spendableUntil: validBefore },
+    order: { state: 'voided', wish: 'cancel' },
+  })
+  expect(await orders.void({ orderId: id })).toEqual(verdict)
+  expect((await rowsOf(shop, id)).order).toMatchObject({
+    ...{ sendDue: undefined, lookDue: validBefore },
+  })
+  expect(await eventsOf(shop, id)).toEqual(['drafted', 'accepted', 'voided'])
 })
 
 test('a cancellation on its way out survives a void', async () => {

@@ -153,6 +153,59 @@ test('after a fork a cancellation is sent again as long as any signature can be 
   expect(changes.transactions).toEqual([{ ...cancel, open: true }])
 })
 
+test.each([
+  ['sent by us', [{ ...sent, kind: 'cancel' }], 600n, 'cancel'],
+  ['sent by the buyer', [], 600n, undefined],
+  ['sent by us, and over', [{ ...sent, kind: 'cancel' }], 1000n, undefined],
+] as const)(
+  'what was voided before a cancellation %s is voided when a fork takes that back',
+  (_, transactions, blockTime, wish) => {
+    const proof = proofAt(word('9'), 9n, { kind: 'cancel', value: 0n })
+    const { version: __, ...evidence } = proof
+    const voided = { ...order, state: 'voided' as const }
+    const settled = settleOrder(
+      { order: voided, attempt, proofs: [] },
+      { kind: 'cancel', proof: evidence },
+      0n,
+    )
+    const [canceled] = settled.orders
+    if (!canceled) throw new Error('no order')
+    expect(canceled.state).toBe('canceled')
+    const changes = unsettleOrder(
+      { order: canceled, attempt, proofs: [proof] },
+      { ...facts, blockTime, transactions },
+    )
+    expect(changes.orders).toMatchObject([
+      { state: 'voided', wish, sendDue: undefined },
+    ])
+    expect(changes.transactions).toEqual(
+      wish ? transactions.map((row) => ({ ...row, open: true })) : [],
+    )
+  },
+)
+
+test('what was voided and consumed is voided when a fork takes that back, and paid by mistake when it pays', () => {
+  const voided = { ...order, state: 'voided' as const }
+  const evidence = { transactionHash: word('a'), blockNumber: 9n }
+  const [consumed] = settleOrder(
+    { order: voided, attempt, proofs: [] },
+    { kind: 'consumed', ...evidence },
+    0n,
+  ).orders
+  if (!consumed) throw new Error('no order')
+  const file = { order: consumed, attempt, proofs: [] }
+  const changes = unsettleOrder(file, {
+    ...{ ...facts, transactions: [] },
+    policy: { ...policy, capture: 'onAccept' },
+  })
+  expect(changes.orders).toMatchObject([
+    { state: 'voided', wish: undefined, sendDue: undefined },
+  ])
+  const { version: _, ...proof } = proofAt(word('b'), 9n)
+  const paid = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(paid.orders).toMatchObject([{ state: 'captured', unexpected: true }])
+})
+
 test('after a fork a capture is sent again only in the window that it carries', () => {
   const proofs = [proofAt(word('9'), 9n)]
   const shortened = { ...attempt, validBefore: 550n, signedBefore: 550n }
