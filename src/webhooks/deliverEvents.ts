@@ -1,5 +1,6 @@
-import { observeFailure } from '../ledger/observeFailure.js'
 import { wait } from '../reads/wait.js'
+import { eventFacts } from './eventFacts.js'
+import { observeStop } from './observeStop.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type Pace, targetPace } from './targetPace.js'
@@ -18,22 +19,31 @@ type Turn = {
   running: Set<Promise<void>>
   /** Wakes who waits for something to do. */
   ring: () => void
+  /** The receiver wants no more. */
+  leave: () => void
 }
 
 /**
  * Delivers events to one target for as long as the lease is held, several
  * orders at a time, and puts on record how far it came.
+ *
+ * @returns whether the receiver is gone for good.
  */
 export async function deliverEvents(
   run: TargetRun,
   hold: LeaseHold,
-): Promise<void> {
+): Promise<boolean> {
   const outbox = await openOutbox(run, hold.lease)
   const saver = progressSaver(run, hold, outbox.progress)
   let bell = new AbortController()
+  let isGone = false
   const ring = () => bell.abort()
+  const leave = () => {
+    isGone = true
+    hold.lose()
+  }
   const turn: Turn = {
-    ...{ run, hold, outbox, saver, ring },
+    ...{ run, hold, outbox, saver, ring, leave },
     pace: targetPace(run.tools.pause),
     running: new Set(),
   }
@@ -50,32 +60,34 @@ export async function deliverEvents(
     await Promise.all(turn.running)
     await saver.settled()
   }
+  return isGone
 }
 
 /** Starts what can be started; how long there is nothing to do. */
 async function work(turn: Turn): Promise<number> {
-  const { run, outbox, pace } = turn
+  const { run, hold, outbox, pace } = turn
   const { look } = run.tools
   const { queues } = outbox
   do startTries(turn)
-  while (!queues.hasFresh() && (await readOn(turn)))
+  while (!queues.hasFresh() && !hold.over.aborted && (await readOn(turn)))
   // What is due and does not begin waits for the store, or for another try.
   const due = Math.max(queues.nextDue(), pace.until()) - performance.now()
   return due > 0 ? Math.min(look, due) : look
 }
 
-async function readOn({ run, outbox }: Turn): Promise<boolean> {
+async function readOn({ run, outbox, saver }: Turn): Promise<boolean> {
   try {
-    return await outbox.readOn()
+    const isMore = await outbox.readOn()
+    for (const event of outbox.takeSkipped()) {
+      const attributes = eventFacts(run, event)
+      run.observe({ name: 'webhook.skipped', attributes })
+      saver.save()
+    }
+    return isMore
   } catch (error) {
     observeStop(run, error)
     return false
   }
-}
-
-function observeStop(run: TargetRun, error: unknown): void {
-  const about = { target: run.target.name }
-  observeFailure(run, 'outbox.failed', { about, error })
 }
 
 function startTries(turn: Turn): void {

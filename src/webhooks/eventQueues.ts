@@ -27,7 +27,7 @@ export type EventQueues = {
   hasFresh(): boolean
   /** When the next one may be tried, of those that are not. */
   nextDue(): number
-  /** The cursors of all that is not delivered, in order. */
+  /** The cursors of all that is not delivered, in no order. */
   cursors(): bigint[]
 }
 
@@ -70,9 +70,9 @@ export function eventQueues(): EventQueues {
           .map(({ until }) => until),
       ),
     cursors: () =>
-      [...queues.values()]
-        .flatMap(({ events }) => events.map(({ cursor }) => cursor))
-        .sort((left, right) => Number(left - right)),
+      [...queues.values()].flatMap(({ events }) =>
+        events.map(({ cursor }) => cursor),
+      ),
   }
 }
 

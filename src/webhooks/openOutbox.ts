@@ -12,6 +12,8 @@ export type Outbox = {
   queues: EventQueues
   /** Reads on; whether there may be more. */
   readOn(): Promise<boolean>
+  /** Hands over, once, what the target does not take and is past now. */
+  takeSkipped(): readonly OrderEvent[]
   /** Takes note of what was delivered. */
   delivered(event: OrderEvent): void
   progress(): Progress
@@ -25,21 +27,30 @@ export async function openOutbox(
   const known = await readProgress(run)
   const { read, open } = known ?? (await begin(run, lease))
   const queues = eventQueues()
-  const unseen = await addOpen(run, open, queues)
+  const skipped: OrderEvent[] = []
   let readTo = read
   let newest = read
+  const delivered = ({ cursor }: OrderEvent) => {
+    if (cursor > newest) newest = cursor
+  }
+  const offer = (event: OrderEvent) => {
+    const { types } = run.target
+    if (!types || types.includes(event.type)) return queues.add(event)
+    skipped.push(event)
+    delivered(event)
+  }
+  const unseen = await addOpen(run, open, offer)
   return {
     queues,
     readOn: async () => {
       if (queues.cursors().length >= mostOpen) return false
       const { events, cursor } = await run.orders.events({ after: readTo })
-      for (const event of events) queues.add(event)
+      for (const event of events) offer(event)
       readTo = cursor
       return events.length > 0
     },
-    delivered: ({ cursor }) => {
-      if (cursor > newest) newest = cursor
-    },
+    takeSkipped: () => skipped.splice(0),
+    delivered,
     progress: () => ({
       read: newest,
       open: [...unseen, ...queues.cursors()]
@@ -61,24 +72,21 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Queues what was left open before. Gives the cursors that are not among the
+ * Offers what was left open before. Gives the cursors that are not among the
  * events of these orders: they stay open for a run that has them.
  */
 async function addOpen(
   { orders }: TargetRun,
   open: readonly bigint[],
-  queues: EventQueues,
+  offer: (event: OrderEvent) => void,
 ): Promise<bigint[]> {
-  const unseen: bigint[] = []
-  let rest = [...open]
-  for (let first = rest[0]; first !== undefined; first = rest[0]) {
+  const unseen = new Set(open)
+  let readTo = 0n
+  for (const first of open) {
+    if (first <= readTo) continue
     const { events, cursor } = await orders.events({ after: first - 1n })
-    const wanted = new Set(rest)
-    for (const event of events) if (wanted.has(event.cursor)) queues.add(event)
-    const seen = new Set(events.map((event) => event.cursor))
-    const last = events.length > 0 && cursor > first ? cursor : first
-    unseen.push(...rest.filter((it) => it <= last && !seen.has(it)))
-    rest = rest.filter((it) => it > last)
+    for (const event of events) if (unseen.delete(event.cursor)) offer(event)
+    readTo = cursor
   }
-  return unseen
+  return [...unseen]
 }

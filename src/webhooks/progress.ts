@@ -1,5 +1,5 @@
 import { StoreError } from '../store/errors.js'
-import type { JsonObject, Lease } from '../store/types.js'
+import type { JsonObject, Lease, PaymentStore } from '../store/types.js'
 import type { TargetRun } from './types.js'
 
 /** How far a target is. */
@@ -19,7 +19,10 @@ export function progressKey({ name }: { name: string }): string {
 export async function readProgress({
   store,
   target,
-}: TargetRun): Promise<Progress | undefined> {
+}: {
+  store: PaymentStore
+  target: { name: string }
+}): Promise<Progress | undefined> {
   const value = await store.read((tables) =>
     tables.getValue(progressKey(target)),
   )

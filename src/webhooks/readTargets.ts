@@ -3,6 +3,8 @@ import { isIP } from 'node:net'
 import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
 import { hostOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
+import { readTargetName } from './readTargetName.js'
+import { readTypes } from './readTypes.js'
 import type { CheckedTarget, WebhookTarget } from './types.js'
 
 /** As much of the package `standardwebhooks` as is used here. */
@@ -43,6 +45,7 @@ export async function readTargets(
       url,
       from: readFrom(target.from, `${field}.from`),
       ca: readCa(target.ca, `${field}.ca`),
+      types: readTypes(target.types, `${field}.types`),
       isPrivateAllowed: privateHosts.includes(hostOf(url)),
       sign: (id, at, body) =>
         signers.map((signer) => signer.sign(id, at, body)).join(' '),
@@ -62,19 +65,12 @@ function readName(
   field: string,
   taken: ReadonlySet<string>,
 ): string {
-  if (typeof given !== 'string' || !/^[\w.-]{1,64}$/.test(given))
+  const name = readTargetName(given, field)
+  if (taken.has(name))
     throw new WebhookTargetError({
-      field,
-      expected: '1 to 64 letters, digits, dots, dashes or underscores',
-      value: String(given).slice(0, 64),
+      ...{ field, expected: 'given once', value: name },
     })
-  if (taken.has(given))
-    throw new WebhookTargetError({
-      field,
-      expected: 'given once',
-      value: given,
-    })
-  return given
+  return name
 }
 
 /** Shows no more of a URL than its protocol or host: the rest may be secret. */

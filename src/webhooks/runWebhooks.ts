@@ -8,7 +8,8 @@ import type { RunWebhooksParameters, WebhookTools } from './types.js'
 
 /**
  * Tells receivers of every event of the orders, at least once and in order for
- * each order, until told to stop. What they refuse is tried again for ever.
+ * each order, until told to stop. What they refuse is tried again for ever; one
+ * that answers 410 is sent nothing more by this run, and its cursor is kept.
  *
  * Promises no order between orders, and not that an event comes once: a
  * receiver knows one again by its `webhook-id`. Any number of processes may run

@@ -1,6 +1,6 @@
-import { observeFailure } from '../ledger/observeFailure.js'
 import { wait } from '../reads/wait.js'
 import { LeaseLostError } from '../store/errors.js'
+import { observeStop } from './observeStop.js'
 import { type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './types.js'
 import type { LeaseHold } from './underLease.js'
@@ -32,10 +32,7 @@ export function progressSaver(
       isDirty = true
       failures++
       if (error instanceof LeaseLostError) hold.lose()
-      observeFailure(run, 'outbox.failed', {
-        about: { target: run.target.name },
-        error,
-      })
+      observeStop(run, error)
       await wait(run.tools.pause(failures), hold.over)
     }
   }

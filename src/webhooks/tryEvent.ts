@@ -1,4 +1,5 @@
 import type { OrderEvent } from '../ledger/types.js'
+import { eventFacts } from './eventFacts.js'
 import type { EventQueue } from './eventQueues.js'
 import type { Outbox } from './openOutbox.js'
 import { type PostedWebhook, postWebhook } from './postWebhook.js'
@@ -12,11 +13,12 @@ type Parts = {
   outbox: Outbox
   saver: ProgressSaver
   pace: Pace
+  leave: () => void
 }
 
 /** Tries one event once, and takes note of what came of it. */
 export async function tryEvent(
-  { run, outbox, saver, pace }: Parts,
+  { run, outbox, saver, pace, leave }: Parts,
   { queue, event }: { queue: EventQueue; event: OrderEvent },
 ): Promise<void> {
   const { target, tools } = run
@@ -33,23 +35,25 @@ export async function tryEvent(
     const { retryAfter } = posted
     outbox.queues.delay(queue, now + tools.pause(tries, retryAfter))
     pace.failed({ tries, startedAt, retryAfter })
+    // By Standard Webhooks, the receiver takes its subscription back.
+    if (posted.status === 410) leave()
   }
   tell(run, event, { posted, tries, duration: now - startedAt })
 }
 
 function tell(
-  { target, observe }: TargetRun,
-  { type, orderId }: OrderEvent,
+  run: TargetRun,
+  event: OrderEvent,
   facts: { posted: PostedWebhook; tries: number; duration: number },
 ): void {
   const { posted, tries, duration } = facts
   const { ok, status } = posted
-  observe({
+  run.observe({
     name: ok ? 'webhook.delivered' : 'webhook.failed',
     duration,
     attributes: {
-      ...{ target: target.name, type, tries },
-      ...(orderId !== undefined && { orderId }),
+      ...eventFacts(run, event),
+      tries,
       ...(status !== undefined && { status }),
       ...(!posted.ok && { reason: posted.reason }),
     },

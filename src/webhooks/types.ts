@@ -18,6 +18,11 @@ export type WebhookTarget = {
   secrets: readonly string[]
   /** Where a target begins that was never told anything. @default 'beginning' */
   from?: 'beginning' | 'now' | undefined
+  /**
+   * Events it is told of; the others are passed for good, also where the list
+   * grows later. Without `fulfil` nobody is told there to ship. @default all
+   */
+  types?: readonly OrderEventType[] | undefined
   /** Hosts, by name, whose addresses may be private. @default none */
   privateHosts?: readonly string[] | undefined
   /**
@@ -37,7 +42,7 @@ export type RunWebhooksParameters = {
   targets: readonly WebhookTarget[]
   /** Ends the deliveries, once those under way are over. */
   signal: AbortSignal
-  /** Told of each try; never of a secret, a body or a path. */
+  /** Told of each try and each event left out; never of a secret, a body or a path. */
   observe?: ((observation: Observation) => void) | undefined
 }
 
@@ -77,6 +82,8 @@ export type CheckedTarget = Pick<WebhookTarget, 'name' | 'ca'> & {
   url: URL
   from: 'beginning' | 'now'
   isPrivateAllowed: boolean
+  /** Absent where all are taken. */
+  types: readonly unknown[] | undefined
   /** One signature a secret, of the try at this time. */
   sign: (id: string, at: Date, body: string) => string
 }

@@ -68,8 +68,8 @@ async function prolong(
     if (done.aborted) return
     // A store that does not answer may do so before the lease runs out.
     const taken = await takeLease(run).catch(() => held)
-    if (taken.lease?.fence === held.lease.fence) held.until = taken.until
     if (taken.lease?.fence !== held.lease.fence) return lose()
+    held.until = taken.until
     if (performance.now() > held.until) return lose()
   }
 }

@@ -183,6 +183,7 @@ test('countersign/webhooks exports these names', () => {
     [
       "WebhookPackageNotFoundError",
       "WebhookTargetError",
+      "readWebhookLag",
       "runWebhooks",
     ]
   `)

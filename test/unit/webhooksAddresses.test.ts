@@ -254,7 +254,7 @@ const find = (addresses: string[], isPrivateAllowed = false) =>
     {
       url: new URL('https://receiver.example/hooks'),
       ...{ name: 'test', from: 'beginning', ca: undefined, isPrivateAllowed },
-      sign: () => '',
+      ...{ sign: () => '', types: undefined },
     },
     { lookup: async () => addresses },
   )

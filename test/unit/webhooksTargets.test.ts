@@ -40,6 +40,8 @@ test.each([
   { secrets: [`whsec_${Buffer.alloc(64, 7).toString('base64')}`] },
   { from: 'now' },
   { from: undefined, privateHosts: undefined, ca: undefined },
+  { types: undefined },
+  { types: ['fulfil', 'lossAfterFulfilment'] },
   { privateHosts: ['receiver.example.', 'RECEIVER.internal', '10.0.0.1'] },
 ])('a target with %j is taken', async (changes) => {
   await expect(start({ ...good, ...changes })).resolves.toBeUndefined()
@@ -101,6 +103,27 @@ test.each([
   [
     { privateHosts: ['*'], url: 'https://10.0.0.1' },
     'targets[0].url must be at a public address, not "10.0.0.1".',
+  ],
+  [{ types: [] }, 'targets[0].types must be at least one event, not this.'],
+  [
+    { types: 'fulfil' },
+    'targets[0].types must be at least one event, not this.',
+  ],
+  [
+    { types: ['fulfil', 'fulfill'] },
+    'targets[0].types[1] must be the name of an event, not "fulfill".',
+  ],
+  [
+    { types: ['order.fulfil'] },
+    'targets[0].types[0] must be the name of an event, not "order.fulfil".',
+  ],
+  [
+    { types: [['fulfil']] },
+    'targets[0].types[0] must be the name of an event, not "fulfil".',
+  ],
+  [
+    { types: ['constructor'] },
+    'targets[0].types[0] must be the name of an event, not "constructor".',
   ],
   [
     { ca: 'certificates' },

@@ -1,0 +1,10 @@
+import type { Observation, OrderEvent } from '../ledger/types.js'
+import type { TargetRun } from './types.js'
+
+/** What is observed of an event: never its body. */
+export function eventFacts(
+  { target: { name } }: Pick<TargetRun, 'target'>,
+  { type, orderId }: OrderEvent,
+): Observation['attributes'] {
+  return { target: name, type, ...(orderId !== undefined && { orderId }) }
+}

@@ -1,0 +1,16 @@
+import { WebhookTargetError } from './errors.js'
+
+/**
+ * The name of a target, as it stands in the database.
+ *
+ * @throws {@link WebhookTargetError}
+ */
+export function readTargetName(given: unknown, field: string): string {
+  if (typeof given !== 'string' || !/^[\w.-]{1,64}$/.test(given))
+    throw new WebhookTargetError({
+      field,
+      expected: '1 to 64 letters, digits, dots, dashes or underscores',
+      value: String(given).slice(0, 64),
+    })
+  return given
+}

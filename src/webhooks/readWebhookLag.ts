@@ -1,0 +1,75 @@
+import type { OrderEvent } from '../ledger/types.js'
+import type { Orders } from '../orders/createOrders.js'
+import type { PaymentStore } from '../store/types.js'
+import { type Progress, readProgress } from './progress.js'
+import { readTargetName } from './readTargetName.js'
+
+/** What {@link readWebhookLag} takes. */
+export type ReadWebhookLagParameters = {
+  /** The one the orders are kept in. */
+  store: PaymentStore
+  /** The name of the target. */
+  target: string
+}
+
+/** How far a target is, and how far there is to go. */
+export type WebhookLag = {
+  /** Everything up to there is delivered, or left out. */
+  cursor: bigint
+  /** The cursor of the newest event. */
+  newest: bigint
+  /**
+   * When the first event happened that is neither, in Unix milliseconds; absent
+   * where there is none.
+   */
+  waitingSince: bigint | undefined
+}
+
+/**
+ * Reads how far a target of webhooks is behind, in any process that has the
+ * store; sends nothing.
+ *
+ * Tells of what is on record: a delivery of this moment may not be yet, and what
+ * the target's `types` leave out counts until it was passed.
+ *
+ * @throws {@link WebhookTargetError} when no target can have this name.
+ *
+ * @example
+ * ```ts
+ * import type { Orders, PaymentStore } from 'countersign/orders'
+ * import { readWebhookLag } from 'countersign/webhooks'
+ *
+ * export async function secondsBehind(orders: Orders, store: PaymentStore) {
+ *   const target = 'warehouse'
+ *   const { waitingSince } = await readWebhookLag(orders, { store, target })
+ *   return waitingSince ? (Date.now() - Number(waitingSince)) / 1000 : 0
+ * }
+ * ```
+ */
+export async function readWebhookLag(
+  orders: Pick<Orders, 'events'>,
+  { store, target }: ReadWebhookLagParameters,
+): Promise<WebhookLag> {
+  const name = readTargetName(target, 'target')
+  await store.open()
+  // Before the rest: what comes in between must not count as delivered.
+  const { cursor: newest } = await orders.events({ after: 'latest' })
+  const progress = await readProgress({ store, target: { name } })
+  const first = await findWaiting(orders, progress)
+  const cursor = first ? first.cursor - 1n : newest
+  return { cursor, newest, waitingSince: first?.at }
+}
+
+/** What is open may be of other orders than these, which nobody here sees. */
+async function findWaiting(
+  orders: Pick<Orders, 'events'>,
+  { read, open }: Progress = { read: 0n, open: [] },
+): Promise<OrderEvent | undefined> {
+  for (const cursor of [...open, read + 1n]) {
+    const next = await orders.events({ after: cursor - 1n, limit: 1 })
+    const [event] = next.events
+    if (event && (event.cursor > read || open.includes(event.cursor)))
+      return event
+  }
+  return undefined
+}
