@@ -1,14 +1,18 @@
 import type { OrdersContext } from '../ledger/types.js'
 import { writeAgain } from '../ledger/writeAgain.js'
-import type { JsonObject } from '../store/types.js'
+import type { Scope } from '../store/types.js'
 
 /** Name of the value that says which database this is. */
 export const storeKey = 'store'
 
+/** Name of the value that says in which database a recipient was last. */
+const seenKey = ({ chainId, token, recipient }: Scope): string =>
+  `${storeKey}:${chainId}:${token}:${recipient}`
+
 /**
  * Opens the store. A database that is not the one remembered in it is a copy or
  * a backup: what happened since is not in it, so nothing is sent until someone
- * says so by `resume`.
+ * says so by `resume`. Everyone who opens it is told, once for each recipient.
  *
  * @throws {@link StoreError} when the store cannot be opened.
  */
@@ -16,26 +20,26 @@ export async function openStore(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()
   await writeAgain(context, async (tables) => {
     const known = await tables.getValue(storeKey)
-    if (known?.identity === identity) return
-    await tables.setValue(storeKey, nextState(identity, known))
-    if (!known) return
-    const at = context.now()
-    await tables.events.append(
-      context.scopes.map((scope) => ({
-        ...scope,
-        orderId: undefined,
-        sequence: 0,
-        type: 'storeReplaced',
-        at,
-        data: { identity, before: known.identity },
-      })),
-    )
+    const isReplaced = known !== undefined && known.identity !== identity
+    if (known?.identity !== identity)
+      await tables.setValue(storeKey, { identity, suspended: isReplaced })
+    for (const scope of context.scopes) {
+      const seen = await tables.getValue(seenKey(scope))
+      if (seen?.identity !== identity)
+        await tables.setValue(seenKey(scope), { identity })
+      // Whoever opened it before could tell only its own recipients.
+      const isUntold = seen !== undefined && seen.identity !== identity
+      if (isReplaced || isUntold)
+        await tables.events.append([
+          {
+            ...scope,
+            orderId: undefined,
+            sequence: 0,
+            type: 'storeReplaced',
+            at: context.now(),
+            data: { identity, before: (isReplaced ? known : seen)?.identity },
+          },
+        ])
+    }
   })
-}
-
-function nextState(
-  identity: string,
-  known: JsonObject | undefined,
-): JsonObject {
-  return { identity, suspended: known !== undefined }
 }

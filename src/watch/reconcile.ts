@@ -1,10 +1,12 @@
 import { OrdersSetupError } from '../ledger/errors.js'
 import { isInScopes } from '../ledger/findOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { Scope } from '../store/types.js'
 import { checkReorg } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
 import { holdLease } from './holdLease.js'
+import { readBlockNumber } from './readBlockNumber.js'
 import { readHeads } from './readHeads.js'
 import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
 import { scopeKey, type WatchMemory } from './watchState.js'
@@ -27,6 +29,7 @@ export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
  *
  * What it finds can be taken back by a reorganization until it is final.
  *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when the scope is not of this instance.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * a node refuses, does not answer, or not with one chain; what was written by
@@ -36,12 +39,24 @@ export async function reconcile(
   context: OrdersContext,
   { scope, fromBlock }: ReconcileParameters = {},
 ): Promise<ReconciliationReport> {
-  if (scope && !isInScopes(context, scope))
-    throw new OrdersSetupError('do not answer for a scope', scope)
+  readBlockNumber(fromBlock, 'fromBlock')
+  const wanted = scope === undefined ? context.scopes : [readScope(scope)]
+  const other = wanted.find((one) => !isInScopes(context, one))
+  if (other) throw new OrdersSetupError('do not answer for a scope', other)
   const scopes: ScopeReconciliation[] = []
-  for (const one of scope ? [scope] : context.scopes)
+  for (const one of wanted)
     scopes.push(await reconcileOne(context, one, fromBlock))
   return { scopes }
+}
+
+/** Addresses are kept in lower case, and given as people write them. */
+function readScope(scope: Scope): Scope {
+  const { chainId, token, recipient } = Object(scope)
+  return {
+    chainId,
+    token: readCheckedAddress(token, 'scope.token'),
+    recipient: readCheckedAddress(recipient, 'scope.recipient'),
+  }
 }
 
 async function reconcileOne(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDevChain } from 'countersign/devchain'
 import { sqliteStore } from 'countersign/sql'
+import { getAddress } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { openShop } from './shop.js'
 
@@ -31,6 +32,9 @@ test.each<[Verb, string, unknown[]]>([
   ['list', 'chainId', ['31337', Number.NaN]],
   ['list', 'limit', [0, 201, '7']],
   ['events', 'after', [true, null, -1n, 2n ** 63n, 'first']],
+  ['audit', 'fromBlock', ['latest', '0x1', 1, -1n, 2n ** 63n, null]],
+  ['audit', 'toBlock', ['latest', Number.NaN, -1n, 2n ** 64n, {}]],
+  ['reconcile', 'fromBlock', ['latest', 5, -1n, 2n ** 63n, null]],
   ['capture', 'timeout', [Number.NaN, -1, Number.POSITIVE_INFINITY, '9', 2e10]],
   ['draft', 'primaryType', [Symbol('Receive'), Object.create(null), '']],
 ])('%s takes no %s of another kind', async (verb, field, values) => {
@@ -88,4 +92,23 @@ test('nothing is approved unless it is said', async () => {
   await expect(call('cancel', signed)).rejects.toMatchObject({
     details: { field: 'cancellation.primaryType' },
   })
+})
+
+test('a scope is taken as people write addresses, and one that is none refused', async () => {
+  const { chainId, token, recipient } = (await orders.health()).scopes[0] ?? {}
+  if (!token || !recipient) throw new Error('no scope')
+  const scope = {
+    chainId,
+    token: getAddress(token),
+    recipient: getAddress(recipient),
+  }
+  const { scopes } = Object(await call('reconcile', { scope }))
+  expect(scopes).toMatchObject([{ scope: { chainId, token, recipient } }])
+  for (const wrong of [null, {}, { ...scope, token: 'mine' }])
+    await expect(call('reconcile', { scope: wrong })).rejects.toMatchObject({
+      name: 'InvalidFieldError',
+    })
+  await expect(
+    call('reconcile', { scope: { ...scope, chainId: 1 } }),
+  ).rejects.toMatchObject({ name: 'OrdersSetupError' })
 })

@@ -277,6 +277,32 @@ test('in a database put in another’s place nothing is sent until resumed', asy
   })
 })
 
+test('each of those who share a store is told once that it was replaced', async () => {
+  const store = memoryStore()
+  const sellers = [await fundedAccount(chain), await fundedAccount(chain)]
+  const open = (identity: string) =>
+    Promise.all(
+      sellers.map((seller) =>
+        openShop(chain, {
+          store: { ...store, open: async () => ({ identity }) },
+          sellers: [seller],
+        }),
+      ),
+    )
+  const told = async (identity: string) => {
+    const all: string[][] = []
+    for (const { orders } of await open(identity)) {
+      const { events } = await orders.events()
+      all.push(events.map(({ type, data }) => `${type} ${data.identity}`))
+    }
+    return all
+  }
+  expect(await told('a')).toEqual([[], []])
+  const replaced = 'storeReplaced b'
+  expect(await told('b')).toEqual([[replaced], [replaced]])
+  expect(await told('b')).toEqual([[replaced], [replaced]])
+})
+
 test('a store that failed to open is opened again by the next verb', async () => {
   const store = memoryStore()
   let opened = 0
