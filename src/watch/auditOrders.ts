@@ -4,6 +4,7 @@ import { decodeTokenLog } from '../reads/decodeTokenLog.js'
 import type { ReadLog } from '../reads/logTypes.js'
 import type { ProofRecord, Scope } from '../store/types.js'
 import { clientOf } from './clientOf.js'
+import { readBlockNumber } from './readBlockNumber.js'
 import { readHeads } from './readHeads.js'
 import { readTransfers } from './readPaymentLogs.js'
 import { readProofs } from './readSettled.js'
@@ -58,6 +59,7 @@ export type AuditReport = {
  *
  * Transfers of nothing count for neither side.
  *
+ * @throws {@link InvalidFieldError} when a block is none.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * a node refuses, or does not answer.
  */
@@ -65,8 +67,12 @@ export async function auditOrders(
   context: OrdersContext,
   parameters: AuditParameters = {},
 ): Promise<AuditReport> {
+  const range = {
+    fromBlock: readBlockNumber(parameters.fromBlock, 'fromBlock'),
+    toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),
+  }
   const scopes = await Promise.all(
-    context.scopes.map((scope) => auditScope(context, scope, parameters)),
+    context.scopes.map((scope) => auditScope(context, scope, range)),
   )
   const ok = scopes.every(({ differences }) => differences.length === 0)
   return { ok, scopes }
@@ -82,7 +88,7 @@ async function auditScope(
   const { fromBlock, toBlock } = range
   const [logs, proofs] = await Promise.all([
     readTransfers(client, scope, range),
-    readProofs(context, scope, fromBlock),
+    context.store.read((tables) => readProofs(tables, [scope], fromBlock)),
   ])
   const recorded = proofs.filter(
     ({ kind, blockNumber }) => kind !== 'cancel' && blockNumber <= toBlock,

@@ -75,7 +75,9 @@ async function recheckFrom(
   { client, scope, heads, lease }: Watch,
   fromBlock: bigint,
 ): Promise<boolean> {
-  const all = await readProofs(context, scope, fromBlock)
+  const all = await context.store.read((tables) =>
+    readProofs(tables, [scope], fromBlock),
+  )
   const times = await getBlockTimes(
     client,
     all.map(({ blockNumber }) => blockNumber),

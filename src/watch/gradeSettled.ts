@@ -6,10 +6,10 @@ import type { OrdersContext } from '../ledger/types.js'
 import type { OrderRecord, ProofRecord } from '../store/types.js'
 import type { Watch } from './checkReorg.js'
 import { eraseSecrets } from './eraseSecrets.js'
+import { fulfilIncluded } from './fulfilIncluded.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
 import { readSettled } from './readSettled.js'
 import { type Recheck, recheckProofs } from './recheckProofs.js'
-import { fulfilAtOnce } from './settleFindings.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import { writeUnit } from './writeUnit.js'
 
@@ -110,24 +110,6 @@ function gradingStep(
       ...(isFinal ? [eraseSecrets] : []),
     ])
   }
-}
-
-async function fulfilIncluded(
-  context: OrdersContext,
-  { scope, lease }: Watch,
-): Promise<void> {
-  const settled = await readSettled(context, scope, 'included', {})
-  const due = settled.filter(
-    ({ state, fulfilled, unexpected }) =>
-      state === 'captured' && fulfilled === undefined && !unexpected,
-  )
-  const step = fulfilAtOnce(context.policy, context.now())
-  for (let at = 0; at < due.length; at += unitSize)
-    await writeSteps(
-      context,
-      due.slice(at, at + unitSize).map((order) => ({ order, step })),
-      lease,
-    )
 }
 
 async function writeSteps(

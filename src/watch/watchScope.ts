@@ -103,4 +103,5 @@ function forget(memory: WatchMemory): void {
   memory.recheckFrom = undefined
   memory.nextReconcile = undefined
   memory.nextDeepReconcile = undefined
+  memory.fulfilledTo = undefined
 }

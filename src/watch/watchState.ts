@@ -25,6 +25,8 @@ export type WatchMemory = {
   nextReconcile?: bigint | undefined
   /** When to look back to the last final block next. */
   nextDeepReconcile?: bigint | undefined
+  /** Place in the stream up to which captures were announced. */
+  fulfilledTo?: bigint | undefined
 }
 
 /** Blocks a reorganization is traced back to the block. */
@@ -35,7 +37,7 @@ const mostSeen = 80
 
 /** The cursor's and the lease's place in the store. */
 export const scopeKey = (
-  kind: 'cursor' | 'watch',
+  kind: 'cursor' | 'watch' | 'fulfilled',
   { chainId, token, recipient }: Scope,
 ): string => `${kind}:${chainId}:${token}:${recipient}`
 

@@ -2,7 +2,14 @@ import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { getTransactionReceipt, waitForTransactionReceipt } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { draft, mined } from './desk.js'
+import { writeChanges } from '../../src/ledger/changes.js'
+import { findEvidence } from '../../src/ledger/findEvidence.js'
+import { settleOrder } from '../../src/ledger/settleOrder.js'
+import type { OrdersContext } from '../../src/ledger/types.js'
+import { memoryStore } from '../../src/store/memoryStore.js'
+import type { OrderQuery, PaymentStore } from '../../src/store/types.js'
+import { scopeKey } from '../../src/watch/watchState.js'
+import { draft, fakeNode, mined, rpcError } from './desk.js'
 import {
   eventsOf,
   fileOf,
@@ -79,6 +86,111 @@ test('where included is enough, a capture is fulfilled when it is seen', async (
   await look()
   await mined(chain, capturePayment(chain.clients.merchant, { payment }))
   await look()
+  expect(await typesOf(context, id)).toEqual(['captured', 'fulfil'])
+})
+
+/** Lets another process watch. */
+async function releaseWatch({ store, scopes, owner, policy }: OrdersContext) {
+  const [scope] = scopes
+  if (!scope) throw new Error('no scope')
+  const key = scopeKey('watch', scope)
+  const lease = await store.takeLease({
+    key,
+    owner,
+    milliseconds: policy.lease,
+  })
+  if (lease) await store.releaseLease(lease)
+}
+
+/**
+ * A context over a node without safe blocks, and how many orders a look reads
+ * out of all that were ever settled.
+ */
+function blindContext(fulfilAt: 'included' | 'safe', base = memoryStore()) {
+  const { client } = fakeNode(chain, async ({ params }, forward) => {
+    const [block] = Array.isArray(params) ? params : []
+    if (block === 'safe' || block === 'finalized')
+      throw rpcError(-39001, `${block} block not found`)
+    return forward()
+  })
+  let rows = 0
+  const store: PaymentStore = {
+    ...base,
+    read: (work) =>
+      base.read((tables) => {
+        const find = async (query: OrderQuery) => {
+          const found = await tables.orders.find(query)
+          if ('settled' in query && query.fromBlock === undefined)
+            rows += found.length
+          return found
+        }
+        return work({ ...tables, orders: { ...tables.orders, find } })
+      }),
+  }
+  const tokens = [{ client, token: chain.token }]
+  const context = contextOf(chain, { tokens, store, policy: { fulfilAt } })
+  const countRows = async (look: () => Promise<unknown>) => {
+    rows = 0
+    await look()
+    return rows
+  }
+  return { context, countRows }
+}
+
+/** Puts an order on record as a lane does that captured it. */
+async function putCaptured(context: OrdersContext): Promise<string> {
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  const { merchant, public: client } = chain.clients
+  await mined(chain, capturePayment(merchant, { payment }))
+  const { order, attempts, proofs } = await fileOf(context, id)
+  const [attempt] = attempts
+  if (!attempt) throw new Error('no attempt')
+  const evidence = await findEvidence(client, { order, attempt })
+  if (!evidence) throw new Error('no evidence')
+  const changes = settleOrder({ order, attempt, proofs }, evidence, 0n)
+  await context.store.write((tables) => writeChanges(tables, changes))
+  return id
+}
+
+test('where no block is ever safe, a look reads only what was captured since', async () => {
+  const store = memoryStore()
+  const { context, countRows } = blindContext('included', store)
+  const ids: string[] = []
+  for (let at = 0; at < 5; at++) ids.push(await putCaptured(context))
+  const look = watcherOf(context)
+  await look()
+  for (const id of ids)
+    expect(await typesOf(context, id)).toEqual(['captured', 'fulfil'])
+  expect(await countRows(look)).toBe(0)
+
+  const late = await putCaptured(context)
+  await look()
+  expect(await typesOf(context, late)).toEqual(['captured', 'fulfil'])
+  expect(await countRows(look)).toBe(0)
+})
+
+test('a watcher that starts anew goes on where the last one was', async () => {
+  const store = memoryStore()
+  const first = blindContext('included', store)
+  await putCaptured(first.context)
+  await watcherOf(first.context)()
+  await releaseWatch(first.context)
+  const next = blindContext('included', store)
+  const id = await putCaptured(next.context)
+  expect(await next.countRows(watcherOf(next.context))).toBe(0)
+  expect(await typesOf(next.context, id)).toEqual(['captured', 'fulfil'])
+})
+
+test('what was captured before included was enough is fulfilled as well', async () => {
+  const store = memoryStore()
+  const before = blindContext('safe', store)
+  const id = await putCaptured(before.context)
+  await watcherOf(before.context)()
+  expect(await typesOf(before.context, id)).toEqual(['captured'])
+  await releaseWatch(before.context)
+  const { context } = blindContext('included', store)
+  await watcherOf(context)()
   expect(await typesOf(context, id)).toEqual(['captured', 'fulfil'])
 })
 
