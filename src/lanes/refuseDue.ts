@@ -10,7 +10,7 @@ import type { OrdersContext } from '../ledger/types.js'
 import { writeAgain } from '../ledger/writeAgain.js'
 import type { LaneState } from './laneState.js'
 import { againAt } from './planSending.js'
-import { rejectOrder } from './rejectOrder.js'
+import { isRelaying, rejectOrder } from './rejectOrder.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
@@ -56,7 +56,10 @@ export async function refuseDue(
         else if (!reason) ledger.add(endDue(file))
         else
           ledger.add(
-            rejectOrder(file, { reason, again: again || undefined, at }),
+            rejectOrder(file, {
+              ...{ reason, again: again || undefined, at },
+              relays: isRelaying(context),
+            }),
           )
       }
       await writeChanges(tables, ledger.close())

@@ -5,6 +5,7 @@ import {
   tellOrder,
 } from '../ledger/changes.js'
 import { lastSecondOf } from '../ledger/findEvidence.js'
+import type { OrdersContext } from '../ledger/types.js'
 import type { AttemptRecord, OrderRecord } from '../store/types.js'
 
 export type Refused = {
@@ -13,15 +14,19 @@ export type Refused = {
   again?: bigint | undefined
   /** Unix milliseconds. */
   at: bigint
+  /** Whether what buyers cancel is sent without being approved. */
+  relays: boolean
 }
+
+type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
  * An order whose capture or cancellation will not happen as it stands. What was
  * wished for in between is applied. Pure.
  */
 export function rejectOrder(
-  { order, attempt }: { order: OrderRecord; attempt: AttemptRecord },
-  { reason, again, at }: Refused,
+  { order, attempt }: Undecided,
+  { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
   const { state, wish } = order
   const isCancel =
@@ -45,34 +50,60 @@ export function rejectOrder(
   )
   if (!isInFlight(order) || state === 'voided')
     return { orders: [told.order], events: [told.event] }
-  if (wish === 'void') {
+  const isAsked =
+    state === 'capturing' &&
+    (wish === 'cancel' ||
+      (wish === 'void' && relays && attempt.cancellation !== undefined))
+  const next = isAsked ? ({ wish: 'cancel', sendDue: 0n } as const) : {}
+  if (isGivenUp(order, relays)) {
     const lookDue = lastSecondOf(attempt)
     const event = { type: 'voided', at } as const
-    const voided = moveOrder(told.order, 'voided', event, { lookDue })
+    const voided = moveOrder(told.order, 'voided', event, { lookDue, ...next })
     return { orders: [voided.order], events: [told.event, voided.event] }
   }
-  const later = state === 'capturing' && wish === 'cancel'
+  const open = dropPreconfirmed(told.order)
   return {
-    orders: [
-      {
-        ...dropPreconfirmed(told.order),
-        state: 'stored',
-        ...(later ? { wish, sendDue: 0n } : {}),
-      },
-    ],
+    orders: [{ ...open, state: 'stored', ...next }],
     events: [told.event],
   }
 }
 
-/** An order whose transaction can no longer be the one: sent again soon. Pure. */
-export function reopenOrder(order: OrderRecord): OrderRecord {
+/**
+ * Whether an order is voided if what is under way for it comes to nothing: by
+ * the merchant, or because the buyer's cancellation was to be approved. Pure.
+ */
+export function isGivenUp(
+  { state, wish }: Pick<OrderRecord, 'state' | 'wish'>,
+  relays: boolean,
+): boolean {
+  const isSetAside = state === 'capturing' && wish === 'cancel' && !relays
+  return wish === 'void' || isSetAside
+}
+
+/**
+ * An order whose transaction can no longer be the one: sent again soon, unless
+ * it was given up in between. Pure.
+ */
+export function reopenOrder(
+  file: Undecided,
+  options: Pick<Refused, 'at' | 'relays'>,
+): Pick<Changes, 'orders' | 'events'> {
+  const { order } = file
   const { state, wish } = order
-  if (!isInFlight(order)) return order
-  if (state === 'voided') return { ...order, sendDue: 0n }
-  if (wish === 'void') return order
+  if (!isInFlight(order)) return { orders: [], events: [] }
+  if (state === 'voided')
+    return { orders: [{ ...order, sendDue: 0n }], events: [] }
+  if (isGivenUp(order, options.relays))
+    return rejectOrder(file, { ...options, reason: 'voided' })
   const kept = wish ?? (state === 'canceling' ? 'cancel' : 'capture')
   const open = dropPreconfirmed(order)
-  return { ...open, state: 'stored', wish: kept, sendDue: 0n }
+  const again = { ...open, state: 'stored', wish: kept, sendDue: 0n } as const
+  return { orders: [again], events: [] }
+}
+
+/** Whether what buyers cancel is sent without being approved. */
+export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
+  return policy.relayCancellations === 'always'
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 import type { LaneView } from './readLane.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
 import { rehearseDue } from './rehearseDue.js'
-import { isInFlight } from './rejectOrder.js'
+import { isGivenUp, isInFlight, isRelaying } from './rejectOrder.js'
 import { releaseCall } from './releaseCall.js'
 import { sealOf } from './resendTransactions.js'
 import { askWallet } from './sendByWallet.js'
@@ -119,7 +119,7 @@ async function judgeStuck(
   const end = endsOf(attempt)[last.kind]
   if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }
-  if (order.wish === 'void') return { reason: 'voided' }
+  if (isGivenUp(order, isRelaying(context))) return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
   return due?.draft ? { call: due.draft.call } : { reason: due?.reason }

@@ -20,7 +20,7 @@ import {
 import { keepLane } from './openLane.js'
 import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
 import type { DueDraft } from './rehearseDue.js'
-import { rejectOrder, reopenOrder } from './rejectOrder.js'
+import { isRelaying, rejectOrder, reopenOrder } from './rejectOrder.js'
 
 /**
  * Has the wallet sign and send one draft after the other, each on record with
@@ -172,6 +172,7 @@ async function recordRefusal(
   const isLast = nextNonce === row.nonce + 1
   const value = { ...lane.value, nextNonce: isLast ? row.nonce : nextNonce }
   const reason = readRefusal(error)
+  const told = { at: context.now(), relays: isRelaying(context) }
   await writeAgain(
     context,
     async (tables) => {
@@ -182,8 +183,8 @@ async function recordRefusal(
       if (file && row.kind !== 'release')
         ledger.add(
           reason
-            ? rejectOrder(file, { reason, at: context.now() })
-            : { orders: [reopenOrder(file.order)] },
+            ? rejectOrder(file, { reason, ...told })
+            : reopenOrder(file, told),
         )
       await writeChanges(tables, ledger.close())
       await tables.setValue(laneKey(lane.wallet.lane), value)

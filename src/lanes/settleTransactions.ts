@@ -21,7 +21,12 @@ import {
 import { type JudgedNonce, judgeNonces } from './judgeNonces.js'
 import { type LaneState, laneKey, windowKey } from './laneState.js'
 import type { LaneView } from './readLane.js'
-import { rejectOrder, reopenOrder } from './rejectOrder.js'
+import {
+  isRelaying,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from './rejectOrder.js'
 
 /**
  * Writes down what the chain decided about what is open, and gives the orders
@@ -53,7 +58,8 @@ export async function settleTransactions(
   }
   const ledger = openLedger(all)
   const at = context.now()
-  for (const fate of fates) applyFate(ledger, fate, at)
+  const told = { at, relays: isRelaying(context) }
+  for (const fate of fates) applyFate(ledger, fate, told)
   for (const { id } of held.orders) holdOrder(ledger, id, at)
   const changes = ledger.close()
   await writeSettled(context, lane, changes, highestForeign(lane, fates))
@@ -155,7 +161,12 @@ function isPayersFailure({ judged, failure, evidence }: NonceFate): boolean {
   return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
 }
 
-function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
+function applyFate(
+  ledger: Ledger,
+  fate: NonceFate,
+  told: Pick<Refused, 'at' | 'relays'>,
+): void {
+  const { at } = told
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) ledger.add({ transactions: closeRows(fate) })
@@ -163,16 +174,15 @@ function applyFate(ledger: Ledger, fate: NonceFate, at: bigint): void {
   const first = file()
   if (first && isForeign) {
     const data = { account, nonce }
-    const told = tellOrder(first.order, { type: 'laneShared', at, data })
-    ledger.add({ orders: [told.order], events: [told.event] })
+    const shared = tellOrder(first.order, { type: 'laneShared', at, data })
+    ledger.add({ orders: [shared.order], events: [shared.event] })
   }
   const now = file()
   if (!now) return
   if (evidence) ledger.add(settleOrder(now, evidence, at))
-  else if (failure) ledger.add(rejectOrder(now, { reason: failure.reason, at }))
-  else if (isFree && now.order.wish === 'void')
-    ledger.add(rejectOrder(now, { reason: 'voided', at }))
-  else if (isFree) ledger.add({ orders: [reopenOrder(now.order)] })
+  else if (failure)
+    ledger.add(rejectOrder(now, { reason: failure.reason, ...told }))
+  else if (isFree) ledger.add(reopenOrder(now, told))
 }
 
 /** What only the wallet knew is on record once the chain has shown it. */

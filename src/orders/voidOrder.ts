@@ -1,3 +1,4 @@
+import { isGivenUp, isRelaying } from '../lanes/rejectOrder.js'
 import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
 import { lastSecondOf } from '../ledger/findEvidence.js'
 import { type FoundOrder, findOrder } from '../ledger/findOrder.js'
@@ -30,7 +31,7 @@ export async function voidOrder(
       case 'canceling':
         return writeVoid(context, tables, found)
       case 'capturing':
-        return keepWish(tables, found)
+        return keepWish(context, tables, found)
       case 'voided':
         return accepted(found)
       default:
@@ -77,12 +78,14 @@ function dataOf({
 
 /** Applied by the lane if what is under way comes to nothing. */
 async function keepWish(
+  context: OrdersContext,
   tables: StoreWriter,
   found: FoundOrder,
 ): Promise<VoidVerdict> {
-  const { wish } = found.order
-  const kept = wish === 'cancel' ? wish : ('void' as const)
-  const order = { ...found.order, wish: kept }
+  // A cancellation that was approved voids, and is sent besides.
+  const isKept = isGivenUp(found.order, isRelaying(context))
+  const wish = isKept ? found.order.wish : ('void' as const)
+  const order = { ...found.order, wish }
   await tables.orders.update([order])
   return {
     ok: false,

@@ -1,3 +1,4 @@
+import { isRelaying } from '../lanes/rejectOrder.js'
 import {
   moveOrder,
   noChanges,
@@ -26,7 +27,7 @@ export async function writeCancel(
   found: FoundOrder,
 ): Promise<CancelVerdict> {
   const { order, attempt } = found
-  const isRelayed = context.policy.relayCancellations === 'always'
+  const isRelayed = isRelaying(context)
   if (order.state === 'canceling') return accept(found)
   await tables.attempts.update([attempt])
   if (order.state === 'capturing')
@@ -43,14 +44,19 @@ export async function keepWish(
   found: FoundOrder,
   asked: 'cancel' | 'void',
 ): Promise<CancelVerdict> {
-  const wish = found.order.wish === 'cancel' ? 'cancel' : asked
-  if (found.order.wish === wish) return refuseCancel(found, 'captureInFlight')
+  const { wish: before, attempt: number } = found.order
+  // What is relayed is sent after a void too, which is to be remembered.
+  const isVoided = before === 'void' && isRelaying(context)
+  const wish = isVoided || before === 'cancel' ? before : asked
+  const known = found.attempts.find((one) => one.number === number)
+  const isNew = known?.cancellation === undefined
+  if (before === wish && !isNew) return refuseCancel(found, 'captureInFlight')
   const { order, event } = tellOrder(
     found.order,
     {
       type: 'cancelRequested',
       at: context.now(),
-      data: { relayed: wish === 'cancel' },
+      data: { relayed: asked === 'cancel' },
     },
     { wish },
   )

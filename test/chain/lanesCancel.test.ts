@@ -222,6 +222,34 @@ test('a void during a cancellation does not stop it', async () => {
     .toEqual(['canceling', 'voided', 'canceled'])
 })
 
+test('a void during a capture that is stuck is applied, and the cancellation sent', async () => {
+  const shop = await newShop({
+    ...{ bumpAfter: 3, relayCancellations: 'always' },
+  })
+  const { orderId } = await storeCanceled(shop, {
+    ...{ wish: 'capture', sendDue: 0n },
+  })
+  await control.setAutomine(false)
+  holdLane(shop)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  expect(await voidOrder(shop.context, { orderId })).toMatchObject({
+    ...{ ok: false, reason: 'captureInFlight' },
+  })
+  await control.request({ method: 'anvil_dropAllTransactions' } as never)
+  await chain.warp(10)
+  await control.setAutomine(true)
+  await expect
+    .poll(() => types(shop, orderId), { timeout: 5_000 })
+    .toEqual([
+      ...['capturing', 'captureRejected', 'voided', 'canceling', 'canceled'],
+    ])
+  const { transactions } = await rowsOf(shop, [orderId])
+  expect(transactions.map(({ kind }) => kind)).toEqual([
+    ...['capture', 'release', 'cancel'],
+  ])
+  expect(await timesPaid(shop, [orderId])).toEqual([0])
+})
+
 test('a void during a capture that dies is applied', async () => {
   const shop = await newShop({ bumpAfter: 3 })
   const payment = await draft(chain, { to: shop.account.address })

@@ -2,6 +2,7 @@ import { startDevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { paymentOf, sealContextOf } from '../../src/ledger/paymentOf.js'
+import { voidOrder } from '../../src/orders/voidOrder.js'
 import { StoreError } from '../../src/store/errors.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../src/store/types.js'
@@ -258,6 +259,23 @@ test('what the user declines is free to be asked for again, under the same nonce
     [0, 0, false],
     [0, 1, true],
   ])
+})
+
+test('a void while the wallet is asked is applied when it sends nothing', async () => {
+  let isPoor = true
+  const shop: Shop = openWallet({
+    answer: onSend(async (pass, fields) => {
+      if (!isPoor) return pass(fields)
+      isPoor = false
+      await voidOrder(shop.context, { orderId })
+      throw rpcError(-32000, 'insufficient funds for gas * price + value')
+    }),
+  })
+  const [orderId = ''] = await storeOrders(shop, 1)
+  expect(await capture(shop, orderId)).toMatchObject({
+    ...{ status: 'rejected', order: { state: 'voided' } },
+  })
+  expect(await timesPaid(shop, [orderId])).toEqual([0])
 })
 
 test('a wallet on another chain is told nothing', async () => {

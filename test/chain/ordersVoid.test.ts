@@ -226,6 +226,31 @@ test.each([
   },
 )
 
+test.each(['void first', 'cancellation first'])(
+  'while a capture is under way a void and a relayed cancellation are both kept, %s',
+  async (order) => {
+    const { id, cancellation } = await paid(relaying)
+    await setOrder(relaying, id, { state: 'capturing', wish: 'capture' })
+    const isFirst = order === 'void first'
+    const orderId = id
+    const { orders } = relaying
+    if (isFirst) await orders.void({ orderId })
+    for (const verdict of [
+      await orders.cancel({ orderId, cancellation }),
+      await orders.cancel({ orderId, cancellation }),
+    ])
+      expect(verdict).toMatchObject({ ok: false, reason: 'captureInFlight' })
+    if (!isFirst) await orders.void({ orderId })
+    const rows = await rowsOf(relaying, id)
+    expect(rows.order).toMatchObject({ state: 'capturing', wish: 'void' })
+    const [attempt] = rows.attempts
+    expect(attempt?.cancellation).toBe(`plain:${cancellation.signature}`)
+    expect(await eventsOf(relaying, id)).toEqual([
+      ...['drafted', 'accepted', 'cancelRequested'],
+    ])
+  },
+)
+
 test.each<[string, (cancellation: SignedCancellation) => object]>([
   [
     'payer',
