@@ -9,6 +9,7 @@ import type { AttemptRecord, OrderRecord, StoreWriter } from '../store/types.js'
 import type { JudgedAt } from '../verify/types.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { showOrder } from './showOrder.js'
+import { sumSpentSince } from './sumSpentSince.js'
 
 type Accepted = {
   found: FoundOrder
@@ -55,13 +56,10 @@ async function writeAccepted(
   if (verdict) return verdict
 
   const others = await findExposure(tables, found, payer)
-  const spent = await sumSpentSince(
-    context,
-    tables,
-    found.order,
-    judged.at,
-    payer,
+  const paid = context.scopes.filter(
+    (scope) => scope.chainId === chainId && scope.token === token,
   )
+  const spent = await sumSpentSince(tables, paid, { payer, at: judged.at })
   const open = sumSpendable(others, judged.at.time) + spent
   const { value } = found.attempt
   if (open + value > judged.balance)
@@ -138,33 +136,6 @@ function sumSpendable(
 ): bigint {
   return attempts
     .filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
-    .reduce((sum, { value }) => sum + value, 0n)
-}
-
-/** Most orders of a payer that are looked through, the newest ones. */
-const mostLooked = 200
-
-/** What captures took since the balance was read, which was without them. */
-async function sumSpentSince(
-  { scopes }: OrdersContext,
-  tables: StoreWriter,
-  { chainId, token }: OrderRecord,
-  at: JudgedAt,
-  payer: AttemptRecord['nonce'],
-): Promise<bigint> {
-  const listed = scopes.filter(
-    (scope) => scope.chainId === chainId && scope.token === token,
-  )
-  const orders = await tables.orders.find({ listed, payer, limit: mostLooked })
-  const orderIds = orders
-    .filter(({ settledBlock = 0n }) => settledBlock > at.block)
-    .map(({ id }) => id)
-  if (orderIds.length === 0) return 0n
-  // By time besides: what contracts are told may be another chain's number.
-  return (await tables.proofs.find({ orderIds }))
-    .filter(({ kind, removed }) => kind === 'capture' && !removed)
-    .filter((proof) => proof.payer === payer && proof.blockNumber > at.block)
-    .filter(({ blockTime }) => blockTime >= at.time)
     .reduce((sum, { value }) => sum + value, 0n)
 }
 
