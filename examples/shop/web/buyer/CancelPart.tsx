@@ -31,7 +31,7 @@ export function CancelPart({
     run(async (signal) => {
       const connection = await getConnection()
       const order = await cancelPayment({ access, connection, config, signal })
-      followed.show(order)
+      followed.show(order, state)
     })
   }
   return (

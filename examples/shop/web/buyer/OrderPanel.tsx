@@ -1,17 +1,18 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { KeptOrder } from '../api/keptOrders.js'
 import type { BuyerOrder, OrderAccess } from '../api/payments.js'
 import type { ShopConfig } from '../api/shop.js'
 import { Card } from '../ui/Card.js'
 import { Timeline } from '../ui/Timeline.js'
-import type { PayPhase } from './authorizePayment.js'
 import { CancelPart } from './CancelPart.js'
 import { orderSteps } from './orderSteps.js'
 import { neverSigned, orderWords } from './orderWords.js'
 import { PayPart } from './PayPart.js'
 import { pointOf } from './pointOf.js'
+import { SecondSignature } from './SecondSignature.js'
 import { TimeLeft } from './TimeLeft.js'
 import type { useOrder } from './useOrder.js'
+import { usePaying } from './usePaying.js'
 
 export type OrderPartProps = {
   access: OrderAccess
@@ -24,7 +25,8 @@ export type OrderPartProps = {
 export function OrderPanel(props: OrderPartProps): ReactNode {
   const { config, kept, followed } = props
   const { order, times, newest } = followed
-  const [phase, setPhase] = useState<PayPhase>()
+  const paying = usePaying(order.state)
+  const { phase } = paying
   const point = pointOf(order, phase)
   const wasSigned = times.accepted !== undefined
   const { title, text } =
@@ -39,8 +41,10 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
             <p className="muted">{text}</p>
           </div>
           <TimeLeft point={point} window={order.window} />
-          {order.state === 'drafted' && (
-            <PayPart {...props} onPhase={setPhase} phase={phase} />
+          {order.state === 'drafted' ? (
+            <PayPart {...props} paying={paying} />
+          ) : (
+            <SecondSignature paying={paying} wasSigned={wasSigned} />
           )}
           <CancelPart {...props} />
         </div>

@@ -10,7 +10,7 @@ import { ConnectedWallet } from './ConnectedWallet.js'
 import { type Connection, connect, useConnection } from './connection.js'
 import { FailureNotice } from './FailureNotice.js'
 import type { OrderPartProps } from './OrderPanel.js'
-import { useTask } from './useTask.js'
+import type { Paying } from './usePaying.js'
 import { WalletDialog } from './WalletDialog.js'
 
 const phaseWords: Record<PayPhase, string> = {
@@ -25,14 +25,10 @@ export function PayPart({
   config,
   kept,
   followed,
-  phase,
-  onPhase,
-}: OrderPartProps & {
-  phase: PayPhase | undefined
-  onPhase: (phase: PayPhase | undefined) => void
-}): ReactNode {
+  paying,
+}: OrderPartProps & { paying: Paying }): ReactNode {
   const connection = useConnection()
-  const { isRunning, error, run } = useTask()
+  const { isRunning, error, run, phase, onPhase, isOpen } = paying
   const [isChoosing, setChoosing] = useState(false)
   const [isLost, setLost] = useState(false)
   const isOver = useNow() >= Number(followed.order.window.validBefore)
@@ -58,9 +54,10 @@ export function PayPart({
           kept,
           onPhase,
           onReachable: (isReachable) => setLost(!isReachable),
+          isOpen,
           signal,
         })
-        followed.show(order)
+        followed.show(order, 'drafted')
       } finally {
         onPhase(undefined)
       }

@@ -10,7 +10,7 @@ import {
 } from '../api/payments.js'
 import type { ShopConfig } from '../api/shop.js'
 import type { Connection } from './connection.js'
-import { TooLittleMoney, WrongNetwork } from './failures.js'
+import { NotOpen, TooLittleMoney, WrongNetwork } from './failures.js'
 
 export type PayPhase = 'checking' | 'signing' | 'sending'
 
@@ -21,6 +21,8 @@ export type AuthorizePaymentParameters = {
   kept: KeptOrder
   onPhase: (phase: PayPhase) => void
   onReachable: (isReachable: boolean) => void
+  /** Whether the order still waits for a payment. */
+  isOpen: () => boolean
   signal: AbortSignal
 }
 
@@ -31,9 +33,10 @@ export type AuthorizePaymentParameters = {
 export async function authorizePayment(
   parameters: AuthorizePaymentParameters,
 ): Promise<BuyerOrder> {
-  const { access, connection, config, kept, onPhase } = parameters
+  const { access, connection, config, kept, onPhase, isOpen } = parameters
   onPhase('checking')
   const payment = await check(parameters)
+  if (!isOpen()) throw new NotOpen()
   onPhase('signing')
   const signed = await signPayment(connection.provider, {
     payment,
@@ -47,6 +50,8 @@ export async function authorizePayment(
       maxWindow: BigInt(config.window) + 120n,
     },
   })
+  // Whoever holds two payments of two accounts can collect both.
+  if (!isOpen()) throw new NotOpen()
   onPhase('sending')
   return keepTrying(() => postPayment(access, signed), parameters)
 }

@@ -95,6 +95,13 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
     case 'insufficientFunds':
     case 'exposureTooHigh':
       return tooLittleMoney(purchase)
+    case 'wrongSigner':
+      return {
+        title: 'Another account signed this payment',
+        text: 'The signature is not of the account that is shown here. No money moved. Choose the account in your wallet, and try again.',
+        tone,
+        help: 'changeAccount',
+      }
     case 'expired':
     case 'expiresTooSoon':
     case 'deadlinePassed':

@@ -17,3 +17,6 @@ export class TooLittleMoney extends Error {
     this.balance = balance
   }
 }
+
+/** The order was paid, or ended, while this payment was being signed. */
+export class NotOpen extends Error {}

@@ -21,9 +21,10 @@ const nothing: FollowedOrder = {
 }
 
 /** An order as it stands and moves, and a way to show an answer at once. */
-export function useOrder(
-  access: OrderAccess,
-): FollowedOrder & { show: (order: BuyerOrder) => void } {
+export function useOrder(access: OrderAccess): FollowedOrder & {
+  /** Shows an answer, unless the order has left that state in the meantime. */
+  show: (order: BuyerOrder, from: BuyerOrder['state']) => void
+} {
   const { orderId, token } = access
   const [followed, setFollowed] = useState(nothing)
   useEffect(() => {
@@ -49,7 +50,10 @@ export function useOrder(
   }, [orderId, token])
   return {
     ...followed,
-    show: (order) => setFollowed((now) => ({ ...now, order })),
+    show: (order, from) =>
+      setFollowed((now) =>
+        now.order?.state === from ? { ...now, order } : now,
+      ),
   }
 }
 

@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core'
+import type { Address } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+
+/** A wallet of somebody else's that a test answers for. */
+export type TestWallet = {
+  /** Shows other accounts, or none, and tells the page. */
+  show(...accounts: readonly Address[]): Promise<void>
+  /** Waits until the page asks for a signature. */
+  isAsked(): Promise<void>
+  /** Signs what was asked for, with any account. */
+  sign(account: PrivateKeyAccount): Promise<void>
+  /** Answers with an error of EIP-1193. */
+  refuse(code: number): Promise<void>
+}
+
+type Asked = { typedData: string; answer: (signature: string) => void } & {
+  refuse: (error: unknown) => void
+}
+
+type InPage = {
+  accounts: readonly string[]
+  asked?: Asked | undefined
+  tell?: ((accounts: readonly string[]) => void) | undefined
+}
+
+declare global {
+  interface Window {
+    testWallet: InPage
+  }
+}
+
+/** Announces a wallet named “Test wallet” on each document of a page. */
+export async function addTestWallet(
+  page: Page,
+  account: Address,
+): Promise<TestWallet> {
+  await page.addInitScript(announce, account)
+  return {
+    show: (...accounts) =>
+      page.evaluate((shown) => {
+        window.testWallet.accounts = shown
+        window.testWallet.tell?.(shown)
+      }, accounts),
+    isAsked: async () => {
+      await page.waitForFunction(() => window.testWallet.asked)
+    },
+    sign: async (signer) => {
+      const text = await page.evaluate(() => window.testWallet.asked?.typedData)
+      const typedData = JSON.parse(text ?? '')
+      const signature = await signer.signTypedData(typedData)
+      await page.evaluate((signed) => {
+        const { asked } = window.testWallet
+        window.testWallet.asked = undefined
+        asked?.answer(signed)
+      }, signature)
+    },
+    refuse: (code) =>
+      page.evaluate((number) => {
+        const { asked } = window.testWallet
+        window.testWallet.asked = undefined
+        asked?.refuse(Object.assign(new Error('no'), { code: number }))
+      }, code),
+  }
+}
+
+/** Runs in the page. */
+function announce(account: string): void {
+  const wallet: InPage = { accounts: [account] }
+  window.testWallet = wallet
+  const provider = {
+    request: async ({
+      method,
+      params,
+    }: {
+      method: string
+      params: string[]
+    }): Promise<unknown> => {
+      if (method === 'eth_chainId') return '0x7a69'
+      if (method !== 'eth_signTypedData_v4') return wallet.accounts
+      return new Promise((answer, refuse) => {
+        wallet.asked = { typedData: params[1] ?? '', answer, refuse }
+      })
+    },
+    on: (event: string, listener: InPage['tell']) => {
+      if (event === 'accountsChanged') wallet.tell = listener
+    },
+  }
+  const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>'
+  const info = {
+    ...{ uuid: crypto.randomUUID(), name: 'Test wallet' },
+    ...{ rdns: 'test.wallet', icon },
+  }
+  addEventListener('eip6963:requestProvider', () => {
+    const options = { detail: { info, provider } }
+    dispatchEvent(new CustomEvent('eip6963:announceProvider', options))
+  })
+}
