@@ -40,7 +40,7 @@ export type CaptureProof = {
   finality: Finality
 }
 
-export const zeroHash: Hash = `0x${'0'.repeat(64)}`
+export const zeroHash: Hash = /* @__PURE__ */ '0x'.padEnd(66, '0') as Hash
 
 /**
  * What a receipt proves about a payment. Captured needs, from the token and in

@@ -2,8 +2,9 @@ import type { Address, Client } from 'viem'
 import { checkClock, readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { Payment } from '../base/types.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../reads/errors.js'
-import { getTokenAndHead, readTokenAddress } from '../reads/getToken.js'
+import { getTokenAndHead } from '../reads/getToken.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
 
 /** What {@link preparePayment} takes. */
@@ -27,7 +28,8 @@ export type PreparePaymentParameters = Omit<
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link UnsupportedTokenError} when the token cannot settle this type.
  * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
- * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`.
+ * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`;
+ * when an address is mistyped; when the node is on another chain than the client.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
  *
@@ -52,9 +54,11 @@ export async function preparePayment(
 ): Promise<Payment> {
   const { token, now: given, ...fields } = parameters
   const now = readTime(given)
+  readCheckedAddress(fields.from, 'from')
+  readCheckedAddress(fields.to, 'to')
   const { token: found, head } = await getTokenAndHead(
     client,
-    readTokenAddress(token),
+    readCheckedAddress(token, 'token'),
   )
   checkClock(head, now)
   const payment = buildPayment({
@@ -71,11 +75,8 @@ export async function preparePayment(
       token,
       problem: `cannot settle ${payment.primaryType}`,
     })
-  if (payment.domain.chainId !== head.chainId)
-    throw new InvalidFieldError(
-      'chainId',
-      head.chainId,
-      'the chain of the token',
-    )
+  const { chainId } = payment.domain
+  if (chainId !== head.chainId || chainId !== (client.chain?.id ?? chainId))
+    throw new InvalidFieldError('chainId', chainId, 'that of client and node')
   return payment
 }

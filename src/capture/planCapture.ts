@@ -67,8 +67,9 @@ function checkSender(
   { primaryType, message }: SignedPayment,
   account: Account,
 ): void {
-  const { from, to } = message
+  const { from, to, value } = message
   if (from === to) throw new CaptureRejectedError({ reason: 'selfPayment' })
+  if (!value) throw new CaptureRejectedError({ reason: 'wrongAmount' })
   if (
     primaryType === 'ReceiveWithAuthorization' &&
     account.address.toLowerCase() !== to

@@ -95,9 +95,7 @@ export async function waitForOutcome(
   const {
     pollingInterval = Math.min(client.pollingInterval, pace.pollingInterval),
   } = parameters
-  const { signature: _, ...unsigned } = parameters.payment as Payment & {
-    signature?: unknown
-  }
+  const { signature: _, ...unsigned } = Object(parameters.payment)
   const { tag } = pace
   const watch = { payment: readPayment(unsigned), hash, since, finality, tag }
   signal?.throwIfAborted()
@@ -150,7 +148,7 @@ function readFinality(
   const { blocks = 1 } = Object(finality)
   if (!Number.isSafeInteger(blocks) || blocks < 1)
     throw new InvalidFieldError('finality.blocks', blocks, 'a positive integer')
-  return finality
+  return typeof finality === 'string' ? finality : { blocks }
 }
 
 /** Looks at the nonce at every tenth glance at a receipt only. */

@@ -31,8 +31,8 @@ export class NodeError extends CountersignError {
     method: string
     failure: NodeFailure
   }) {
-    const { code, status, words, host } = failure
-    super(`${method} failed: ${words}.`, { method, code, status, words, host })
+    const { data: _, ...facts } = failure
+    super(`${method} failed: ${facts.words}.`, { method, ...facts })
     this.retryable = isPassing(failure)
   }
 }
@@ -126,8 +126,7 @@ export function readFailure(error: unknown): NodeFailure {
     at && depth < 10;
     at = at.cause as Record<string, unknown> | undefined, depth++
   ) {
-    const nested = at.data as { data?: unknown } | string | undefined
-    const data = typeof nested === 'object' ? nested?.data : nested
+    const data = Object(at.data).data ?? at.data
     // viem puts -1 where there was no code at all.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status

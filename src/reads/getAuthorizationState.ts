@@ -1,10 +1,11 @@
 import type { Address, Client, Hex } from 'viem'
-import { readAddress, readBytes32 } from '../base/fields.js'
+import { readBytes32 } from '../base/fields.js'
 import { selectors } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
 import { isTrue, isWord } from './answers.js'
+import { readCheckedAddress } from './encodeLogFilter.js'
 import { UnsupportedTokenError } from './errors.js'
-import { forgetToken, prober, readTokenAddress } from './getToken.js'
+import { forgetToken, prober } from './getToken.js'
 import type { BlockSelector } from './requestNode.js'
 import { runCalls } from './runCalls.js'
 import { runPlainCalls } from './runPlainCalls.js'
@@ -41,8 +42,8 @@ export async function getConsumption(
   parameters: GetAuthorizationStateParameters,
 ): Promise<{ consumed: boolean; head: RunHead }> {
   const { block = 'latest' } = parameters
-  const token = readTokenAddress(parameters.token)
-  const payer = readAddress(parameters.payer, 'payer')
+  const token = readCheckedAddress(parameters.token, 'token')
+  const payer = readCheckedAddress(parameters.payer, 'payer')
   const nonce = readBytes32(parameters.nonce, 'nonce')
   const { head, calls } = await runCalls(client, {
     from: prober,

@@ -1,8 +1,7 @@
 import type { Address, Client } from 'viem'
-import { isAddress } from 'viem'
 import { wallTime } from '../base/clock.js'
-import { InvalidFieldError } from '../base/errors.js'
 import type { TokenDomain } from '../base/types.js'
+import { readCheckedAddress } from './encodeLogFilter.js'
 import { UnsupportedTokenError } from './errors.js'
 import { readCapabilities, readTokenDomain, tokenProbes } from './probeToken.js'
 import { runCalls } from './runCalls.js'
@@ -59,7 +58,7 @@ export async function getToken(
   client: Client,
   parameters: GetTokenParameters,
 ): Promise<Token> {
-  const token = readTokenAddress(parameters.token)
+  const token = readCheckedAddress(parameters.token, 'token')
   return (
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
   )
@@ -105,12 +104,6 @@ export async function getTokenAndHead(
 /** Forgets a token whose answers no longer fit what is remembered. */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)
-}
-
-export function readTokenAddress(token: Address): Address {
-  if (!isAddress(token))
-    throw new InvalidFieldError('token', token, 'a checksummed address')
-  return token.toLowerCase() as Address
 }
 
 function cachedToken(client: Client, token: Address): Token | undefined {

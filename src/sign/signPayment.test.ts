@@ -215,7 +215,18 @@ test.each([12.5, '12,5', '-12.5', undefined])(
 test('without any expectation the wallet is not asked', async () => {
   const wallet = fakeWallet()
   const bare = { payment } as SignPaymentParameters
-  await expect(signPayment(wallet, bare)).rejects.toThrow()
+  await expect(signPayment(wallet, bare)).rejects.toBeInstanceOf(
+    InvalidFieldError,
+  )
+  expect(wallet.requests).toEqual([])
+})
+
+test('no window is within a limit that is no number', async () => {
+  const wallet = fakeWallet()
+  const maxWindow = Number.NaN as unknown as bigint
+  await expect(
+    signPayment(wallet, { payment, expect: { ...expectation, maxWindow } }),
+  ).rejects.toMatchObject({ name: 'UnexpectedPaymentError' })
   expect(wallet.requests).toEqual([])
 })
 

@@ -64,7 +64,7 @@ export async function signPayment(
   wallet: Wallet,
   parameters: SignPaymentParameters,
 ): Promise<SignedPayment> {
-  const { expect } = parameters
+  const expect: SignPaymentExpectation = Object(parameters.expect)
   const payment = readPayment(parameters.payment)
   const { domain, message } = payment
   const window = message.validBefore - message.validAfter
@@ -82,7 +82,8 @@ export async function signPayment(
   for (const [field, found, expected] of checks)
     if (found !== expected)
       throw new UnexpectedPaymentError(field, found, expected)
-  if (window > maxWindow)
+  // Not by >, which says no to what is no number too.
+  if (!(window <= maxWindow))
     throw new UnexpectedPaymentError('window', window, `at most ${maxWindow}`)
 
   const signature = await askWallet(wallet, payment, message.from)

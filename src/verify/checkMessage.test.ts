@@ -106,6 +106,14 @@ test('a window longer than the longest is refused', () => {
   })
 })
 
+test('a longest window that is no number is never kept to', () => {
+  const maxWindow = Number.NaN as unknown as bigint
+  expect(checkMessage(payment, signature, { ...full, maxWindow })).toEqual({
+    reason: 'windowTooLong',
+    details: { window: 960n, maxWindow },
+  })
+})
+
 test('the first reason wins, in the order of the list', () => {
   const own = samplePayment({ from, to: from })
   let expectation: PaymentExpectation = {

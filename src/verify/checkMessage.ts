@@ -26,7 +26,8 @@ export function checkMessage(
     if (expected !== undefined && found !== expected)
       return { reason, details: { found, expected } }
   if (from === to) return { reason: 'selfPayment', details: { found: from } }
-  return window > maxWindow
-    ? { reason: 'windowTooLong', details: { window, maxWindow } }
-    : undefined
+  // A limit that is no number is never kept to.
+  return window <= maxWindow
+    ? undefined
+    : { reason: 'windowTooLong', details: { window, maxWindow } }
 }

@@ -1,9 +1,9 @@
-import { type Address, type Client, isAddress } from 'viem'
+import type { Client } from 'viem'
 import { parseAmount } from '../base/amount.js'
 import { checkClock, readTime } from '../base/clock.js'
-import { InvalidFieldError } from '../base/errors.js'
 import { readBytes32, readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
+import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { BlockSelector } from '../reads/requestNode.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
@@ -105,24 +105,17 @@ function checkPolicy(
       details: { value: message.value, expected: value },
     }
   const remaining = message.validBefore - time
-  if (remaining < minRemaining)
-    return {
-      reason: 'expiresTooSoon',
-      details: { remaining, minRemaining },
-    }
-  return undefined
+  return remaining >= minRemaining
+    ? undefined
+    : { reason: 'expiresTooSoon', details: { remaining, minRemaining } }
 }
 
 function readExpectation(
   expect: PaymentExpectation,
   client: Client,
 ): PaymentExpectation & { primaryType: PrimaryType } {
-  const address = (field: 'token' | 'to' | 'from') => {
-    const value = Object(expect)[field]
-    if (typeof value !== 'string' || !isAddress(value))
-      throw new InvalidFieldError(`expect.${field}`, value, 'an address')
-    return value.toLowerCase() as Address
-  }
+  const address = (field: 'token' | 'to' | 'from') =>
+    readCheckedAddress(Object(expect)[field], `expect.${field}`)
   return {
     ...expect,
     token: address('token'),

@@ -286,6 +286,14 @@ const refusals: [string, string, () => Promise<SignedPayment>][] = [
       return { ...payment, message: { ...payment.message, to: from } }
     },
   ],
+  [
+    'a payment of nothing',
+    'wrongAmount',
+    async () => {
+      const payment = await draft(chain)
+      return { ...payment, message: { ...payment.message, value: 0n } }
+    },
+  ],
 ]
 
 test.each(refusals)(

@@ -11,6 +11,7 @@ import {
 import { startDevChain } from 'countersign/devchain'
 import { type Account, type Client, createClient, custom, http } from 'viem'
 import { getBlock, getTransactionCount } from 'viem/actions'
+import { base } from 'viem/chains'
 import { afterAll, expect, test } from 'vitest'
 
 const chain = await startDevChain({ blockTime: 0 })
@@ -53,6 +54,29 @@ test('preparing a payment takes one request, the token known or not', async () =
   expect(methods).toEqual(['eth_call'])
   await preparePayment(client, { ...order, token: chain.token })
   expect(methods).toEqual(['eth_call', 'eth_call'])
+})
+
+test.each(['token', 'from', 'to'])(
+  'a mistyped %s is caught before a payment is prepared',
+  async (field) => {
+    const { client, methods } = countingClient()
+    const mistyped = { [field]: '0x036CbD53842c5426634e7929541eC2318f3dCF7c' }
+    await expect(
+      preparePayment(client, { ...order, token: chain.token, ...mistyped }),
+    ).rejects.toMatchObject({ name: 'InvalidFieldError', details: { field } })
+    expect(methods).toEqual([])
+  },
+)
+
+test('no payment is prepared for another chain than the client is for', async () => {
+  const transport = http(chain.urls.http)
+  const client = createClient({ chain: base, transport })
+  await expect(
+    preparePayment(client, { ...order, token: chain.token }),
+  ).rejects.toMatchObject({
+    name: 'InvalidFieldError',
+    details: { field: 'chainId', value: '"31337"' },
+  })
 })
 
 test('reading a token takes one request, and none when it is known', async () => {

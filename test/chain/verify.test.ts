@@ -458,6 +458,9 @@ for (const [via, by] of ways) {
       reason: 'expiresTooSoon',
       details: { remaining, minRemaining: remaining + 1n },
     })
+    expect(await of(Number.NaN as unknown as bigint)).toMatchObject({
+      reason: 'expiresTooSoon',
+    })
   })
 }
 
