@@ -3,24 +3,24 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteStore } from 'countersign/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../src/testing/seededRandom.js'
 import { type Receiver, startReceiver } from '../unit/webhooksReceiver.js'
 import { createSecret, progressOf } from '../unit/webhooksRun.js'
 import { createStream } from '../unit/webhooksStream.js'
+import { startDatabase } from './database.js'
+import { storeAt } from './webhooksPlace.js'
 
 const seed = Number(process.env.COUNTERSIGN_SEED ?? 5)
 const kills = process.env.COUNTERSIGN_FULL ? 40 : 4
 const orderCount = 5 * kills
 
-/** Processes that deliver; one that was killed is replaced. */
-function keepWorker(file: string, { url, ca }: Receiver) {
-  const secret = createSecret()
+/** A process that delivers; killed, it is replaced. */
+function keepWorker(place: string, { url, ca }: Receiver, secret: string) {
   let child: ChildProcess | undefined
   let isOver = false
   const start = () => {
-    const args = ['--import', 'tsx', 'test/chain/webhooksWorker.ts', file]
+    const args = ['--import', 'tsx', 'test/chain/webhooksWorker.ts', place]
     child = spawn(process.execPath, [...args, url, secret, ca], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })
@@ -37,40 +37,64 @@ function keepWorker(file: string, { url, ca }: Receiver) {
   return { start, kill: () => child?.kill('SIGKILL') }
 }
 
-test(`processes killed around a delivery lose no event and no order [seed ${seed}]`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'orders.db')
-  const store = sqliteStore({ file })
-  onTestFinished(() => store.close())
-  await store.open()
-  const stream = createStream(store)
-  for (const type of ['drafted', 'accepted', 'captured'] as const)
-    for (let order = 0; order < orderCount; order++)
-      await stream.tell(`order-${order}`, type)
-  const random = seededRandom(seed)
-  let killed = 0
-  let nextKill = 2
-  const receiver: Receiver = await startReceiver((response, _, index) => {
-    const isDue = killed < kills && index >= nextKill
-    if (isDue) {
-      killed++
-      nextKill = index + 1 + Math.floor(random() * 12)
-    }
-    const isBefore = random() < 0.5
-    if (isDue && isBefore) worker.kill()
-    response.writeHead(204).end()
-    if (isDue && !isBefore) worker.kill()
-  })
-  const worker = keepWorker(file, receiver)
-  worker.start()
-  const last = String(3 * orderCount)
-  await expect
-    .poll(() => progressOf(stream), { timeout: 600_000, interval: 100 })
-    .toEqual({ cursor: last, read: last, open: [] })
-  expect(killed).toBe(kills)
-  checkReceived(receiver)
-}, 620_000)
+const databases = {
+  SQLite: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    return join(folder, 'orders.db')
+  },
+  PostgreSQL: async () => {
+    const database = await startDatabase()
+    onTestFinished(database.stop)
+    return database.create('shop')
+  },
+}
+
+test.each([
+  ['one process', 'SQLite', 1],
+  ['two processes', 'PostgreSQL', 2],
+] as const)(
+  `%s on %s, killed around a delivery, lose no event and no order [seed ${seed}]`,
+  async (_, kind, workerCount) => {
+    const place = await databases[kind]()
+    const store = storeAt(place)
+    onTestFinished(() => store.close())
+    await store.open()
+    const stream = createStream(store)
+    for (const type of ['drafted', 'accepted', 'captured'] as const)
+      for (let order = 0; order < orderCount; order++)
+        await stream.tell(`order-${order}`, type)
+    const random = seededRandom(seed)
+    let killed = 0
+    let nextKill = 2
+    const receiver = await startReceiver((response, { path }, index) => {
+      const isDue = killed < kills && index >= nextKill
+      if (isDue) {
+        killed++
+        nextKill = index + 1 + Math.floor(random() * 12)
+      }
+      const isBefore = random() < 0.5
+      // The one that sent this is the one that ends.
+      const sender = workers[Number(path.at(-1))]
+      if (isDue && isBefore) sender?.kill()
+      response.writeHead(204).end()
+      if (isDue && !isBefore) sender?.kill()
+    })
+    const secret = createSecret()
+    const workers = Array.from({ length: workerCount }, (_, index) => {
+      const url = receiver.url.replace(/key=.*/, `by=${index}`)
+      return keepWorker(place, { ...receiver, url }, secret)
+    })
+    for (const worker of workers) worker.start()
+    const last = String(3 * orderCount)
+    await expect
+      .poll(() => progressOf(stream), { timeout: 600_000, interval: 100 })
+      .toEqual({ cursor: last, read: last, open: [] })
+    expect(killed).toBe(kills)
+    checkReceived(receiver)
+  },
+  620_000,
+)
 
 /** Everything came, in order the first time, and the same whenever it came. */
 function checkReceived({ received }: Receiver): void {

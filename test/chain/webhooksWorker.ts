@@ -1,14 +1,14 @@
-/** Delivers events as a process of its own: `file url secret certificate`. */
+/** Delivers events as a process of its own: `place url secret certificate`. */
 import process from 'node:process'
-import { sqliteStore } from 'countersign/sql'
 import {
   runWebhooksWith,
   webhookTools,
 } from '../../src/webhooks/runWebhooks.js'
 import { createStream } from '../unit/webhooksStream.js'
+import { storeAt } from './webhooksPlace.js'
 
-const [file = '', url = '', secret = '', ca = ''] = process.argv.slice(2)
-const { store, orders } = createStream(sqliteStore({ file }))
+const [place = '', url = '', secret = '', ca = ''] = process.argv.slice(2)
+const { store, orders } = createStream(storeAt(place))
 
 await runWebhooksWith(
   orders,

@@ -1,45 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { PaymentStore } from 'countersign/orders'
-import { sqliteStore } from 'countersign/sql'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/testing/seededRandom.js'
-import { type Receiver, startReceiver } from './webhooksReceiver.js'
-import {
-  createSecret,
-  eventually,
-  progressOf,
-  startRun,
-  toldOf,
-  watchLeases,
-} from './webhooksRun.js'
+import { checkTold, tellOrders } from './webhooksChecks.js'
+import { startReceiver } from './webhooksReceiver.js'
+import { eventually, progressOf, startRun, toldOf } from './webhooksRun.js'
 import { createStream, type Stream } from './webhooksStream.js'
-
-/** Has taken them all, each order's in order, and how often each. */
-function checkTold(
-  { received }: Pick<Receiver, 'received'>,
-  isTaken: (index: number) => boolean = () => true,
-): number[] {
-  const counts = new Map<string, number>()
-  const highest = new Map<string | undefined, number>()
-  for (const [index, { payload, headers }] of received.entries()) {
-    const { orderId, sequence } = payload.data
-    // What is tried has never more than its turn.
-    expect(sequence).toBeLessThanOrEqual((highest.get(orderId) ?? 0) + 1)
-    if (!isTaken(index)) continue
-    highest.set(orderId, Math.max(sequence, highest.get(orderId) ?? 0))
-    const id = String(headers['webhook-id'])
-    counts.set(id, (counts.get(id) ?? 0) + 1)
-  }
-  return [...counts.values()]
-}
-
-const tellOrders = async (stream: Stream, orders: number): Promise<void> => {
-  for (const type of ['drafted', 'accepted', 'captured'] as const)
-    for (let order = 0; order < orders; order++)
-      await stream.tell(`order-${order}`, type)
-}
 
 test('eight orders are told at the same time, and never more', async () => {
   const stream = createStream()
@@ -223,109 +188,6 @@ test('what was left open is gone on with after a restart, and nothing else', asy
   expect(await progressOf(stream)).toEqual({
     ...{ cursor: '13', read: '13', open: [] },
   })
-})
-
-test('a crash between delivery and record tells the same event again', async () => {
-  const stream = createStream()
-  const receiver = await startReceiver()
-  await stream.tell('order-1', 'drafted', 'accepted')
-  const leased = watchLeases(stream.store)
-  let isDead = false
-  const store: PaymentStore = {
-    ...leased.store,
-    write: async (work, options) => {
-      if (isDead) throw new Error('the process is gone')
-      return leased.store.write(work, options)
-    },
-  }
-  const last = await startReceiver((response) => {
-    isDead = true
-    response.writeHead(204).end()
-  })
-  const dying = startRun({ ...stream, store }, last)
-  await eventually(() => dying.seen.length).toBeGreaterThan(1)
-  await leased.expire()
-  const run = startRun(stream, receiver)
-  await eventually(() => receiver.received.length).toBe(2)
-  await run.stop()
-  const [told] = last.received
-  const [again] = receiver.received
-  expect(last.received).toHaveLength(1)
-  expect(again?.headers['webhook-id']).toBe(told?.headers['webhook-id'])
-  expect(again?.text).toBe(told?.text)
-})
-
-test('two runs on one store tell each event once', async () => {
-  const stream = createStream()
-  const receiver = await startReceiver()
-  await tellOrders(stream, 20)
-  const secrets = [createSecret()]
-  const runs = [1, 2].map(() => startRun(stream, receiver, { secrets }))
-  await eventually(() => receiver.received.length).toBe(60)
-  await tellOrders(stream, 20)
-  await eventually(() => receiver.received.length).toBe(120)
-  await Promise.all(runs.map(({ stop }) => stop()))
-  expect(checkTold(receiver)).toEqual(Array(120).fill(1))
-})
-
-test('another run goes on where one was stopped', async () => {
-  const stream = createStream()
-  const receiver = await startReceiver()
-  const first = startRun(stream, receiver, { tools: { lease: 60_000 } })
-  await stream.tell('order-1', 'drafted')
-  await eventually(() => receiver.received.length).toBe(1)
-  const second = startRun(stream, receiver, { tools: { lease: 60_000 } })
-  await first.stop()
-  await stream.tell('order-1', 'accepted')
-  await eventually(() => receiver.received.length).toBe(2)
-  await eventually(() => second.seen.length).toBe(1)
-})
-
-test('two connections to one file tell each event once', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
-  const stores = [1, 2].map(() => sqliteStore({ file: join(folder, 'db') }))
-  const streams = stores.map((store) => createStream(store))
-  const [stream] = streams
-  const receiver = await startReceiver()
-  if (!stream) throw new Error('no stream')
-  await stream.store.open()
-  const runs = streams.map((it) => startRun(it, receiver))
-  await tellOrders(stream, 10)
-  await eventually(() => receiver.received.length).toBe(30)
-  await Promise.all(runs.map(({ stop }) => stop()))
-  expect(checkTold(receiver)).toEqual(Array(30).fill(1))
-  expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '30', read: '30', open: [] },
-  })
-  await Promise.all(stores.map((store) => store.close()))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-})
-
-test('whoever lost the lease writes nothing and tells nothing more', async () => {
-  const stream = createStream()
-  const held: { answer?: () => void } = {}
-  const slow = await startReceiver((response) => {
-    held.answer = () => response.writeHead(204).end()
-  })
-  await stream.tell('order-1', 'drafted')
-  const leased = watchLeases(stream.store)
-  const late = startRun({ ...stream, store: leased.store }, slow)
-  await eventually(() => slow.received.length).toBe(1)
-  await leased.expire()
-  const receiver = await startReceiver()
-  const run = startRun(stream, receiver)
-  await eventually(() => progressOf(stream)).toMatchObject({ read: '1' })
-  held.answer?.()
-  await eventually(() => late.seen.map(({ name }) => name)).toEqual([
-    ...['webhook.delivered', 'outbox.failed'],
-  ])
-  expect(late.seen[1]?.attributes.error).toBe('LeaseLostError')
-  await stream.tell('order-1', 'accepted')
-  await eventually(() => progressOf(stream)).toMatchObject({ read: '2' })
-  await late.stop()
-  await run.stop()
-  expect(slow.received).toHaveLength(1)
-  expect(receiver.received).toHaveLength(2)
 })
 
 test('a try under way ends before the run does, and is on record', async () => {
