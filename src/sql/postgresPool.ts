@@ -116,9 +116,10 @@ function explainFault(error: unknown): SqlFault {
 /** By SQLSTATE. */
 function kindOf(code: string): FaultKind {
   if (code === '23505') return 'duplicate'
-  // A serialization failure, a deadlock, or a lock nobody gave up in time.
-  if (['40001', '40P01', '55P03'].includes(code)) return 'rolledBack'
+  // A serialization failure, a deadlock, or what nobody did in time.
+  if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'
+  if (code === '53100') return 'full'
   // Shut down, starting up, too many connections, or a standby by now.
-  if (/^(08|57P)|^(53300|25006|25P03)$/.test(code)) return 'lost'
+  if (/^(08|57P)|^(53300|25006|25P03|25P04)$/.test(code)) return 'lost'
   return 'refused'
 }

@@ -93,7 +93,9 @@ async function runUnit<result>(
       return result
     } catch (error) {
       await engine.rollback(session)
-      throw mayRunAgain(unit.failure) ? unit.failure : error
+      throw error instanceof SqlFault || mayRunAgain(unit.failure)
+        ? (unit.failure ?? error)
+        : error
     }
   })
   // Not before: what shares a commit with others may still be lost.

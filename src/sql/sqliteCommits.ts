@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { StoreError } from '../store/errors.js'
 import type { SqlSession } from './sqlEngine.js'
 import { SqlFault } from './sqlFault.js'
+import type { SqliteConnection } from './sqliteConnection.js'
 
 /** For how long a writer waits for other processes. */
 export const patienceMilliseconds = 30_000
@@ -32,11 +33,18 @@ export type SharedCommits = {
   end(): Promise<void>
 }
 
+/** A connection that can tell whether its file is still there. */
+export type WatchedConnection = SqliteConnection & {
+  /** @throws {@link StoreError} when what is written goes nowhere. */
+  check(): void
+  close(): Promise<void>
+}
+
 export function shareCommits(
-  connect: () => Promise<SqlSession>,
+  connect: () => Promise<WatchedConnection>,
 ): SharedCommits {
   const sessions = new WeakSet<SqlSession>()
-  let writer: SqlSession | undefined
+  let writer: WatchedConnection | undefined
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   let group: Group | undefined
@@ -52,7 +60,7 @@ export function shareCommits(
     mine.units++
     try {
       writer ??= await connect()
-      const result = await writer.connection().execute((session) => {
+      const result = await writer.session.connection().execute((session) => {
         sessions.add(session)
         return use(session)
       })
@@ -61,10 +69,28 @@ export function shareCommits(
       // What came in while the disk was waited for is to share this commit.
       if (waiting === 0) await nextTurn()
       if (waiting === 0 || isFull(mine)) {
-        mine.settle(mine.isOpen ? commit(writer) : Promise.resolve())
+        mine.settle(mine.isOpen ? commit() : Promise.resolve())
         group = undefined
         await mine.kept.catch(() => undefined)
       }
+    }
+  }
+
+  const commit = async () => {
+    if (!writer) return
+    const { session, isInside, check, close } = writer
+    try {
+      if (!isInside()) throw takenBack()
+      await whileBusy(() => sql`commit`.execute(session))
+      check()
+    } catch (error) {
+      await sql`rollback`.execute(session).catch(() => undefined)
+      // One that cannot even go back is of no use any more.
+      if (isInside()) {
+        writer = undefined
+        await close()
+      }
+      throw explainCommit(error)
     }
   }
   return {
@@ -77,7 +103,9 @@ export function shareCommits(
       return result
     },
     begin: async (session) => {
+      if (group?.isOpen && !writer?.isInside()) throw takenBack()
       if (group && !group.isOpen) {
+        writer?.check()
         // Waits asleep: SQLite's own busy timeout would stop the event loop.
         await whileBusy(() => sql`begin immediate`.execute(session))
         group.isOpen = true
@@ -94,7 +122,7 @@ export function shareCommits(
     },
     end: async () => {
       await last
-      await writer?.destroy()
+      await writer?.close()
     },
   }
 }
@@ -120,14 +148,17 @@ function startGroup(): Group {
   }
 }
 
-async function commit(session: SqlSession | undefined): Promise<void> {
-  if (!session) return
-  try {
-    await whileBusy(() => sql`commit`.execute(session))
-  } catch {
-    await sql`rollback`.execute(session).catch(() => undefined)
-    throw new StoreError('cannot say whether the last write was kept', true)
-  }
+/** All units of a commit are gone with one that had no room, say. */
+function takenBack(): SqlFault {
+  return new SqlFault('rolledBack', 'SQLITE_ABORT')
+}
+
+function explainCommit(error: unknown): unknown {
+  if (!(error instanceof SqlFault) || error.kind === 'rolledBack') return error
+  return new StoreError(
+    `cannot say whether the last write was kept (${error.code})`,
+    true,
+  )
 }
 
 /** Asks again as long as another process is writing. */

@@ -8,6 +8,7 @@ import type { SqlTables } from './sqlTables.js'
 type LibsqlDatabase = {
   prepare(text: string): LibsqlStatement
   defaultSafeIntegers(toggle: boolean): unknown
+  readonly inTransaction: boolean
   close(): void
 }
 
@@ -36,17 +37,60 @@ export async function loadLibsql(): Promise<OpenLibsql> {
 }
 
 /** A connection of its own to a file. */
-export function connectSqlite(open: OpenLibsql, file: string): SqlSession {
+export type SqliteConnection = {
+  readonly session: SqlSession
+  /** A transaction is under way. */
+  isInside(): boolean
+}
+
+export function connectSqlite(
+  open: OpenLibsql,
+  file: string,
+): SqliteConnection {
   const database = explainFaults(() => open(file))
   database.defaultSafeIntegers(true)
-  const dialect = new SqliteDialect({ database: rememberStatements(database) })
-  return new Kysely<SqlTables>({ dialect })
+  const run = runInside(database)
+  const dialect = new SqliteDialect({
+    database: rememberStatements(database, run),
+  })
+  return {
+    session: new Kysely<SqlTables>({ dialect }),
+    isInside: () => database.inTransaction,
+  }
+}
+
+/** Runs one statement. */
+type Run = <result>(text: string, step: () => result) => result
+
+/**
+ * Refuses what follows in a transaction that is gone: a full disk, among others,
+ * takes back all of it, and each statement after that would be kept alone.
+ */
+function runInside(database: LibsqlDatabase): Run {
+  let isInside = false
+  let isGone = false
+  return (text, step) => {
+    if (text === 'rollback') [isInside, isGone] = [false, false]
+    if (isGone) throw new SqlFault('refused', 'SQLITE_ABORT')
+    try {
+      const result = explainFaults(step)
+      if (text.startsWith('begin')) isInside = true
+      if (text === 'commit') isInside = false
+      return result
+    } catch (error) {
+      isGone = isInside && !database.inTransaction
+      throw error
+    }
+  }
 }
 
 /** Most statements are the same each time; a store has some dozen of them. */
 const maxStatements = 200
 
-function rememberStatements(database: LibsqlDatabase): SqliteDatabase {
+function rememberStatements(
+  database: LibsqlDatabase,
+  run: Run,
+): SqliteDatabase {
   const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {
     prepare: (text) => {
@@ -55,10 +99,10 @@ function rememberStatements(database: LibsqlDatabase): SqliteDatabase {
       const statement = explainFaults(() => database.prepare(text))
       const prepared = {
         reader: statement.reader,
-        all: (values: unknown) => explainFaults(() => statement.all(values)),
-        run: (values: unknown) => explainFaults(() => statement.run(values)),
+        all: (values: unknown) => run(text, () => statement.all(values)),
+        run: (values: unknown) => run(text, () => statement.run(values)),
         iterate: (values: unknown) =>
-          explainFaults(() => statement.all(values)).values(),
+          run(text, () => statement.all(values)).values(),
       }
       if (statements.size >= maxStatements) statements.clear()
       statements.set(text, prepared)
@@ -82,6 +126,7 @@ function explainFaults<result>(run: () => result): result {
       throw new SqlFault('rolledBack', code)
     if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code))
       throw new SqlFault('duplicate', code)
+    if (code === 'SQLITE_FULL') throw new SqlFault('full', code)
     throw new SqlFault('refused', code)
   }
 }

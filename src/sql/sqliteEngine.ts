@@ -7,6 +7,7 @@ import {
   nextTurn,
   patienceMilliseconds,
   shareCommits,
+  type WatchedConnection,
   whileBusy,
 } from './sqliteCommits.js'
 import {
@@ -15,6 +16,7 @@ import {
   type OpenLibsql,
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
+import { watchFile } from './watchFile.js'
 
 /** Idle connections that are kept for the next readers. */
 const maxIdle = 4
@@ -28,25 +30,49 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     throw new StoreError(`needs the path of a file, not '${path}'`)
   // It stays where it is when the process goes elsewhere.
   const file = resolve(path)
-  const idle: SqlSession[] = []
+  const idle: WatchedConnection[] = []
+  let checkFile: (() => void) | undefined
+  let checkLog: (() => void) | undefined
+  let connections = 0
   let openLibsql: OpenLibsql | undefined
   let isClosed = false
 
-  const connect = async () => {
+  const check = () => {
+    checkFile?.()
+    checkLog?.()
+  }
+  const connect = async (): Promise<WatchedConnection> => {
     openLibsql ??= await loadLibsql()
-    const session = connectSqlite(openLibsql, file)
-    await prepareConnection(session)
-    return session
+    // A new connection would begin an empty file in place of one that is gone.
+    check()
+    const { session, isInside } = connectSqlite(openLibsql, file)
+    connections++
+    const close = async () => {
+      // The last one takes the log along.
+      if (--connections === 0) checkLog = undefined
+      await session.destroy()
+    }
+    try {
+      await prepareConnection(session)
+    } catch (error) {
+      await close()
+      throw error
+    }
+    checkFile ??= watchFile(file)
+    checkLog ??= watchFile(`${file}-wal`)
+    return { session, isInside, check, close }
   }
   const read: SqlEngine['connect'] = async (_, use) => {
     // Whoever reads now is done before the next turn, most of the time.
     if (idle.length === 0) await nextTurn()
-    const session = idle.pop() ?? (await connect())
+    const connection = idle.pop() ?? (await connect())
+    const { session, isInside, close } = connection
     try {
+      check()
       return await session.connection().execute(use)
     } finally {
-      if (isClosed || idle.length >= maxIdle) await session.destroy()
-      else idle.push(session)
+      if (isClosed || isInside() || idle.length >= maxIdle) await close()
+      else idle.push(connection)
     }
   }
   const commits = shareCommits(connect)
@@ -81,8 +107,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     close: async () => {
       isClosed = true
       await commits.end()
-      await moveLogIn(idle[0])
-      await Promise.all(idle.splice(0).map((it) => it.destroy()))
+      await moveLogIn(idle[0]?.session)
+      await Promise.all(idle.splice(0).map((it) => it.close()))
     },
   }
 }
