@@ -5,7 +5,15 @@ import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
 import { buildPage } from '../../examples/shop/server/buildPage.js'
 import { startShop } from '../../examples/shop/server/startShop.js'
-import { authorize, openDesk, orderFirst, reaches } from './shopPage.js'
+import { startEndpoint } from './endpoint.js'
+import {
+  authorize,
+  button,
+  chooseWallet,
+  openDesk,
+  orderFirst,
+  reaches,
+} from './shopPage.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-shop-page-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -31,6 +39,34 @@ test('a shop that is restarted in the middle is followed on, and loses nothing',
   await reaches(buyer.page, 'finalized')
   expect((await again.orders.audit()).ok).toBe(true)
   await again.close()
+  await desk.close()
+  await chain.stop()
+})
+
+test('a node that is away for a while delays a payment, and nothing more', async () => {
+  const chain = await startDevChain({ preconfirmations: 'flashblocks' })
+  let isAway = false
+  const { url } = await startEndpoint(chain.urls.http, () =>
+    isAway ? { status: 503, body: { error: { code: -32_000 } } } : undefined,
+  )
+  const urls = { ...chain.urls, http: url }
+  const desk = await openDesk({ chain: { ...chain, urls }, page })
+  const { page: tab } = await desk.openWindow()
+  await orderFirst(tab, desk.shop)
+  await chooseWallet(tab)
+  await button(tab, 'Connect').waitFor()
+  isAway = true
+  await button(tab, 'Connect').click()
+  await tab.getByText('trying again until it does').waitFor()
+  isAway = false
+  await button(tab, 'Sign payment').waitFor()
+  isAway = true
+  await button(tab, 'Sign payment').click()
+  await tab.getByText('trying again until it does').waitFor()
+  isAway = false
+  await reaches(tab, 'stored')
+  for (const problem of desk.takeProblems())
+    expect(problem).toMatch(/status of 50[23]/)
   await desk.close()
   await chain.stop()
 })

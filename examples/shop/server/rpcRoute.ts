@@ -40,7 +40,8 @@ export function rpcRoute({ urls }: Pick<DevChain, 'urls'>): Hono {
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
     }).catch(() => undefined)
-    return answer
+    // A node's own trouble would look like an answer to what was asked.
+    return answer?.ok
       ? new Response(answer.body, { headers })
       : context.json(error(-32000, 'the chain does not answer'), 502)
   })

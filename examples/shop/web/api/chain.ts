@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { askJson } from './askShop.js'
+import { Unreachable } from './Problem.js'
 
 /** The only chain that is paid on here, whatever the shop says. */
 export const developmentChainId = 31337
@@ -25,6 +26,6 @@ async function callNode(method: string, params: unknown[]): Promise<string> {
   const { result } = await askJson<{ result?: string }>('/rpc', {
     body: JSON.stringify(call),
   })
-  if (!result) throw new Error(`The chain gave no answer to ${method}.`)
+  if (!result) throw new Unreachable(`no answer to ${method}`)
   return result
 }
