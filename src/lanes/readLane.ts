@@ -4,7 +4,7 @@ import type { OrdersContext } from '../ledger/types.js'
 import { getBlockTimes } from '../reads/getBlockTimes.js'
 import { getLaneHead, type LaneHead } from '../reads/getLaneHead.js'
 import { getReceipts } from '../reads/getReceipts.js'
-import { readBytes, requestNode } from '../reads/requestNode.js'
+import { hasCode } from '../reads/hasCode.js'
 import type { TransactionRecord } from '../store/types.js'
 import type { LaneState } from './laneState.js'
 
@@ -34,12 +34,12 @@ export async function readLane(
   const { reader, wallet } = lane
   const { account } = wallet.lane
   const isLong = isMany(lane) && !lane.isQuick
-  const [head, early, hasCode] = await Promise.all([
+  const [head, early, isContract] = await Promise.all([
     getLaneHead(reader, { account, safe: policy.blocks?.safe }),
     getReceipts(reader, isLong ? [] : hashesOf(lane.open)),
-    lane.hasCode ?? isContract(lane),
+    lane.hasCode ?? hasCode(reader, account),
   ])
-  lane.hasCode = hasCode
+  lane.hasCode = isContract
   const passed = isLong ? findPassed(lane, head) : []
   const isEarly = isLong && isFilling(lane, head, passed.length)
   lane.count = head.count
@@ -82,15 +82,6 @@ function hashesOf(rows: readonly TransactionRecord[]): Hash[] {
 
 function lower(hash: Hash): Hash {
   return hash.toLowerCase() as Hash
-}
-
-async function isContract({ reader, wallet }: LaneState): Promise<boolean> {
-  const method = 'eth_getCode'
-  const code = await requestNode(reader, method, [
-    wallet.lane.account,
-    'latest',
-  ])
-  return readBytes(code, method) !== '0x'
 }
 
 /** Asks only for the blocks whose receipts do not tell their time. */

@@ -7,6 +7,7 @@ import { openSealed } from '../ledger/openSealed.js'
 import { paymentOf, sealContextOf } from '../ledger/paymentOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../ledger/types.js'
+import { hasCode } from '../reads/hasCode.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
@@ -85,16 +86,35 @@ async function rehearseCaptures(
     return isOpened ? [] : [{ file, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
-  const { rehearsals } = await rehearsePayments(lane.reader, {
-    payments,
-    origin,
-    fees: callFeesOf(fees),
-    maxGas: maxCaptureGas,
-  })
+  const [{ rehearsals }, contracts] = await Promise.all([
+    rehearsePayments(lane.reader, {
+      payments,
+      origin,
+      fees: callFeesOf(fees),
+      maxGas: maxCaptureGas,
+    }),
+    findContracts(context, lane, payments),
+  ])
   const judged = whole.map(({ file, payment }, at) =>
-    draftOf(file, rehearsals[at], maxCaptureGas, () => encodeCapture(payment)),
+    contracts.has(payment.message.from)
+      ? { file, reason: 'contractPayer' }
+      : draftOf(file, rehearsals[at], maxCaptureGas, () =>
+          encodeCapture(payment),
+        ),
   )
   return [...judged, ...refused]
+}
+
+/** Payers that have code by now, where the policy takes none. */
+async function findContracts(
+  { policy }: OrdersContext,
+  { reader }: LaneState,
+  payments: readonly SignedPayment[],
+): Promise<ReadonlySet<Address>> {
+  if (policy.contractPayers === 'accept') return new Set()
+  const payers = [...new Set(payments.map(({ message }) => message.from))]
+  const found = await Promise.all(payers.map((one) => hasCode(reader, one)))
+  return new Set(payers.filter((_, at) => found[at]))
 }
 
 /** A Receive payment can be submitted by its recipient only. */

@@ -40,7 +40,10 @@ export type OrdersPolicy = {
   maxFee?: bigint | undefined
   /** Most gas one capture may take. @default 300_000n */
   maxCaptureGas?: bigint | undefined
-  /** Whether payers that are contracts are taken. @default 'accept' */
+  /**
+   * Whether payers that are contracts are taken; asked again when a capture is
+   * sent. @default 'accept'
+   */
   contractPayers?: 'accept' | 'refuse' | undefined
   /** Who decides that a buyer's cancellation is sent. @default 'onApproval' */
   relayCancellations?: 'always' | 'onApproval' | undefined
@@ -210,6 +213,8 @@ export type CaptureRefusal =
   | 'feeTooHigh'
   | 'notOpen'
   | 'deadlinePassed'
+  /** The payer took on code since, and the policy takes no such payers. */
+  | 'contractPayer'
   /** What is kept of the signature does not open. */
   | 'sealBroken'
 

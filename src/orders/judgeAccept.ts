@@ -1,10 +1,9 @@
-import type { Client } from 'viem'
 import { checkClock } from '../base/clock.js'
 import type { SignedPayment } from '../base/types.js'
 import { gasLimit } from '../capture/planTransaction.js'
 import { OrdersSetupError } from '../ledger/errors.js'
 import type { AcceptVerdict, OrdersContext } from '../ledger/types.js'
-import { readBytes, requestNode } from '../reads/requestNode.js'
+import { hasCode } from '../reads/hasCode.js'
 import type { OrderRecord } from '../store/types.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { JudgedAt, Rehearsal } from '../verify/types.js'
@@ -80,10 +79,4 @@ function checkRehearsal(
         details: { at, remaining, minRemaining },
       }
     : undefined
-}
-
-async function hasCode(client: Client, address: string): Promise<boolean> {
-  const method = 'eth_getCode'
-  const code = await requestNode(client, method, [address, 'latest'])
-  return readBytes(code, method) !== '0x'
 }

@@ -75,6 +75,24 @@ test('a payer whose account took on code that agrees is captured', async () => {
   expect(await timesUsed(signed)).toBe(1)
 })
 
+test('a payer whose account took on code is not captured where contracts are refused', async () => {
+  const contractPayers = 'refuse'
+  const shop = await openShop(chain, { policy: { contractPayers } })
+  const { id, buyer, signed } = await storedOrder(chain, shop)
+  await delegate(chain, buyer.address, devContracts.permissiveDelegate)
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'rejected',
+    reason: 'contractPayer',
+    order: { state: 'stored', held: false },
+  })
+  expect(await sentBy(shop)).toBe(0)
+  await control.setCode({ address: buyer.address, bytecode: '0x' })
+  expect(await shop.orders.capture({ orderId: id })).toMatchObject({
+    status: 'captured',
+  })
+  expect(await timesUsed(signed)).toBe(1)
+})
+
 test('a payer whose code changed after signing is judged by the code it has', async () => {
   const shop = await openShop(chain)
   const owner = await fundedAccount(chain)
