@@ -54,7 +54,7 @@ export function narrateLoad({
     close({ asTold, problem, balances: { before, after }, audit, ...run }) {
       const { captured, seconds, perSecond, requests, blocks } = run
       print(
-        `   ${groupDigits(String(captured))} captures in ${seconds.toFixed(2)} s: ${Math.floor(perSecond)} a second, ${requests} HTTP requests in all, ${blocks} blocks`,
+        `   ${groupDigits(String(captured))} captures in ${seconds.toFixed(2)} s: ${Math.floor(perSecond)} a second, ${requests} HTTP requests in all, ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`,
       )
       print(dim(`\n${balanceHeader}`))
       for (const holder of ['payers', 'merchant'] as const) {

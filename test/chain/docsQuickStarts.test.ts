@@ -123,14 +123,18 @@ test('the guide for dapps ends in a page that pays and follows its order', async
   await page.addInitScript(
     'globalThis.ethereum = { request: (asked) => askWallet(asked) }',
   )
+  let streams = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/events')) streams += 1
+  })
   await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
-  const status = page.getByRole('status')
   await waitForText(page, ['drafted'])
   await page.getByRole('button', { name: 'Authorize payment' }).click()
   await waitForText(page, ['stored'])
   await guide.run('capture.ts', orderId)
-  await waitForText(page, ['safe', 'finalized'])
-  expect(await status.textContent()).toMatch(/^(safe|finalized)$/)
+  await waitForText(page, ['finalized'])
+  // The shop ends the stream before that, and was not asked without a pause.
+  expect(streams).toBeLessThan(100)
 })
 
 test('a stream that ends says where to go on', async () => {

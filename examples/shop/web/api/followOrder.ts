@@ -17,6 +17,9 @@ export type FollowOrderParameters = {
   signal: AbortSignal
 }
 
+/** Milliseconds at most until a stream is opened again. */
+const slowest = 5_000
+
 /** The server sends a sign of life every 15 s. */
 const silence = 40_000
 
@@ -33,6 +36,7 @@ export async function followOrder(
   const { onNews, onReachable, signal } = parameters
   let lastEventId = '0'
   let isOver = false
+  let quiet = 0
   while (!isOver && !signal.aborted) {
     try {
       const read = { ...parameters, lastEventId }
@@ -40,6 +44,7 @@ export async function followOrder(
         const { at, ...news } = JSON.parse(data)
         lastEventId = id ?? lastEventId
         isOver = isSettled(news.order)
+        if (news.type !== 'status') quiet = 0
         onNews({ ...news, at: Number(at) })
       })
     } catch (error) {
@@ -47,7 +52,8 @@ export async function followOrder(
       onReachable(signal.aborted)
     }
     // The stream ends at the grade the shop fulfils at; the last comes later.
-    if (!isOver) await pause(700, signal)
+    if (!isOver) await pause(Math.min(slowest, 700 * 2 ** quiet), signal)
+    quiet += 1
   }
 }
 
