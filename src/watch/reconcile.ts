@@ -5,11 +5,10 @@ import { readCheckedAddress } from '../reads/encodeLogFilter.js'
 import type { Scope } from '../store/types.js'
 import { checkReorg } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
-import { holdLease } from './holdLease.js'
 import { readBlockNumber } from './readBlockNumber.js'
 import { readHeads } from './readHeads.js'
 import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
-import { scopeKey, type WatchMemory } from './watchState.js'
+import type { WatchMemory } from './watchState.js'
 
 /** What `reconcile` takes. */
 export type ReconcileParameters = {
@@ -59,29 +58,25 @@ function readScope(scope: Scope): Scope {
   }
 }
 
+/** Without a lease: nobody waits for it, the rows' versions keep the peace. */
 async function reconcileOne(
   context: OrdersContext,
   scope: Scope,
   fromBlock: bigint | undefined,
 ): Promise<ScopeReconciliation> {
-  const { store, owner, policy } = context
+  const { policy } = context
   const client = clientOf(context, scope)
-  // Where another process watches, the rows' versions keep the peace.
-  const lease = await store.takeLease({
-    key: scopeKey('watch', scope),
-    owner,
-    milliseconds: policy.lease,
-  })
   const memory: WatchMemory = {}
-  try {
-    return await holdLease(context, lease, async () => {
-      const heads = await readHeads(client, policy)
-      const watch = { client, scope, memory, heads, lease }
-      await checkReorg(context, watch)
-      return reconcileScope(context, { ...watch, isDeep: true, fromBlock })
-    })
-  } finally {
-    // Else the workers would wait for it to run out.
-    if (lease) await store.releaseLease(lease)
-  }
+  const heads = await readHeads(client, policy)
+  const watch = { client, scope, memory, heads, lease: undefined }
+  await checkReorg(context, watch)
+  const found = await reconcileScope(context, {
+    ...watch,
+    isDeep: true,
+    fromBlock,
+  })
+  // Others have seen a fork by now, and would not look at this again.
+  const after = await readHeads(client, policy, heads.latest.number)
+  await checkReorg(context, { ...watch, heads: after })
+  return found
 }

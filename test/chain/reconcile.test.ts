@@ -7,6 +7,8 @@ import { OrdersSetupError } from '../../src/ledger/errors.js'
 import type { OrdersContext } from '../../src/ledger/types.js'
 import { openStore } from '../../src/orders/openStore.js'
 import { resumeOrders } from '../../src/orders/resumeOrders.js'
+import { memoryStore } from '../../src/store/memoryStore.js'
+import type { PaymentStore } from '../../src/store/types.js'
 import { auditOrders } from '../../src/watch/auditOrders.js'
 import { reconcile } from '../../src/watch/reconcile.js'
 import { readCursor } from '../../src/watch/watchState.js'
@@ -351,6 +353,45 @@ test('what is reconciled beside the watcher of another process can be audited at
   const before = await recordOf(twin)
   expect((await reconcile(twin)).scopes).toMatchObject([nothing])
   expect(await recordOf(twin)).toEqual(before)
+})
+
+test('a reconciliation takes nothing from whoever watches, in its own process too', async () => {
+  const context = contextOf(chain)
+  const twin = contextOf(chain, { store: context.store })
+  const look = watcherOf(context)
+  await look()
+  await reconcile(context)
+  // Else the other process would watch from now on.
+  expect(await watcherOf(twin)()).toEqual({ nextLook: 7500 })
+  const before = await recordOf(context)
+  await look()
+  expect(await recordOf(context)).toEqual(before)
+})
+
+test('a reconciliation that a fork overtakes takes back what it wrote', async () => {
+  let overtake: (() => Promise<unknown>) | undefined
+  const store = memoryStore()
+  const write: PaymentStore['write'] = async (work, options) => {
+    const now = overtake
+    overtake = undefined
+    await now?.()
+    return store.write(work, options)
+  }
+  const slow = contextOf(chain, { store: { ...store, write } })
+  const look = watcherOf(contextOf(chain, { store }))
+  await mineBlocks(chain, 1)
+  await look()
+  const payment = await draft(chain)
+  const id = await putOrder(slow, payment)
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  overtake = async () => {
+    await chain.reorg({ depth: 1, transactions: 'dropped' })
+    await mineBlocks(chain, 1)
+    await look()
+  }
+  await reconcile(slow)
+  expect(await typesOf(slow, id)).toEqual(['captured', 'reorged'])
+  expect((await orderOf(slow, id)).state).toBe('stored')
 })
 
 test('a slow reconciliation does not set back what another has read since', async () => {
