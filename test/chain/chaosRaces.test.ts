@@ -93,7 +93,9 @@ async function race(
   const payment = await pay(buyer, drafted.payment)
   const cancellation = await revoke(chain, payment, buyer)
   const raced = { id: orderId, payment, isVoided: false }
-  await first.accept({ orderId, payment })
+  // On a loaded machine it can come too late: of a draft nobody is the payer.
+  const accepted = await first.accept({ orderId, payment })
+  if (!accepted.ok) return raced
   await Promise.all(
     acts.map(async ({ verb, at, orders }) => {
       await setTimeout(at)
@@ -127,6 +129,8 @@ async function statesOf({ store }: Shop, raced: readonly Raced[]) {
       rows: orderIds.flatMap((id) => byId.get(id) ?? []),
       isOver:
         rows.every(({ state }) => !open.includes(state)) &&
+        // What was voided may still have a cancellation to be sent.
+        rows.every(({ wish }) => wish !== 'cancel') &&
         sent.every((row) => !row.open),
     }
   })
