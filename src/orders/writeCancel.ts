@@ -44,13 +44,12 @@ export async function keepWish(
   found: FoundOrder,
   asked: 'cancel' | 'void',
 ): Promise<CancelVerdict> {
-  const { wish: before, attempt: number } = found.order
+  const { wish: before } = found.order
   // What is relayed is sent after a void too, which is to be remembered.
   const isVoided = before === 'void' && isRelaying(context)
   const wish = isVoided || before === 'cancel' ? before : asked
-  const known = found.attempts.find((one) => one.number === number)
-  const isNew = known?.cancellation === undefined
-  if (before === wish && !isNew) return refuseCancel(found, 'captureInFlight')
+  if (before === wish && wasKept(found))
+    return refuseCancel(found, 'captureInFlight')
   const { order, event } = tellOrder(
     found.order,
     {
@@ -63,6 +62,12 @@ export async function keepWish(
   await tables.orders.update([order])
   await tables.events.append([event])
   return refuseCancel({ ...found, order }, 'captureInFlight')
+}
+
+/** Whether a cancellation was on record before this one came. */
+function wasKept({ order, attempts }: FoundOrder): boolean {
+  const known = attempts.find(({ number }) => number === order.attempt)
+  return known?.cancellation !== undefined
 }
 
 /** The lane sends it; with its transaction the order becomes `canceling`. */
@@ -91,6 +96,7 @@ async function setAside(
   found: FoundOrder,
 ): Promise<CancelVerdict> {
   const { order, attempt } = found
+  if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
   const told = tellOrder(order, {
     type: 'cancelRequested',

@@ -162,6 +162,8 @@ test('a cancellation that is not relayed voids, and gives the buyer the call', a
     order: { state: 'voided', wish: undefined },
     call: { to: chain.token, data: expect.stringMatching(/^0x5a049a70/) },
   })
+  // Who asks again and again writes no more.
+  expect(await orders.cancel({ orderId: id, cancellation })).toEqual(verdict)
   expect(await eventsOf(shop, id)).toEqual([
     'drafted',
     'accepted',
