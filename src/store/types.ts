@@ -48,7 +48,7 @@ export type OrderRecord = Scope & {
   buyerTokenHash: Hex
   metadata: JsonObject
   createdAt: bigint
-  /** `validBefore` of the newest window. */
+  /** When the payment that is held ends, else the one offered last. */
   deadline: bigint
   /** When the lane has something to send; absent when it has not. */
   sendDue: bigint | undefined
