@@ -44,9 +44,11 @@ async function ask(
 }
 
 const buyerRoutes = routes.filter(([, path]) => path.startsWith('/orders/{}'))
-const orderRoutes = routes.filter(([, path]) =>
-  path.startsWith('/merchant/orders/{}'),
-)
+const orderRoutes = [
+  ...routes.filter(([, path]) => path.startsWith('/merchant/orders/{}')),
+  ['GET', '/merchant/events?orderId={}'] as const,
+  ['GET', '/merchant/events?after=0&orderId={}'] as const,
+]
 
 test.each(buyerRoutes)(
   '%s %s says the same whatever it is that does not fit',

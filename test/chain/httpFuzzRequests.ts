@@ -184,6 +184,10 @@ const queries = [
   '?after=-1',
   '?after=999999999999999999',
   '?after=1',
+  '?orderId=',
+  '?orderId=%00',
+  '?orderId=a&orderId=b',
+  `?orderId=${'x'.repeat(129)}`,
   '?%00=%00',
   '?%ff=%fe',
   '?=',
@@ -194,6 +198,7 @@ const queries = [
 /** What follows an address; a token there opens nothing. */
 function query({ known }: FuzzWorld): fc.Arbitrary<string> {
   const token = fc.constantFrom(...known).map(({ token: text }) => text)
+  const orderId = fc.constantFrom(...known).map(({ id }) => id)
   return fc.oneof(
     { weight: 5, arbitrary: fc.constant('') },
     { weight: 2, arbitrary: fc.constantFrom(...queries) },
@@ -202,6 +207,10 @@ function query({ known }: FuzzWorld): fc.Arbitrary<string> {
       arbitrary: fc
         .tuple(fc.constantFrom('token', 'buyerToken', 'authorization'), token)
         .map(([name, text]) => `?${name}=${text}`),
+    },
+    {
+      weight: 1,
+      arbitrary: orderId.map((id) => `?after=0&orderId=${id}`),
     },
     { weight: 1, arbitrary: fc.webQueryParameters().map((text) => `?${text}`) },
   )
@@ -517,9 +526,11 @@ export function anyPlan(world: FuzzWorld): fc.Arbitrary<Plan> {
     }))
 }
 
-/** The order an address names, as it is written. */
+/** The order an address names; what its query names counts for events alone. */
 function orderOf({ known }: FuzzWorld, path: string): Known | undefined {
-  return known.find(({ id }) => path.includes(id))
+  const [place = ''] = path.split('?')
+  const named = place === '/merchant/events' ? path : place
+  return known.find(({ id }) => named.includes(id))
 }
 
 /** Whether the one who asks may ask this. */
