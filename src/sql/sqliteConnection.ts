@@ -97,12 +97,13 @@ function rememberStatements(
       const known = statements.get(text)
       if (known) return known
       const statement = explainFaults(() => database.prepare(text))
+      const all = (values: unknown) =>
+        run(text, () => statement.all(checkValues(values)))
       const prepared = {
-        reader: statement.reader,
-        all: (values: unknown) => run(text, () => statement.all(values)),
-        run: (values: unknown) => run(text, () => statement.run(values)),
-        iterate: (values: unknown) =>
-          run(text, () => statement.all(values)).values(),
+        ...{ reader: statement.reader, all },
+        run: (values: unknown) =>
+          run(text, () => statement.run(checkValues(values))),
+        iterate: (values: unknown) => all(values).values(),
       }
       if (statements.size >= maxStatements) statements.clear()
       statements.set(text, prepared)
@@ -113,6 +114,14 @@ function rememberStatements(
       database.close()
     },
   }
+}
+
+/** A boolean would end the whole process inside the engine, not the call. */
+function checkValues(values: unknown): unknown {
+  const all = Array.isArray(values) ? values : []
+  if (all.some((value) => typeof value === 'boolean'))
+    throw new SqlFault('refused', 'SQLITE_MISMATCH')
+  return values
 }
 
 function explainFaults<result>(run: () => result): result {

@@ -183,6 +183,16 @@ test('a write of many rows that fails half-way is not kept by what runs beside i
   await store.close()
 })
 
+test('a value of a kind the engine cannot bear ends the call, not the process', async () => {
+  const store = sqliteStore({ file: newFile() })
+  const before = true as never
+  await expect(
+    store.read((it) => it.orders.find({ listed: [scope], before, limit: 1 })),
+  ).rejects.toThrow('The store was refused by its database (SQLITE_MISMATCH).')
+  expect(await store.read((it) => it.orders.count([scope]))).toEqual({})
+  await store.close()
+})
+
 test('what the database refuses is told without what it was given', async () => {
   const store = sqliteStore({ file: newFile() })
   const huge = sampleOrder(scope, { deadline: 2n ** 63n })
