@@ -1,3 +1,5 @@
+import { toJson } from './toJson.js'
+
 /** Facts about an error, safe to log: never a signature or a raw transaction. */
 export type ErrorDetails = Readonly<Record<string, unknown>>
 
@@ -15,5 +17,11 @@ export abstract class CountersignError extends Error {
   constructor(message: string, details: ErrorDetails = {}) {
     super(message)
     this.details = details
+  }
+
+  /** For logs: with the message, and each `bigint` as a decimal string. */
+  toJSON(): object {
+    // The message is no member that spreading would find.
+    return JSON.parse(toJson({ message: this.message, ...(this as object) }))
   }
 }

@@ -88,7 +88,7 @@ export async function getTokenAndHead(
     throw new UnsupportedTokenError({
       token,
       problem: probes.code.hasCode
-        ? 'has none of the functions of EIP-3009'
+        ? 'has no function of EIP-3009'
         : `has no code on chain ${head.chainId}`,
     })
   const found: Token = {

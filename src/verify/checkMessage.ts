@@ -18,7 +18,7 @@ export function checkMessage(
     ['wrongChain', domain.chainId, expect.chainId],
     ['wrongToken', domain.verifyingContract, expect.token],
     ['wrongPrimaryType', primaryType, expect.primaryType],
-    ['wrongNonce', nonce, expect.nonce?.toLowerCase()],
+    ['wrongNonce', nonce, expect.nonce],
     ['wrongPayer', from, expect.from],
     ['wrongRecipient', to, expect.to],
   ]

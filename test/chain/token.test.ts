@@ -150,7 +150,7 @@ for (const plain of [false, true]) {
     if (bytecode) await setCode(node, { address, bytecode })
     const found = getToken(newClient({ plain }), { token: address })
     const problem = bytecode
-      ? 'has none of the functions of EIP-3009'
+      ? 'has no function of EIP-3009'
       : 'has no code on chain 31337'
     const token = address.toLowerCase()
     await expect(found).rejects.toThrow(

@@ -1,0 +1,25 @@
+import { LogRangeError } from 'countersign/reads'
+import { expect, test } from 'vitest'
+import { ClockSkewError, InvalidAmountError } from './errors.js'
+
+const written = (error: unknown) => JSON.parse(JSON.stringify(error))
+
+test('an error becomes JSON with its message, bigints as decimal strings', () => {
+  expect(written(new ClockSkewError({ chain: 2n ** 70n, wall: 5n }))).toEqual({
+    name: 'ClockSkewError',
+    message: `The chain's clock says ${2n ** 70n}, this machine's 5.`,
+    retryable: true,
+    details: { chain: `${2n ** 70n}`, wall: '5' },
+  })
+  const facts = { block: 7n, kind: 'fault', words: 'no' }
+  expect(written({ error: new LogRangeError(facts) }).error).toMatchObject({
+    details: { ...facts, block: '7' },
+  })
+})
+
+test('to become JSON changes nothing of an error', () => {
+  const error = new InvalidAmountError('1,5', 'a decimal')
+  const { details } = error
+  JSON.stringify(error)
+  expect(error.details).toBe(details)
+})
