@@ -32,9 +32,14 @@ test.each<[string, () => PaymentStore]>([
     (await ask(...asked)).status
   expect(await statusOf(`GET /merchant/orders?before=${most}`)).toBe(200)
   expect(await statusOf('GET /merchant/orders?before=0')).toBe(200)
-  expect(await statusOf(`GET /merchant/orders?chainId=${'9'.repeat(16)}`)).toBe(
-    200,
-  )
+  const chains = [
+    [Number.MAX_SAFE_INTEGER, 200],
+    ['9'.repeat(16), 400],
+  ] as const
+  for (const [chainId, status] of chains)
+    expect(await statusOf(`GET /merchant/orders?chainId=${chainId}`)).toBe(
+      status,
+    )
   const keys = [
     "'; drop table orders; --",
     '%',
