@@ -16,7 +16,6 @@ const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
 const orders = createOrders({
   // For a trial: a shop keeps its orders in a database, and sealed.
   store: memoryStore({ volatile: true }),
-  volatile: true,
   seal: 'none',
   tokens: [{ client, token: chain.token }],
   wallets: [merchant],

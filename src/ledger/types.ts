@@ -88,8 +88,6 @@ export type CreateOrdersParameters = {
   policy?: OrdersPolicy | undefined
   /** Told of what is done, how long it took, and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
-  /** Allows a store that forgets when the process ends. */
-  volatile?: boolean | undefined
 }
 
 export type SettledPolicy = {

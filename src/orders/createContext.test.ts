@@ -25,7 +25,6 @@ const [one, two, three] = ['1', '2', '3'].map(
 
 const valid: CreateOrdersParameters = {
   store: memoryStore(),
-  volatile: true,
   seal: 'none',
   tokens: [{ client: reader(), token }],
   wallets: [walletOf(one)],
@@ -90,24 +89,11 @@ test('secrets are sealed, or said to be left open', async () => {
     )
 })
 
-test('a store that forgets is refused, also in a test', () => {
-  for (const volatile of [undefined, false])
-    expect(() => createContext({ ...valid, volatile })).toThrow(
-      expect.objectContaining({
-        name: 'OrdersSetupError',
-        message: expect.stringContaining('or volatile: true'),
-      }),
-    )
-  const store = { ...memoryStore(), volatile: false }
-  const durable = createContext({ ...valid, store, volatile: undefined })
-  expect(durable.store).toBe(store)
-})
-
 const chainless = createClient({ transport: silent, account: one })
 
 test.each<[string, object]>([
   ['store', { store: undefined }],
-  ['store', { store: { volatile: false } }],
+  ['store', { store: { open: () => undefined } }],
   ['observe', { observe: 'console' }],
   ['recipients', { recipients: one }],
   ['tokens', { tokens: [] }],

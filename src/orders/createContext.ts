@@ -20,17 +20,13 @@ import { settlePolicy } from './settlePolicy.js'
  * @throws {@link InvalidFieldError} when a field is malformed.
  * @throws {@link AccountError} when a wallet has no account.
  * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * or orders in a store that forgets, and nobody said so.
+ * and nobody said so.
  */
 export function createContext(
   parameters: CreateOrdersParameters,
 ): OrdersContext {
   checkShape(parameters)
-  const { store, observe, volatile } = parameters
-  if (store.volatile && volatile !== true)
-    throw new OrdersSetupError(
-      'would be lost with the process: give a store that keeps them, or volatile: true',
-    )
+  const { store, observe } = parameters
   const sealer = readSealer(parameters.seal)
   const tokens = readTokens(parameters.tokens)
   const wallets = readWallets(parameters.wallets, tokens)

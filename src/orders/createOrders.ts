@@ -122,7 +122,7 @@ export type Orders = ScopedOrders & {
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link AccountError} when a wallet has no account.
  * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * or orders in a store that forgets, and nobody said so.
+ * and nobody said so.
  *
  * @example
  * ```ts
@@ -135,7 +135,6 @@ export type Orders = ScopedOrders & {
  *   const url = 'https://mainnet.base.org'
  *   return createOrders({
  *     store: memoryStore({ volatile: true }),
- *     volatile: true,
  *     seal: 'none',
  *     tokens: [
  *       {

@@ -45,7 +45,6 @@ export function createSqlStore(
   }
   const { dialect } = engine
   return {
-    volatile: false,
     open,
     read: async (work) => {
       await open()

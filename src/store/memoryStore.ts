@@ -76,7 +76,6 @@ export function memoryStore(
     }
   }
   return {
-    volatile: true,
     open: async () => ({ identity }),
     read,
     write: (work, options) => {

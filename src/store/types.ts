@@ -320,8 +320,6 @@ export type StoreWriter = {
  * other writes of the same rows, and durable once its promise is resolved.
  */
 export type PaymentStore = {
-  /** What it keeps dies with the process. */
-  readonly volatile: boolean
   /**
    * Prepares the store, once, and names the physical database: another name
    * than before means a copy or a backup was put in its place.

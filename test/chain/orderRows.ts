@@ -46,7 +46,7 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
   const seen: Observation[] = []
   const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
   const context = createContext({
-    ...{ store, seal: parameters.seal ?? 'none', volatile: true },
+    ...{ store, seal: parameters.seal ?? 'none' },
     tokens: [{ client, token: chain.token }],
     wallets: [fakeNode(chain, answer, account).client],
     policy: { pollingInterval: 40, ...policy },

@@ -53,7 +53,6 @@ export async function openShop(
   } = given
   const orders = createOrders({
     store,
-    volatile: true,
     seal: 'none',
     tokens: [chain.token, ...tokens].map((token) => ({ client, token })),
     wallets: sellers.map((account) =>

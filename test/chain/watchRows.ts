@@ -20,7 +20,6 @@ export function contextOf(
 ): OrdersContext {
   return createContext({
     store: memoryStore(),
-    volatile: true,
     seal: 'none',
     tokens: [{ client: clients.public, token }],
     wallets: [clients.merchant],

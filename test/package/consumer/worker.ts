@@ -21,7 +21,6 @@ function openHandler(): PaymentHandler {
   const client = createReadClient({ url: 'http://127.0.0.1:9', chain: base })
   const orders = createOrders({
     store: memoryStore({ volatile: true }),
-    volatile: true,
     seal: sealer({ keys: { 'key-1': new Uint8Array(32) }, current: 'key-1' }),
     tokens: [{ client, token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' }],
     wallets: [createClient({ account, chain: base, transport: http() })],

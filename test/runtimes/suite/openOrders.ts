@@ -11,7 +11,6 @@ import type { Stage } from './types.js'
 export function openOrders({ reader, token, seller }: Stage): Orders {
   return createOrders({
     store: memoryStore({ volatile: true }),
-    volatile: true,
     seal: newSealer(),
     tokens: [{ client: reader, token }],
     wallets: [seller],
