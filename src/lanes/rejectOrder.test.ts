@@ -1,29 +1,14 @@
 import { expect, test } from 'vitest'
-import type { AttemptRecord, OrderRecord } from '../store/types.js'
+import { storedAttempt, storedOrder } from '../../test/unit/storedOrder.js'
+import type { OrderRecord } from '../store/types.js'
 import { rejectOrder, reopenOrder } from './rejectOrder.js'
 
-const word = `0x${'5'.repeat(64)}` as const
-const address = `0x${'1'.repeat(40)}` as const
-
 const order: OrderRecord = {
-  ...{ chainId: 1, token: address, recipient: address, lane: address },
-  ...{ id: 'one', version: 1, position: 1n, sequence: 2, attempt: 1 },
-  ...{ state: 'capturing', value: 5n, decimals: 6, payer: address },
-  ...{ primaryType: 'TransferWithAuthorization', metadata: {} },
-  ...{ tokenName: 'Coin', tokenVersion: '2', buyerTokenHash: word },
-  ...{ createdAt: 0n, deadline: 200n, sendDue: undefined, lookDue: 100n },
-  ...{ wish: 'capture', reason: undefined, tries: 0, held: false },
-  ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-  ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+  ...storedOrder,
+  ...{ state: 'capturing', wish: 'capture' },
+  ...{ sendDue: undefined, lookDue: 100n },
 }
-
-const attempt: AttemptRecord = {
-  ...{ chainId: 1, token: address, orderId: 'one', number: 1, version: 1 },
-  ...{ nonce: word, payer: address, value: 5n, signatureHash: word },
-  ...{ validAfter: 0n, validBefore: 200n, signedAfter: 0n, open: true },
-  ...{ signedBefore: 200n, spendableUntil: 200n },
-  ...{ signature: 'sealed', cancellation: undefined },
-}
+const attempt = { ...storedAttempt, spendableUntil: 200n }
 
 const fileOf = (
   fields: Partial<OrderRecord>,
