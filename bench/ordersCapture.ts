@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import type { Orders } from 'countersign/orders'
+import { memoryStore, type Orders } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
 import type { PrivateKeyAccount } from 'viem'
 import { type Candidates, compare, median, type Row } from './compare.js'
@@ -27,14 +27,21 @@ const rounds = 5
 const crowd = { automine: false, every: 20 }
 const alone = { automine: true, every: 50 }
 
+/** How the shop keeps its orders. The peers keep nothing of theirs. */
+type Keeping = 'sealed, SQLite' | 'in memory'
+
 /** 500 captures on one account, the node as it is and 25 ms away. */
 export async function benchOrdersCapture(): Promise<Row[]> {
-  const near = await race(0)
-  const far = await race(25)
+  return [...(await raceAll('sealed, SQLite')), ...(await raceAll('in memory'))]
+}
+
+async function raceAll(keeping: Keeping): Promise<Row[]> {
+  const near = await race(0, keeping)
+  const far = await race(25, keeping)
   const viem = 'viem write + wait, one by one'
   const x402 = 'x402 settle, nonceManager, 100 at once'
-  const name = `capture of ${captures}, one account`
-  const away = `${captures} captures, 25 ms added a request`
+  const name = `${captures} captures, ${keeping}`
+  const away = `${name}, +25 ms`
   const unit = 'time'
   return [
     { name, peer: viem, ratio: near.viem, goal: 5, unit },
@@ -42,7 +49,7 @@ export async function benchOrdersCapture(): Promise<Row[]> {
     { name: away, peer: viem, ratio: far.viem, goal: 55, unit },
     { name: away, peer: x402, ratio: far.x402, goal: 8, unit },
     {
-      name: `${captures} captures, ${far.requests} HTTP requests`,
+      name: `${away}, requests: ${far.requests}`,
       peer: 'limit of 20 HTTP requests',
       ratio: 20 / far.requests,
       goal: 1,
@@ -53,7 +60,7 @@ export async function benchOrdersCapture(): Promise<Row[]> {
 
 type Raced = { viem: number; x402: number; requests: number }
 
-async function race(milliseconds: number): Promise<Raced> {
+async function race(milliseconds: number, keeping: Keeping): Promise<Raced> {
   const requests: number[] = []
   let stage: Stage | undefined
   const times = await compare('countersign', {
@@ -61,7 +68,9 @@ async function race(milliseconds: number): Promise<Raced> {
     // The node gets slower with each of its blocks: a new one a round.
     prepare: async () => {
       await stage?.stop()
-      stage = await setStage(milliseconds, (count) => requests.push(count))
+      stage = await setStage({ milliseconds, keeping }, (count) =>
+        requests.push(count),
+      )
       return stage.candidates
     },
   })
@@ -77,7 +86,7 @@ async function race(milliseconds: number): Promise<Raced> {
 type Stage = { candidates: Candidates; stop: () => Promise<void> }
 
 async function setStage(
-  milliseconds: number,
+  { milliseconds, keeping }: { milliseconds: number; keeping: Keeping },
   tell: (requests: number) => void,
 ): Promise<Stage> {
   const chain = await startDevChain({ blockTime: 0 })
@@ -97,7 +106,9 @@ async function setStage(
   const counter = await startDelayProxy(chain.urls.http, milliseconds)
   const miner = await startMiner(chain)
   const url = milliseconds ? counter.url : chain.urls.http
-  const shop = await stockShop(chain, { payers, account: merchant, url })
+  const shop = await stockShop(chain, {
+    ...{ payers, account: merchant, url, keeping },
+  })
   return {
     candidates: {
       countersign: () =>
@@ -130,32 +141,35 @@ type Stock = {
   close: () => Promise<void>
 }
 
-/** A shop on SQLite with orders that are paid and due. */
+/** A shop with orders that are paid and due. */
 async function stockShop(
   chain: DevChain,
   {
     payers,
     account,
     url,
+    keeping,
   }: {
     payers: readonly PrivateKeyAccount[]
     account: PrivateKeyAccount
     url: string
+    keeping: Keeping
   },
 ): Promise<Stock> {
   const folder = makeFolder()
   const file = join(folder.path, 'orders.db')
-  const place = { key: randomBytes(32), accounts: [account] }
+  const memory = memoryStore({ volatile: true })
+  const isKept = keeping !== 'in memory'
+  const openStore = () => (isKept ? sqliteStore({ file }) : memory)
+  const key = isKept ? randomBytes(32) : undefined
+  const place = { key, accounts: [account] }
   // What is done before the clock runs need not be slow.
-  const near = { url: chain.urls.http, store: sqliteStore({ file }) }
+  const near = { url: chain.urls.http, store: openStore() }
   const desk = openShop(chain, { ...place, ...near })
   const signed = await signOrders(desk, payers, captures)
   await acceptOrders(desk, signed)
   await desk.close()
-  const orders = openShop(chain, {
-    ...{ ...place, url },
-    store: sqliteStore({ file }),
-  })
+  const orders = openShop(chain, { ...place, url, store: openStore() })
   const ids = signed.map(({ orderId }) => orderId)
   await orders.get({ orderId: ids[0] ?? '' })
   return {
