@@ -22,6 +22,7 @@ import {
   createClient,
   custom,
   formatUnits,
+  getAddress,
   type Hex,
   http,
   keccak256,
@@ -188,6 +189,19 @@ test('a passing verdict names block, time, way and gas', async () => {
   const gasUsed = expect.any(BigInt)
   const at = { block: number, time: timestamp, via: 'override', gasUsed }
   expect(verdict).toEqual({ ok: true, at })
+})
+
+test('what is expected may be in any letter case', async () => {
+  const payment = await pay()
+  const { token, to } = expecting(payment)
+  const upper = (text: Hex) => `0x${text.slice(2).toUpperCase()}` as const
+  const { from, nonce } = payment.message
+  const spelled = {
+    ...{ token: getAddress(token), to: getAddress(to) },
+    ...{ from: getAddress(from), nonce: upper(nonce) },
+  }
+  expect(nonce).not.toBe(upper(nonce))
+  expect(await verify(payment, { expect: spelled })).toMatchObject({ ok: true })
 })
 
 test('the gas of the verdict covers that of the capture, closely', async () => {
