@@ -1,6 +1,6 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import { getTransactionReceipt, waitForTransactionReceipt } from 'viem/actions'
+import { getTransactionReceipt } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeChanges } from '../../src/ledger/changes.js'
 import { findEvidence } from '../../src/ledger/findEvidence.js'
@@ -14,6 +14,7 @@ import {
   eventsOf,
   fileOf,
   mineBlocks,
+  moveMined,
   orderOf,
   typesOf,
   watcherOf,
@@ -269,11 +270,7 @@ test('a capture that moved to another block is kept where it is now', async () =
     capturePayment(chain.clients.merchant, { payment }),
   )
   await look()
-  await mineBlocks(chain, 1)
-  await chain.reorg({ depth: 2 })
-  const receipt = await waitForTransactionReceipt(chain.clients.public, {
-    hash,
-  })
+  const receipt = await moveMined(chain, hash, 2)
   await look()
   const { order, proofs } = await fileOf(context, id)
   expect(order).toMatchObject({

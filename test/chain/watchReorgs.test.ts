@@ -2,11 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
-import {
-  sendRawTransaction,
-  waitForTransactionReceipt,
-  writeContract,
-} from 'viem/actions'
+import { sendRawTransaction, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OrdersContext } from '../../src/ledger/types.js'
 import { auditOrders } from '../../src/watch/auditOrders.js'
@@ -16,6 +12,7 @@ import {
   eventsOf,
   fileOf,
   mineBlocks,
+  moveMined,
   orderOf,
   recordOf,
   typesOf,
@@ -189,11 +186,7 @@ test('a payment to give back that moved to another block is told once', async ()
     capturePayment(chain.clients.merchant, { payment }),
   )
   await look()
-  await mineBlocks(chain, 1)
-  await chain.reorg({ depth: 2 })
-  const receipt = await waitForTransactionReceipt(chain.clients.public, {
-    hash,
-  })
+  const receipt = await moveMined(chain, hash, 2)
   await look()
   expect(await orderOf(context, id)).toMatchObject({
     unexpected: true,
@@ -227,11 +220,7 @@ test('an order paid twice is told so once, whichever of both moved', async () =>
   await look()
   await mined(chain, capturePayment(relayer, { payment: second }))
   await look()
-  await mineBlocks(chain, 1)
-  await chain.reorg({ depth: 3 })
-  const receipt = await waitForTransactionReceipt(chain.clients.public, {
-    hash: settledHash,
-  })
+  const receipt = await moveMined(chain, settledHash, 3)
   await look()
   expect(await orderOf(context, id)).toMatchObject({
     overpaid: true,

@@ -1,5 +1,6 @@
 import type { DevChain } from 'countersign/devchain'
-import { mine } from 'viem/actions'
+import type { Hash, TransactionReceipt } from 'viem'
+import { mine, waitForTransactionReceipt } from 'viem/actions'
 import type { OrdersContext } from '../../src/ledger/types.js'
 import type { EventRecord, OrderRecord, Scope } from '../../src/store/types.js'
 import { readFiles } from '../../src/watch/orderFiles.js'
@@ -60,6 +61,17 @@ export async function typesOf(
 
 export function mineBlocks(chain: DevChain, blocks: number): Promise<void> {
   return mine(chain.clients.test, { blocks })
+}
+
+/** Has a reorganization move a transaction to another block; what it is there. */
+export async function moveMined(
+  chain: DevChain,
+  hash: Hash,
+  depth: number,
+): Promise<TransactionReceipt> {
+  await mineBlocks(chain, 1)
+  await chain.reorg({ depth })
+  return waitForTransactionReceipt(chain.clients.public, { hash })
 }
 
 /** Everything on record, to see whether anything changed. */
