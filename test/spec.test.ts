@@ -74,7 +74,7 @@ import {
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readRevert } from '../src/base/revertReason.js'
 import { checkTransition, nextStates } from '../src/ledger/nextStates.js'
-import { tryRequest } from '../src/reads/requestNode.js'
+import { tryRequest } from '../src/rpc/requestNode.js'
 import { fundedAccount } from './chain/desk.js'
 import { startEndpoint } from './chain/endpoint.js'
 import {

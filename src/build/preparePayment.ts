@@ -2,9 +2,9 @@ import type { Address, Client } from 'viem'
 import { checkClock, readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { Payment } from '../base/types.js'
-import { readCheckedAddress } from '../reads/encodeLogFilter.js'
-import { UnsupportedTokenError } from '../reads/errors.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
 import { getTokenAndHead } from '../reads/getToken.js'
+import { UnsupportedTokenError } from '../rpc/errors.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
 
 /** What {@link preparePayment} takes. */

@@ -1,13 +1,13 @@
 import type { Client, Hash } from 'viem'
 import { readSignedPayment } from '../base/fields.js'
 import type { SignedPayment } from '../base/types.js'
-import type { NodeFailure } from '../reads/errors.js'
 import {
   judgeReceipt,
   type PaymentOutcome,
 } from '../reads/getPaymentOutcome.js'
 import { readReceipt } from '../reads/getReceipt.js'
-import { tryRequest } from '../reads/requestNode.js'
+import type { NodeFailure } from '../rpc/errors.js'
+import { tryRequest } from '../rpc/requestNode.js'
 import { type CaptureOptions, planCapture } from './planCapture.js'
 import { sendCall, signAndSend } from './sendCall.js'
 import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'

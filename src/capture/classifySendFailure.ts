@@ -1,4 +1,4 @@
-import { isPassing, type NodeFailure } from '../reads/errors.js'
+import { isPassing, type NodeFailure } from '../rpc/errors.js'
 
 /** What a node's answer to signed bytes means for them. */
 export type SendStatus =

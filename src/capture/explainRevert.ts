@@ -8,16 +8,16 @@ import { selectors } from '../base/tokenAbi.js'
 import type { Payment } from '../base/types.js'
 import { word } from '../base/words.js'
 import { isTrue } from '../reads/answers.js'
-import { isPassing, NodeError } from '../reads/errors.js'
 import { prober } from '../reads/getToken.js'
+import { runCalls } from '../reads/runCalls.js'
+import { runPlainCalls } from '../reads/runPlainCalls.js'
+import { isPassing, NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
   readQuantity,
   requestNode,
   tryRequest,
-} from '../reads/requestNode.js'
-import { runCalls } from '../reads/runCalls.js'
-import { runPlainCalls } from '../reads/runPlainCalls.js'
+} from '../rpc/requestNode.js'
 import { CaptureRevertedError } from './errors.js'
 
 type FailedReceipt = {

@@ -9,9 +9,9 @@ import {
 } from 'viem'
 import { estimateFeesPerGas } from 'viem/actions'
 import type { TokenCall } from '../build/captureCall.js'
-import { NodeError, readFailure } from '../reads/errors.js'
-import { requestQuantity } from '../reads/requestNode.js'
 import type { CallFees } from '../reads/types.js'
+import { NodeError, readFailure } from '../rpc/errors.js'
+import { requestQuantity } from '../rpc/requestNode.js'
 import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
 

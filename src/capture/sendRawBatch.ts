@@ -1,5 +1,5 @@
 import type { Client, Hash } from 'viem'
-import { tryRequest } from '../reads/requestNode.js'
+import { tryRequest } from '../rpc/requestNode.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 import type { SignedTransaction } from './sendTransaction.js'
 

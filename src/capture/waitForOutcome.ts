@@ -5,23 +5,23 @@ import { readPayment } from '../base/fields.js'
 import { type ProofReceipt, zeroHash } from '../base/receiptProof.js'
 import type { Finality, Payment } from '../base/types.js'
 import {
-  FinalityUnsupportedError,
-  NodeError,
-  UnsupportedTokenError,
-} from '../reads/errors.js'
-import {
   getPaymentOutcome,
   judgeReceipt,
   type PaymentOutcome,
   requireChain,
 } from '../reads/getPaymentOutcome.js'
 import { getReceipt } from '../reads/getReceipt.js'
+import { type Pace, seenPaces } from '../reads/seenPace.js'
+import {
+  FinalityUnsupportedError,
+  NodeError,
+  UnsupportedTokenError,
+} from '../rpc/errors.js'
 import {
   type BlockSelector,
   getBlockHead,
   getChainId,
-} from '../reads/requestNode.js'
-import { type Pace, seenPaces } from '../reads/seenPace.js'
+} from '../rpc/requestNode.js'
 import { explainRevert } from './explainRevert.js'
 import { startWait } from './startWait.js'
 

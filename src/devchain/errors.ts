@@ -24,16 +24,6 @@ export class AnvilPackageNotFoundError extends CountersignError {
   }
 }
 
-/** The optional peer `ws` is not installed. */
-export class WebSocketPackageNotFoundError extends CountersignError {
-  override readonly name = 'WebSocketPackageNotFoundError'
-  override readonly retryable = false
-
-  constructor() {
-    super('An emulated network needs the npm package ws.')
-  }
-}
-
 /** A control of a development chain that was not started for it. */
 export class DevChainModeError extends CountersignError {
   override readonly name = 'DevChainModeError'

@@ -1,16 +1,16 @@
 import { InvalidFieldError } from '../base/errors.js'
+import { type Emulation, startEmulation } from '../emulation/startEmulation.js'
+import {
+  controlPreconfirmations,
+  type PreconfirmationControls,
+} from '../sequencer/preconfirmationControls.js'
+import { reorgChain } from '../sequencer/reorgChain.js'
+import { reorgNode } from '../sequencer/reorgNode.js'
 import { devChainId } from './createDevClients.js'
 import { devMnemonic } from './devAccounts.js'
 import { DevChainModeError } from './errors.js'
 import { findAnvil } from './findAnvil.js'
 import { launchAnvil } from './launchAnvil.js'
-import {
-  controlPreconfirmations,
-  type PreconfirmationControls,
-} from './preconfirmationControls.js'
-import { reorgChain } from './reorgChain.js'
-import { reorgNode } from './reorgNode.js'
-import { type Emulation, startEmulation } from './startEmulation.js'
 import type { DevChain, StartDevChainParameters } from './types.js'
 
 type RunningNetwork = {

@@ -6,7 +6,7 @@ import {
   encodeFunctionData,
   type Hash,
 } from 'viem'
-import type { Lock } from './createLock.js'
+import type { Lock } from '../sequencer/createLock.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevClients } from './types.js'
 

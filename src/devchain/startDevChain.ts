@@ -1,15 +1,15 @@
 import { getCode, increaseTime, mine, setCode } from 'viem/actions'
 import type { KnownToken } from '../base/knownTokens.js'
+import { controlPath } from '../emulation/startEmulation.js'
+import { createLock } from '../sequencer/createLock.js'
 import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
 import { blockAccount, mintTokens, pauseToken } from './controlToken.js'
 import { createDevClients, describeDevChain } from './createDevClients.js'
-import { createLock } from './createLock.js'
 import { devAccounts } from './devAccounts.js'
 import { devToken } from './devToken.js'
 import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
-import { controlPath } from './startEmulation.js'
 import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
 
 /**

@@ -7,8 +7,8 @@ import type {
   TestClient,
   WalletClient,
 } from 'viem'
-import type { DevPolicies } from './policies.js'
-import type { PreconfirmationControls } from './preconfirmationControls.js'
+import type { DevPolicies } from '../emulation/policies.js'
+import type { PreconfirmationControls } from '../sequencer/preconfirmationControls.js'
 
 /** A network whose USDC address and name a development chain can take on. */
 export type DevNetwork =

@@ -14,18 +14,7 @@ export {
   DevCallRevertedError,
   DevChainModeError,
   DevTokenNotFoundError,
-  WebSocketPackageNotFoundError,
 } from '../devchain/errors.js'
-export type { DevPolicies, LogLimitWording } from '../devchain/policies.js'
-export type {
-  PhantomLogParameters,
-  PreconfirmationControls,
-} from '../devchain/preconfirmationControls.js'
-export {
-  type ProviderWording,
-  type ProviderWordingName,
-  providerWordings,
-} from '../devchain/providerWordings.js'
 export { startDevChain } from '../devchain/startDevChain.js'
 export type {
   BlockDevAccountParameters,
@@ -37,3 +26,14 @@ export type {
   ReorgDevChainParameters,
   StartDevChainParameters,
 } from '../devchain/types.js'
+export { WebSocketPackageNotFoundError } from '../emulation/errors.js'
+export type { DevPolicies, LogLimitWording } from '../emulation/policies.js'
+export {
+  type ProviderWording,
+  type ProviderWordingName,
+  providerWordings,
+} from '../emulation/providerWordings.js'
+export type {
+  PhantomLogParameters,
+  PreconfirmationControls,
+} from '../sequencer/preconfirmationControls.js'

@@ -81,14 +81,6 @@ export {
   waitForOutcome,
 } from '../capture/waitForOutcome.js'
 export {
-  DomainMismatchError,
-  FinalityUnsupportedError,
-  NodeAnswerError,
-  NodeError,
-  type NodeFailure,
-  UnsupportedTokenError,
-} from '../reads/errors.js'
-export {
   type GetAuthorizationStateParameters,
   getAuthorizationState,
 } from '../reads/getAuthorizationState.js'
@@ -102,8 +94,16 @@ export {
   getToken,
   type Token,
 } from '../reads/getToken.js'
-export type { BlockSelector } from '../reads/requestNode.js'
 export type { CallFees, TokenCapabilities } from '../reads/types.js'
+export {
+  DomainMismatchError,
+  FinalityUnsupportedError,
+  NodeAnswerError,
+  NodeError,
+  type NodeFailure,
+  UnsupportedTokenError,
+} from '../rpc/errors.js'
+export type { BlockSelector } from '../rpc/requestNode.js'
 export type { Wallet } from '../sign/askWallet.js'
 export {
   SigningDeclinedError,

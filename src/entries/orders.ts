@@ -1,8 +1,53 @@
+export type { AcceptPaymentParameters } from '../accept/acceptPayment.js'
+export type { CancelOrderParameters } from '../cancel/cancelOrder.js'
+export type { RequestCancellationParameters } from '../cancel/requestCancellation.js'
+export type { VoidOrderParameters } from '../cancel/voidOrder.js'
+export type { DraftOrderParameters } from '../draft/planDraft.js'
+export type { ReauthorizeOrderParameters } from '../draft/reauthorizeOrder.js'
+export type { CaptureOrderParameters } from '../orders/captureOrder.js'
+export {
+  createOrders,
+  type Orders,
+  type ScopedOrders,
+} from '../orders/createOrders.js'
+export type {
+  GetForBuyerParameters,
+  OrderForBuyer,
+} from '../orders/getForBuyer.js'
+export type { GetOrderParameters } from '../orders/getOrder.js'
+export type {
+  ListedOrders,
+  ListOrdersParameters,
+} from '../orders/listOrders.js'
+export type {
+  ReadEvents,
+  ReadEventsParameters,
+} from '../orders/readEvents.js'
+export type {
+  ChainHealth,
+  LaneHealth,
+  LaneLease,
+  OrdersHealth,
+  ScopeHealth,
+} from '../orders/readHealth.js'
+export type { RunWorkerParameters } from '../orders/runWorker.js'
+export type {
+  AuditDifference,
+  AuditParameters,
+  AuditReport,
+  AuditSum,
+  ScopeAudit,
+} from '../reconcile/auditOrders.js'
+export type {
+  ReconcileParameters,
+  ReconciliationReport,
+} from '../reconcile/reconcile.js'
+export type { ScopeReconciliation } from '../reconcile/reconcileScope.js'
 export {
   OrderNotFoundError,
   OrdersSetupError,
   TransitionError,
-} from '../ledger/errors.js'
+} from '../records/errors.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
@@ -23,40 +68,7 @@ export type {
   SettledCancellation,
   SettledCapture,
   VoidVerdict,
-} from '../ledger/types.js'
-export type { AcceptPaymentParameters } from '../orders/acceptPayment.js'
-export type { CancelOrderParameters } from '../orders/cancelOrder.js'
-export type { CaptureOrderParameters } from '../orders/captureOrder.js'
-export {
-  createOrders,
-  type Orders,
-  type ScopedOrders,
-} from '../orders/createOrders.js'
-export type {
-  GetForBuyerParameters,
-  OrderForBuyer,
-} from '../orders/getForBuyer.js'
-export type { GetOrderParameters } from '../orders/getOrder.js'
-export type {
-  ListedOrders,
-  ListOrdersParameters,
-} from '../orders/listOrders.js'
-export type { DraftOrderParameters } from '../orders/planDraft.js'
-export type {
-  ReadEvents,
-  ReadEventsParameters,
-} from '../orders/readEvents.js'
-export type {
-  ChainHealth,
-  LaneHealth,
-  LaneLease,
-  OrdersHealth,
-  ScopeHealth,
-} from '../orders/readHealth.js'
-export type { ReauthorizeOrderParameters } from '../orders/reauthorizeOrder.js'
-export type { RequestCancellationParameters } from '../orders/requestCancellation.js'
-export type { RunWorkerParameters } from '../orders/runWorker.js'
-export type { VoidOrderParameters } from '../orders/voidOrder.js'
+} from '../records/types.js'
 export {
   DuplicateRecordError,
   LeaseLostError,
@@ -95,15 +107,3 @@ export type {
   TransactionQuery,
   TransactionRecord,
 } from '../store/types.js'
-export type {
-  AuditDifference,
-  AuditParameters,
-  AuditReport,
-  AuditSum,
-  ScopeAudit,
-} from '../watch/auditOrders.js'
-export type {
-  ReconcileParameters,
-  ReconciliationReport,
-} from '../watch/reconcile.js'
-export type { ScopeReconciliation } from '../watch/reconcileScope.js'

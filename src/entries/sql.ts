@@ -1,9 +1,9 @@
-export type { PostgresStoreParameters } from '../sql/postgresEngine.js'
+export type { PostgresStoreParameters } from '../engines/postgresEngine.js'
 export type {
   PostgresClient,
   PostgresPool,
   PostgresRequest,
-} from '../sql/postgresPool.js'
+} from '../engines/postgresPool.js'
 export { postgresStore } from '../sql/postgresStore.js'
 export {
   type SqliteStoreParameters,

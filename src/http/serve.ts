@@ -1,15 +1,15 @@
-import { readOrderId } from '../ledger/findOrder.js'
 import type { Orders } from '../orders/createOrders.js'
-import type { BodySchemas } from './bodySchemas.js'
+import { readOrderId } from '../records/findOrder.js'
+import { RequestRefusedError } from '../routes/errors.js'
+import type { FoundRoute } from '../routes/findRoute.js'
+import type { BuyerCall, MerchantCall, Route } from '../routes/route.js'
+import type { BodySchemas } from '../schemas/bodySchemas.js'
+import type { StreamHub } from '../streams/streamHub.js'
 import { checkOrigin } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
-import { RequestRefusedError } from './errors.js'
-import type { FoundRoute } from './findRoute.js'
 import { readBody } from './readBody.js'
 import type { SettledParameters } from './readParameters.js'
-import type { BuyerCall, MerchantCall, Route } from './route.js'
-import type { StreamHub } from './streamHub.js'
 
 /** What a handler serves from. */
 export type Desk = SettledParameters & {

@@ -1,9 +1,9 @@
 import type { Client } from 'viem'
 import type { SignedPayment } from '../base/types.js'
 import type { AttemptEnds } from '../ledger/endsOf.js'
-import { OrdersSetupError } from '../ledger/errors.js'
-import type { FoundOrder } from '../ledger/findOrder.js'
-import type { OrdersContext, OrderWallet } from '../ledger/types.js'
+import { OrdersSetupError } from '../records/errors.js'
+import type { FoundOrder } from '../records/findOrder.js'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
 import type {
   AttemptRecord,
   JsonObject,

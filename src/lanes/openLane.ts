@@ -1,5 +1,5 @@
 import { endsOf } from '../ledger/endsOf.js'
-import type { OrdersContext, OrderWallet } from '../ledger/types.js'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { StoreReader } from '../store/types.js'
 import {

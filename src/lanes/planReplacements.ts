@@ -1,4 +1,4 @@
-import type { SettledPolicy } from '../ledger/types.js'
+import type { SettledPolicy } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
 import { type LaneState, windowKey } from './laneState.js'

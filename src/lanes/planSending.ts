@@ -1,6 +1,6 @@
 import { endsOf } from '../ledger/endsOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
-import type { SettledPolicy } from '../ledger/types.js'
+import type { SettledPolicy } from '../records/types.js'
 import type { LaneFees } from './feesOf.js'
 import type { LaneState } from './laneState.js'
 import type { LaneView } from './readLane.js'

@@ -1,10 +1,10 @@
 import type { Hash } from 'viem'
 import { type ProofReceipt, zeroHash } from '../base/receiptProof.js'
-import type { OrdersContext } from '../ledger/types.js'
 import { getBlockTimes } from '../reads/getBlockTimes.js'
 import { getLaneHead, type LaneHead } from '../reads/getLaneHead.js'
 import { getReceipts } from '../reads/getReceipts.js'
 import { hasCode } from '../reads/hasCode.js'
+import type { OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import type { LaneState } from './laneState.js'
 

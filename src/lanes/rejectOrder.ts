@@ -5,7 +5,7 @@ import {
   tellOrder,
 } from '../ledger/changes.js'
 import { lastSecondOf } from '../ledger/findEvidence.js'
-import type { OrdersContext } from '../ledger/types.js'
+import type { OrdersContext } from '../records/types.js'
 import type { AttemptRecord, OrderRecord } from '../store/types.js'
 
 export type Refused = {

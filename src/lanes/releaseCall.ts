@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { tryRequest } from '../reads/requestNode.js'
+import { tryRequest } from '../rpc/requestNode.js'
 import type { LaneState } from './laneState.js'
 
 /** Gas of a transfer to an account without code, where no layer adds to it. */

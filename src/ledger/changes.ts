@@ -1,3 +1,4 @@
+import type { OrderEventType } from '../records/types.js'
 import type {
   AttemptRecord,
   EventRecord,
@@ -9,7 +10,6 @@ import type {
   TransactionRecord,
 } from '../store/types.js'
 import { checkTransition } from './nextStates.js'
-import type { OrderEventType } from './types.js'
 
 type NewEvent = Omit<EventRecord, 'cursor'>
 

@@ -1,4 +1,4 @@
-import type { FoundOrder } from './findOrder.js'
+import type { FoundOrder } from '../records/findOrder.js'
 import { type OrderRows, openLedger } from './openLedger.js'
 
 /** Orders with what is on record beside them, from rows of many. Pure. */

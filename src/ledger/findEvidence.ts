@@ -1,12 +1,12 @@
 import type { Client, Hash } from 'viem'
-import { NodeAnswerError } from '../reads/errors.js'
 import { getConsumption } from '../reads/getAuthorizationState.js'
 import { getPaymentOutcome } from '../reads/getPaymentOutcome.js'
 import { getReceipt } from '../reads/getReceipt.js'
-import { type BlockSelector, getBlockHead } from '../reads/requestNode.js'
+import { paymentOf } from '../records/paymentOf.js'
+import { proofRecordOf } from '../records/proofRecordOf.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
 import type { AttemptRecord, OrderRecord } from '../store/types.js'
-import { paymentOf } from './paymentOf.js'
-import { proofRecordOf } from './proofRecordOf.js'
 import type { Evidence } from './settleOrder.js'
 
 /** An order with the attempt in question. */

@@ -1,5 +1,5 @@
+import { TransitionError } from '../records/errors.js'
 import type { OrderState } from '../store/types.js'
-import { TransitionError } from './errors.js'
 
 /**
  * Where an order can go from each state. Only the chain leads to `captured`,

@@ -1,8 +1,8 @@
+import type { SettledPolicy } from '../records/types.js'
 import type { OrderRecord, TransactionRecord } from '../store/types.js'
 import { type Changes, moveOrder, noChanges } from './changes.js'
 import { endsOf } from './endsOf.js'
 import type { OrderFile } from './settleOrder.js'
-import type { SettledPolicy } from './types.js'
 
 /**
  * What the record has to say when a reorganization took back what settled an

@@ -1,11 +1,15 @@
 import { InvalidFieldError } from '../base/errors.js'
-import type { LaneEngine } from '../lanes/driveLanes.js'
-import { isDecided } from '../lanes/waitForOrders.js'
+import { showOrder } from '../draft/showOrder.js'
+import type { LaneEngine } from '../drive/driveLanes.js'
+import { isDecided } from '../drive/waitForOrders.js'
 import { endsOf } from '../ledger/endsOf.js'
-import { type FoundOrder, findOrder, readOrderId } from '../ledger/findOrder.js'
-import type { CaptureResult, OrdersContext } from '../ledger/types.js'
+import {
+  type FoundOrder,
+  findOrder,
+  readOrderId,
+} from '../records/findOrder.js'
+import type { CaptureResult, OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
-import { showOrder } from './showOrder.js'
 
 /** What `capture` takes. */
 export type CaptureOrderParameters = {

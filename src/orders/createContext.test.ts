@@ -1,7 +1,7 @@
 import { type Address, createClient, custom, defineChain } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import type { CreateOrdersParameters } from '../ledger/types.js'
+import type { CreateOrdersParameters } from '../records/types.js'
 import { memoryStore } from '../store/memoryStore.js'
 import { createContext } from './createContext.js'
 

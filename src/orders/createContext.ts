@@ -2,14 +2,14 @@ import type { Address, Client } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import { drawNonce } from '../build/drawNonce.js'
 import { readAccount } from '../capture/planTransaction.js'
-import { OrdersSetupError } from '../ledger/errors.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { OrdersSetupError } from '../records/errors.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
   OrderToken,
   OrderWallet,
-} from '../ledger/types.js'
-import { readCheckedAddress } from '../reads/encodeLogFilter.js'
+} from '../records/types.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Scope, Sealer } from '../store/types.js'
 import { settlePolicy } from './settlePolicy.js'

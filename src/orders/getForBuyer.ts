@@ -1,9 +1,9 @@
-import { findOrder } from '../ledger/findOrder.js'
-import { draftedPaymentOf } from '../ledger/paymentOf.js'
-import type { DraftedPayment, Order, OrdersContext } from '../ledger/types.js'
-import { takesPayment } from './checkAccept.js'
-import { hashBuyerToken } from './drawBuyerToken.js'
-import { showOrder } from './showOrder.js'
+import { takesPayment } from '../accept/checkAccept.js'
+import { hashBuyerToken } from '../draft/drawBuyerToken.js'
+import { showOrder } from '../draft/showOrder.js'
+import { findOrder } from '../records/findOrder.js'
+import { draftedPaymentOf } from '../records/paymentOf.js'
+import type { DraftedPayment, Order, OrdersContext } from '../records/types.js'
 
 /** What `getForBuyer` takes. */
 export type GetForBuyerParameters = {

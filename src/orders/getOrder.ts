@@ -1,6 +1,6 @@
-import { findOrder } from '../ledger/findOrder.js'
-import type { Order, OrdersContext } from '../ledger/types.js'
-import { showOrder } from './showOrder.js'
+import { showOrder } from '../draft/showOrder.js'
+import { findOrder } from '../records/findOrder.js'
+import type { Order, OrdersContext } from '../records/types.js'
 
 /** What `get` takes. */
 export type GetOrderParameters = { orderId: string }

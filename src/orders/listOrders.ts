@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import { showOrder } from '../draft/showOrder.js'
 import { nextStates } from '../ledger/nextStates.js'
-import type { Order, OrdersContext } from '../ledger/types.js'
-import { readCheckedAddress } from '../reads/encodeLogFilter.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import type { Order, OrdersContext } from '../records/types.js'
 import type { OrderState, Scope } from '../store/types.js'
-import { showOrder } from './showOrder.js'
 
 /** Which orders `list` gives. */
 export type ListOrdersParameters = {

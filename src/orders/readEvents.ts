@@ -1,9 +1,9 @@
-import { findOrder } from '../ledger/findOrder.js'
+import { findOrder } from '../records/findOrder.js'
 import type {
   OrderEvent,
   OrderEventType,
   OrdersContext,
-} from '../ledger/types.js'
+} from '../records/types.js'
 import type { EventRecord } from '../store/types.js'
 import { readLimit, readPosition } from './listOrders.js'
 

@@ -1,15 +1,11 @@
 import type { Address } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
+import { readCursor } from '../forks/watchState.js'
 import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
-import type { OrdersContext, OrderWallet } from '../ledger/types.js'
 import { getBalance } from '../reads/getBalance.js'
-import {
-  getBlockHead,
-  readQuantity,
-  requestNode,
-} from '../reads/requestNode.js'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
 import type { OrderState, Scope, StoreReader } from '../store/types.js'
-import { readCursor } from '../watch/watchState.js'
 import { storeKey } from './openStore.js'
 
 /** How orders, lanes and chains stand. */

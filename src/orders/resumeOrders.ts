@@ -1,5 +1,5 @@
-import type { OrdersContext } from '../ledger/types.js'
-import { writeAgain } from '../ledger/writeAgain.js'
+import type { OrdersContext } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
 import { storeKey } from './openStore.js'
 
 /**

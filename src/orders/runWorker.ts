@@ -1,11 +1,11 @@
 import { InvalidFieldError } from '../base/errors.js'
-import type { LaneEngine, Limit } from '../lanes/driveLanes.js'
-import { observeFailure } from '../ledger/observeFailure.js'
-import type { OrdersContext } from '../ledger/types.js'
-import { wait } from '../reads/wait.js'
+import type { LaneEngine, Limit } from '../drive/driveLanes.js'
+import type { WatchMemory } from '../forks/watchState.js'
+import { observeFailure } from '../records/observeFailure.js'
+import type { OrdersContext } from '../records/types.js'
+import { wait } from '../rpc/wait.js'
 import type { Scope } from '../store/types.js'
 import { watchScope } from '../watch/watchScope.js'
-import type { WatchMemory } from '../watch/watchState.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {

@@ -1,5 +1,5 @@
 import { InvalidFieldError } from '../base/errors.js'
-import type { OrdersPolicy, SettledPolicy } from '../ledger/types.js'
+import type { OrdersPolicy, SettledPolicy } from '../records/types.js'
 import { defaultMaxCaptureGas } from '../verify/rehearse.js'
 
 const defaults: SettledPolicy = {

@@ -1,5 +1,5 @@
 import { CountersignError } from '../base/CountersignError.js'
-import type { OrdersContext } from '../ledger/types.js'
+import type { OrdersContext } from '../records/types.js'
 
 /** Does something, and tells the one who watches how it went. */
 export async function watchVerb<result>(

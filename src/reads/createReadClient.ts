@@ -1,14 +1,14 @@
 import { type Chain, type Client, createClient, type Transport } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import { getLogs } from '../logs/getLogs.js'
+import { streamLogs } from '../logs/streamLogs.js'
+import { watchLogs } from '../logs/watchLogs.js'
+import { readTransport } from '../rpc/readTransport.js'
+import { steadyTransport } from '../rpc/steadyTransport.js'
 import { detectPreconfirmations } from './detectPreconfirmations.js'
 import { getBalance } from './getBalance.js'
 import { getBlockReceipts } from './getBlockReceipts.js'
-import { getLogs } from './getLogs.js'
 import { getTransactionCount } from './getTransactionCount.js'
-import { readTransport } from './readTransport.js'
-import { steadyTransport } from './steadyTransport.js'
-import { streamLogs } from './streamLogs.js'
-import { watchLogs } from './watchLogs.js'
 
 /** The reads that are methods of a read client. */
 type Reads = {

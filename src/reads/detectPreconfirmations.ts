@@ -1,13 +1,13 @@
 import type { Client } from 'viem'
 import { zeroHash } from '../base/receiptProof.js'
-import { readFrom } from './endpointHost.js'
-import { NodeError } from './errors.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import { NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
   readQuantity,
   requestNode,
   tryRequest,
-} from './requestNode.js'
+} from '../rpc/requestNode.js'
 
 import { type Pace, seenPaces } from './seenPace.js'
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { readBytes } from '../rpc/requestNode.js'
 import { executorCode } from './contracts/Executor.generated.js'
-import { NodeAnswerError } from './errors.js'
-import { readBytes } from './requestNode.js'
 import type {
   Call,
   CallAnswer,

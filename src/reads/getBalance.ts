@@ -1,7 +1,10 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
-import { readBlockSelector, readCheckedAddress } from './encodeLogFilter.js'
-import { readFrom } from './endpointHost.js'
-import { encodeBlock, readQuantity, requestNode } from './requestNode.js'
+import {
+  readBlockSelector,
+  readCheckedAddress,
+} from '../logs/encodeLogFilter.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import { encodeBlock, readQuantity, requestNode } from '../rpc/requestNode.js'
 
 /** What {@link getBalance} takes. */
 export type GetBalanceParameters = {

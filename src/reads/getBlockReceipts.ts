@@ -1,20 +1,20 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
 import { zeroHash } from '../base/receiptProof.js'
-import { readBlockSelector } from './encodeLogFilter.js'
-import { readFrom } from './endpointHost.js'
+import { readBlockSelector } from '../logs/encodeLogFilter.js'
+import { readFrom } from '../rpc/endpointHost.js'
 import {
   BlockReceiptsForbiddenError,
   NodeAnswerError,
   NodeError,
   type NodeFailure,
-} from './errors.js'
-import { type ReadReceipt, readRpcReceipt } from './readRpcReceipt.js'
+} from '../rpc/errors.js'
 import {
   encodeBlock,
   readQuantity,
   requestNode,
   tryRequest,
-} from './requestNode.js'
+} from '../rpc/requestNode.js'
+import { type ReadReceipt, readRpcReceipt } from './readRpcReceipt.js'
 
 /** What {@link getBlockReceipts} takes. */
 export type GetBlockReceiptsParameters = {

@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
-import { askInChunks } from './askInChunks.js'
-import { NodeAnswerError } from './errors.js'
-import { getBlockHead } from './requestNode.js'
+import { askInChunks } from '../rpc/askInChunks.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { getBlockHead } from '../rpc/requestNode.js'
 
 /** What tells a block from another at its height, and when it was made. */
 export type BlockTime = {

@@ -1,14 +1,14 @@
 import type { Address, Client } from 'viem'
-import { NodeAnswerError, NodeError } from './errors.js'
-import { getBalance } from './getBalance.js'
-import { getTransactionCount } from './getTransactionCount.js'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   type BlockHead,
   type BlockSelector,
   getBlockHead,
   readQuantity,
   requestNode,
-} from './requestNode.js'
+} from '../rpc/requestNode.js'
+import { getBalance } from './getBalance.js'
+import { getTransactionCount } from './getTransactionCount.js'
 
 export type GetLaneHeadParameters = {
   account: Address

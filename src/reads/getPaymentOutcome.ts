@@ -9,11 +9,11 @@ import {
   zeroHash,
 } from '../base/receiptProof.js'
 import type { Finality, Payment } from '../base/types.js'
-import { NodeAnswerError } from './errors.js'
-import { findAuthorizationLogs } from './findAuthorizationLogs.js'
+import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
 import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
-import { type BlockSelector, getBlockHead } from './requestNode.js'
 import type { RunHead } from './types.js'
 
 /** What became of a payment, as far as one look at the chain can tell. */

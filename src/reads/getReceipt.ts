@@ -5,7 +5,7 @@ import {
   readList,
   readQuantity,
   requestNode,
-} from './requestNode.js'
+} from '../rpc/requestNode.js'
 
 const method = 'eth_getTransactionReceipt'
 

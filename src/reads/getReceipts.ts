@@ -1,8 +1,8 @@
 import type { Client, Hash } from 'viem'
 import type { ProofReceipt } from '../base/receiptProof.js'
-import { askInChunks } from './askInChunks.js'
+import { askInChunks } from '../rpc/askInChunks.js'
+import { requestNode } from '../rpc/requestNode.js'
 import { readReceipt } from './getReceipt.js'
-import { requestNode } from './requestNode.js'
 
 const method = 'eth_getTransactionReceipt'
 

@@ -1,8 +1,11 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
-import { readBlockSelector, readCheckedAddress } from './encodeLogFilter.js'
-import { readFrom } from './endpointHost.js'
-import { NodeAnswerError } from './errors.js'
-import { encodeBlock, readQuantity, requestNode } from './requestNode.js'
+import {
+  readBlockSelector,
+  readCheckedAddress,
+} from '../logs/encodeLogFilter.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { encodeBlock, readQuantity, requestNode } from '../rpc/requestNode.js'
 
 /** What {@link getTransactionCount} takes. */
 export type GetTransactionCountParameters = {

@@ -1,5 +1,5 @@
 import type { Address, Client } from 'viem'
-import { readBytes, requestNode } from './requestNode.js'
+import { readBytes, requestNode } from '../rpc/requestNode.js'
 
 /** Whether an account is a contract, or has one act for it (EIP-7702). */
 export async function hasCode(

@@ -3,8 +3,8 @@ import { hashDomain } from '../base/hashPayment.js'
 import { selectors, tokenSelectors } from '../base/tokenAbi.js'
 import type { TokenDomain } from '../base/types.js'
 import { bytesWords, word } from '../base/words.js'
+import { DomainMismatchError, UnsupportedTokenError } from '../rpc/errors.js'
 import { isWord } from './answers.js'
-import { DomainMismatchError, UnsupportedTokenError } from './errors.js'
 import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 
 /** Versions in use among tokens that have no `version()` to ask. */

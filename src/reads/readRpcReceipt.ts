@@ -1,8 +1,8 @@
 import type { Address, Hash, Hex } from 'viem'
 import { zeroHash } from '../base/receiptProof.js'
-import { NodeAnswerError } from './errors.js'
-import type { ReadLog } from './logTypes.js'
-import { readRpcLog } from './readRpcLog.js'
+import type { ReadLog } from '../logs/logTypes.js'
+import { readRpcLog } from '../logs/readRpcLog.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 
 /** What OP-stack chains add to a receipt. */
 export type OpStackReceiptFields = {

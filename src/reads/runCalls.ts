@@ -1,8 +1,8 @@
 import type { Client } from 'viem'
+import { NodeError } from '../rpc/errors.js'
+import { encodeBlock, tryRequest } from '../rpc/requestNode.js'
 import { executorCode } from './contracts/Executor.generated.js'
-import { NodeError } from './errors.js'
 import { encodeInput, encodeTransaction, gasOf, readRun } from './executor.js'
-import { encodeBlock, tryRequest } from './requestNode.js'
 import type {
   Call,
   CallAnswer,

@@ -1,7 +1,8 @@
 import type { Client } from 'viem'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { encodeBlock, requestNode } from '../rpc/requestNode.js'
 import { creatorCode } from './contracts/Creator.generated.js'
 import { executorCode } from './contracts/Executor.generated.js'
-import { NodeAnswerError } from './errors.js'
 import {
   encodeInput,
   encodeTransaction,
@@ -9,7 +10,6 @@ import {
   hexOf,
   readRun,
 } from './executor.js'
-import { encodeBlock, requestNode } from './requestNode.js'
 import type { RawAnswers, RunCallsParameters } from './types.js'
 
 /** For creating twice, and for keeping an answer of a few thousand bytes. */

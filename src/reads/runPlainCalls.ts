@@ -1,6 +1,5 @@
 import type { Address, Client } from 'viem'
-import { NodeAnswerError, NodeError } from './errors.js'
-import { encodeTransaction } from './executor.js'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   type BlockHead,
   encodeBlock,
@@ -9,7 +8,8 @@ import {
   readBytes,
   requestNode,
   tryRequest,
-} from './requestNode.js'
+} from '../rpc/requestNode.js'
+import { encodeTransaction } from './executor.js'
 import type {
   Call,
   CallAnswer,

@@ -1,5 +1,5 @@
 import type { Address, Client, Hex } from 'viem'
-import type { BlockSelector } from './requestNode.js'
+import type { BlockSelector } from '../rpc/requestNode.js'
 
 /** One call of a run. Without data and gas it only asks whether code is there. */
 export type Call = { target: Address; data: string; gas: number }

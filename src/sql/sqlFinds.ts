@@ -9,16 +9,21 @@ import type {
   TransactionQuery,
   TransactionRecord,
 } from '../store/types.js'
-import { toBytes } from './sqlColumns.js'
-import type { Finder } from './sqlOrders.js'
-import { decodeRows } from './sqlRows.js'
-import { distinctScopes, inLane, inScope, mergeRows } from './sqlScopes.js'
+import { toBytes } from '../tables/sqlColumns.js'
+import { decodeRows } from '../tables/sqlRows.js'
+import {
+  distinctScopes,
+  inLane,
+  inScope,
+  mergeRows,
+} from '../tables/sqlScopes.js'
 import {
   attemptTable,
   eventTable,
   proofTable,
   transactionTable,
-} from './sqlTables.js'
+} from '../tables/sqlTables.js'
+import type { Finder } from './sqlOrders.js'
 
 const isOpen = () => sql<boolean>`open`
 

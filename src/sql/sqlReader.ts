@@ -1,5 +1,12 @@
 import type { JsonObject, StoreReader } from '../store/types.js'
-import type { VersionedRow } from './seenRows.js'
+import type { VersionedRow } from '../tables/seenRows.js'
+import {
+  attemptTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from '../tables/sqlTables.js'
 import {
   findAttempts,
   findEvents,
@@ -8,13 +15,6 @@ import {
 } from './sqlFinds.js'
 import { readSqlLease } from './sqlLeases.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
-import {
-  attemptTable,
-  orderTable,
-  proofTable,
-  type SqlTable,
-  transactionTable,
-} from './sqlTables.js'
 import type { SqlUnit } from './sqlUnit.js'
 
 /** Everything kept, as one unit of work sees it. */

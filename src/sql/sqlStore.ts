@@ -1,9 +1,9 @@
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
-import { type Migration, migrate, migrations } from './migrations.js'
-import { type SeenRows, seenRows } from './seenRows.js'
-import type { SqlEngine, SqlSession } from './sqlEngine.js'
-import { mayRunAgain, SqlFault } from './sqlFault.js'
+import { type Migration, migrate, migrations } from '../tables/migrations.js'
+import { type SeenRows, seenRows } from '../tables/seenRows.js'
+import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
+import { mayRunAgain, SqlFault } from '../tables/sqlFault.js'
 import {
   checkSqlLease,
   releaseSqlLease,

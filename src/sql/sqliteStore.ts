@@ -1,5 +1,5 @@
+import { sqliteEngine } from '../engines/sqliteEngine.js'
 import type { PaymentStore } from '../store/types.js'
-import { sqliteEngine } from './sqliteEngine.js'
 import { createSqlStore } from './sqlStore.js'
 
 /** What {@link sqliteStore} takes. */

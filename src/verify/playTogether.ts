@@ -1,9 +1,9 @@
 import type { Address, Client } from 'viem'
 import { isWord } from '../reads/answers.js'
-import { NodeAnswerError } from '../reads/errors.js'
 import { authorizationStateCall } from '../reads/getAuthorizationState.js'
 import { runCalls } from '../reads/runCalls.js'
 import type { Call } from '../reads/types.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 import { judgePlay, type Played, silence } from './judgePlay.js'
 import { balanceGas, factGas, type Play } from './planPlay.js'
 import {

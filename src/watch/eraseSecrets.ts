@@ -1,5 +1,5 @@
+import type { Step } from '../forks/orderFiles.js'
 import { noChanges } from '../ledger/changes.js'
-import type { Step } from './orderFiles.js'
 
 /**
  * Forgets the credentials of an order that is finally decided: whoever reads

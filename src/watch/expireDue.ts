@@ -1,14 +1,14 @@
+import type { Watch } from '../forks/checkReorg.js'
+import { readFiles, type Step, takeSteps } from '../forks/orderFiles.js'
+import { writeUnit } from '../forks/writeUnit.js'
 import { joinChanges, noChanges, tellOrder } from '../ledger/changes.js'
 import { lastSecondOf, type OrderAttempt } from '../ledger/findEvidence.js'
-import type { OrdersContext } from '../ledger/types.js'
+import { findPaid } from '../reconcile/findPaid.js'
+import { settleFindings } from '../reconcile/settleFindings.js'
+import type { OrdersContext } from '../records/types.js'
 import type { OrderState } from '../store/types.js'
-import type { Watch } from './checkReorg.js'
 import { eraseSecrets } from './eraseSecrets.js'
-import { findPaid } from './findPaid.js'
 import { type DueWatch, judgeDue, payerOf } from './judgeDue.js'
-import { readFiles, type Step, takeSteps } from './orderFiles.js'
-import { settleFindings } from './settleFindings.js'
-import { writeUnit } from './writeUnit.js'
 
 const pageSize = 200
 

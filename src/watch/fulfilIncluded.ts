@@ -1,12 +1,12 @@
+import type { Watch } from '../forks/checkReorg.js'
+import { readFiles, takeSteps } from '../forks/orderFiles.js'
+import { pageSettled } from '../forks/readSettled.js'
+import { scopeKey } from '../forks/watchState.js'
+import { writeUnit } from '../forks/writeUnit.js'
 import { type Changes, joinChanges } from '../ledger/changes.js'
-import type { OrdersContext } from '../ledger/types.js'
+import { fulfilAtOnce } from '../reconcile/settleFindings.js'
+import type { OrdersContext } from '../records/types.js'
 import type { OrderQuery } from '../store/types.js'
-import type { Watch } from './checkReorg.js'
-import { readFiles, takeSteps } from './orderFiles.js'
-import { pageSettled } from './readSettled.js'
-import { fulfilAtOnce } from './settleFindings.js'
-import { scopeKey } from './watchState.js'
-import { writeUnit } from './writeUnit.js'
 
 /** Events read at a time. */
 const pageSize = 200

@@ -1,5 +1,5 @@
-import type { OrdersContext } from '../ledger/types.js'
-import { wait } from '../reads/wait.js'
+import type { OrdersContext } from '../records/types.js'
+import { wait } from '../rpc/wait.js'
 import type { Lease } from '../store/types.js'
 
 /**

@@ -1,15 +1,15 @@
 import type { Address } from 'viem'
+import type { Watch } from '../forks/checkReorg.js'
+import { findOpen } from '../forks/findOpen.js'
 import {
   findEvidence,
   lastSecondOf,
   type OrderAttempt,
 } from '../ledger/findEvidence.js'
-import { observeFailure } from '../ledger/observeFailure.js'
 import type { Evidence } from '../ledger/settleOrder.js'
-import type { OrdersContext } from '../ledger/types.js'
+import { observeFailure } from '../records/observeFailure.js'
+import type { OrdersContext } from '../records/types.js'
 import type { OrderRecord } from '../store/types.js'
-import type { Watch } from './checkReorg.js'
-import { findOpen } from './findOpen.js'
 
 /** What one look knows when it judges what is due. */
 export type DueWatch = Watch & {

@@ -1,14 +1,14 @@
-import type { OrdersContext } from '../ledger/types.js'
+import { checkReorg, type Watch } from '../forks/checkReorg.js'
+import { readHeads } from '../forks/readHeads.js'
+import { scopeKey, type WatchMemory } from '../forks/watchState.js'
+import { clientOf } from '../reconcile/clientOf.js'
+import { reconcileScope } from '../reconcile/reconcileScope.js'
+import type { OrdersContext } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { Lease, Scope } from '../store/types.js'
-import { checkReorg, type Watch } from './checkReorg.js'
-import { clientOf } from './clientOf.js'
 import { expireDue } from './expireDue.js'
 import { gradeSettled } from './gradeSettled.js'
 import { holdLease } from './holdLease.js'
-import { readHeads } from './readHeads.js'
-import { reconcileScope } from './reconcileScope.js'
-import { scopeKey, type WatchMemory } from './watchState.js'
 
 /** Milliseconds between two periodic reconciliations. */
 const reconcileEvery = 10_000n

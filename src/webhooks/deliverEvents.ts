@@ -1,11 +1,11 @@
-import { wait } from '../reads/wait.js'
+import { wait } from '../rpc/wait.js'
+import type { TargetRun } from '../targets/types.js'
 import { eventFacts } from './eventFacts.js'
 import { observeStop } from './observeStop.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type Pace, targetPace } from './targetPace.js'
 import { tryEvent } from './tryEvent.js'
-import type { TargetRun } from './types.js'
 import type { LeaseHold } from './underLease.js'
 
 /** What one turn at delivering works with. */

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../ledger/types.js'
+import type { OrderEvent } from '../records/types.js'
 
 /** The events of one order that are not delivered, the first first. */
 export type EventQueue = {

@@ -1,5 +1,5 @@
-import { observeFailure } from '../ledger/observeFailure.js'
-import type { TargetRun } from './types.js'
+import { observeFailure } from '../records/observeFailure.js'
+import type { TargetRun } from '../targets/types.js'
 
 /** Tells that deliveries stand still for another reason than their receiver. */
 export function observeStop(run: TargetRun, error: unknown): void {

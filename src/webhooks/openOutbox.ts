@@ -1,8 +1,8 @@
-import type { OrderEvent } from '../ledger/types.js'
+import type { OrderEvent } from '../records/types.js'
 import type { Lease } from '../store/types.js'
+import type { TargetRun } from '../targets/types.js'
 import { type EventQueues, eventQueues } from './eventQueues.js'
 import { type Progress, readProgress, writeProgress } from './progress.js'
-import type { TargetRun } from './types.js'
 
 /** Events that are read ahead of one that is not delivered. */
 const mostOpen = 1000

@@ -1,8 +1,8 @@
-import type { OrderEvent } from '../ledger/types.js'
 import type { Orders } from '../orders/createOrders.js'
+import type { OrderEvent } from '../records/types.js'
 import type { PaymentStore } from '../store/types.js'
+import { readTargetName } from '../targets/readTargetName.js'
 import { type Progress, readProgress } from './progress.js'
-import { readTargetName } from './readTargetName.js'
 
 /** What {@link readWebhookLag} takes. */
 export type ReadWebhookLagParameters = {

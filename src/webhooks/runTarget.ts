@@ -1,7 +1,7 @@
-import { wait } from '../reads/wait.js'
+import { wait } from '../rpc/wait.js'
+import type { TargetRun } from '../targets/types.js'
 import { deliverEvents } from './deliverEvents.js'
 import { observeStop } from './observeStop.js'
-import type { TargetRun } from './types.js'
 import { underLease } from './underLease.js'
 
 /**

@@ -1,10 +1,10 @@
 import { drawNonce } from '../build/drawNonce.js'
 import type { Orders } from '../orders/createOrders.js'
-import { lookupHost } from './findAddresses.js'
-import { readTargets } from './readTargets.js'
-import { retryPause } from './retryPause.js'
+import { lookupHost } from '../targets/findAddresses.js'
+import { readTargets } from '../targets/readTargets.js'
+import { retryPause } from '../targets/retryPause.js'
+import type { RunWebhooksParameters, WebhookTools } from '../targets/types.js'
 import { runTarget } from './runTarget.js'
-import type { RunWebhooksParameters, WebhookTools } from './types.js'
 
 /**
  * Tells receivers of every event of the orders, at least once and in order for

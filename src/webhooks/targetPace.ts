@@ -1,4 +1,4 @@
-import type { WebhookTools } from './types.js'
+import type { WebhookTools } from '../targets/types.js'
 
 /** Orders that are delivered at the same time. */
 const widest = 8

@@ -1,12 +1,12 @@
-import type { OrderEvent } from '../ledger/types.js'
+import type { OrderEvent } from '../records/types.js'
+import { type PostedWebhook, postWebhook } from '../targets/postWebhook.js'
+import type { TargetRun } from '../targets/types.js'
+import { webhookMessage } from '../targets/webhookMessage.js'
 import { eventFacts } from './eventFacts.js'
 import type { EventQueue } from './eventQueues.js'
 import type { Outbox } from './openOutbox.js'
-import { type PostedWebhook, postWebhook } from './postWebhook.js'
 import type { ProgressSaver } from './saveProgress.js'
 import type { Pace } from './targetPace.js'
-import type { TargetRun } from './types.js'
-import { webhookMessage } from './webhookMessage.js'
 
 type Parts = {
   run: TargetRun

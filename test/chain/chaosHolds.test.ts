@@ -1,6 +1,6 @@
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
-import { cancelOrder } from '../../src/orders/cancelOrder.js'
+import { cancelOrder } from '../../src/cancel/cancelOrder.js'
 import { draft, fundedAccount, revoke } from './desk.js'
 import {
   capture,

@@ -2,8 +2,8 @@ import { startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
 import { getContractEvents } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { auditOrders } from '../../src/watch/auditOrders.js'
-import { reconcile } from '../../src/watch/reconcile.js'
+import { auditOrders } from '../../src/reconcile/auditOrders.js'
+import { reconcile } from '../../src/reconcile/reconcile.js'
 import {
   failBroadcasts,
   isFull,

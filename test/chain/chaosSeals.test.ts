@@ -1,8 +1,8 @@
 import { startDevChain } from 'countersign/devchain'
 import { sealer } from 'countersign/orders'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { sealContextOf } from '../../src/ledger/paymentOf.js'
-import { cancelOrder } from '../../src/orders/cancelOrder.js'
+import { cancelOrder } from '../../src/cancel/cancelOrder.js'
+import { sealContextOf } from '../../src/records/paymentOf.js'
 import { seed, sqliteFile, startChance } from './chaos.js'
 import { draft, fundedAccount, revoke } from './desk.js'
 import {

@@ -1,5 +1,5 @@
 import { toJson } from '../../src/base/toJson.js'
-import { problemTable } from '../../src/http/problemTable.js'
+import { problemTable } from '../../src/schemas/problemTable.js'
 import { type Plan, requestOf } from './httpFuzzRequests.js'
 import { buyerSite, type FuzzWorld } from './httpFuzzWorld.js'
 import { findSecrets, secretForms } from './secretForms.js'

@@ -4,16 +4,16 @@ import { createReadClient } from 'countersign/reads'
 import { type Account, type Address, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
-import { driveLanes, type LaneEngine } from '../../src/lanes/driveLanes.js'
-import { sealContextOf } from '../../src/ledger/paymentOf.js'
+import { driveLanes, type LaneEngine } from '../../src/drive/driveLanes.js'
+import { captureOrder } from '../../src/orders/captureOrder.js'
+import { createContext } from '../../src/orders/createContext.js'
+import { sealContextOf } from '../../src/records/paymentOf.js'
 import type {
   CaptureResult,
   Observation,
   OrdersContext,
   OrdersPolicy,
-} from '../../src/ledger/types.js'
-import { captureOrder } from '../../src/orders/captureOrder.js'
-import { createContext } from '../../src/orders/createContext.js'
+} from '../../src/records/types.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type {
   AttemptRecord,

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresEngine } from '../../src/sql/postgresEngine.js'
+import { postgresEngine } from '../../src/engines/postgresEngine.js'
 
 /** A server that lets someone in and shuts down in the same breath. */
 async function startClosingServer(): Promise<string> {

@@ -14,9 +14,9 @@ import type { PaymentStore } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { SqlEngine } from '../../src/sql/sqlEngine.js'
-import { sqliteEngine } from '../../src/sql/sqliteEngine.js'
+import { sqliteEngine } from '../../src/engines/sqliteEngine.js'
 import { createSqlStore } from '../../src/sql/sqlStore.js'
+import type { SqlEngine } from '../../src/tables/sqlEngine.js'
 import { sampleOrder } from '../../src/testing/storeCasesSamples.js'
 
 const scope = {

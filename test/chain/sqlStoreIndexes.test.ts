@@ -11,23 +11,23 @@ import {
 import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { postgresDialect } from '../../src/sql/postgresDialect.js'
-import type { SqlDialect, SqlSession } from '../../src/sql/sqlEngine.js'
+import { postgresDialect } from '../../src/engines/postgresDialect.js'
+import { sqliteDialect } from '../../src/engines/sqliteDialect.js'
 import {
   findAttempts,
   findEvents,
   findProofs,
   findTransactions,
 } from '../../src/sql/sqlFinds.js'
-import { sqliteDialect } from '../../src/sql/sqliteDialect.js'
 import { readSqlLease, releaseSqlLease } from '../../src/sql/sqlLeases.js'
 import {
   countOrders,
   type Finder,
   findOrders,
 } from '../../src/sql/sqlOrders.js'
-import { updateRows } from '../../src/sql/sqlRows.js'
-import { attemptTable, orderTable } from '../../src/sql/sqlTables.js'
+import type { SqlDialect, SqlSession } from '../../src/tables/sqlEngine.js'
+import { updateRows } from '../../src/tables/sqlRows.js'
+import { attemptTable, orderTable } from '../../src/tables/sqlTables.js'
 import { startDatabase, type TestDatabase } from './database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))

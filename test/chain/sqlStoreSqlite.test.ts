@@ -8,7 +8,7 @@ import { sqliteStore } from 'countersign/sql'
 import { sql } from 'kysely'
 import Database from 'libsql'
 import { afterAll, expect, test } from 'vitest'
-import { sqliteEngine } from '../../src/sql/sqliteEngine.js'
+import { sqliteEngine } from '../../src/engines/sqliteEngine.js'
 import { drawId, sampleOrder } from '../../src/testing/storeCasesSamples.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-sqlite-'))

@@ -4,7 +4,7 @@ import { createClient, custom } from 'viem'
 import { getBlock } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findEvidence } from '../../src/ledger/findEvidence.js'
-import type { OrdersContext } from '../../src/ledger/types.js'
+import type { OrdersContext } from '../../src/records/types.js'
 import { draft, fakeNode, mined, randomHash, revoke, rpcError } from './desk.js'
 import {
   fileOf,

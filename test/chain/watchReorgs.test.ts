@@ -4,9 +4,9 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
 import { sendRawTransaction, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OrdersContext } from '../../src/ledger/types.js'
-import { auditOrders } from '../../src/watch/auditOrders.js'
-import { reconcile } from '../../src/watch/reconcile.js'
+import { auditOrders } from '../../src/reconcile/auditOrders.js'
+import { reconcile } from '../../src/reconcile/reconcile.js'
+import type { OrdersContext } from '../../src/records/types.js'
 import { draft, fakeNode, mined, revoke, rpcError } from './desk.js'
 import {
   eventsOf,

@@ -1,10 +1,10 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
+import { createContext } from '../../src/orders/createContext.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
-} from '../../src/ledger/types.js'
-import { createContext } from '../../src/orders/createContext.js'
+} from '../../src/records/types.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type {
   AttemptRecord,

@@ -1,11 +1,11 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
-import type { OrdersContext } from '../../src/ledger/types.js'
+import { readFiles } from '../../src/forks/orderFiles.js'
+import type { WatchMemory } from '../../src/forks/watchState.js'
+import type { OrdersContext } from '../../src/records/types.js'
 import type { EventRecord, OrderRecord, Scope } from '../../src/store/types.js'
-import { readFiles } from '../../src/watch/orderFiles.js'
 import { watchScope } from '../../src/watch/watchScope.js'
-import type { WatchMemory } from '../../src/watch/watchState.js'
 
 /** The first scope of a context. */
 export function scopeOf({ scopes }: OrdersContext): Scope {

@@ -13,8 +13,15 @@ type Row = readonly [
 ]
 
 const message = ['base', 'build']
-const browser = [...message, 'capture', 'reads', 'sign', 'verify']
-const server = [...browser, 'lanes', 'ledger', 'orders', 'store', 'watch']
+const asked = ['base', 'logs', 'reads', 'rpc']
+const prepared = [...asked, 'build', 'sign']
+const browser = [...prepared, 'capture', 'verify']
+const lifecycle = ['draft', 'accept', 'cancel', 'orders']
+const sending = ['lanes', 'sends', 'drive']
+const watching = ['forks', 'reconcile', 'watch']
+const kept = ['store', 'records', 'ledger']
+const server = [...browser, ...kept, ...sending, ...watching, ...lifecycle]
+const handler = ['schemas', 'streams', 'routes', 'http']
 
 const rows: readonly Row[] = [
   ['index', '*', ['viem', 'viem/actions'], browser],
@@ -25,14 +32,14 @@ const rows: readonly Row[] = [
     'index',
     '{ preparePayment, signPayment, signCancellation }',
     ['viem'],
-    [...message, 'reads', 'sign'],
+    prepared,
   ],
-  ['index', '{ verifyPayment }', ['viem'], [...message, 'reads', 'verify']],
-  ['reads', '*', ['viem'], ['base', 'reads']],
-  ['reads', '{ getBalance }', ['viem'], ['base', 'reads']],
-  ['reads', '{ decodeTokenLog }', ['viem'], ['base', 'reads']],
+  ['index', '{ verifyPayment }', ['viem'], [...asked, 'build', 'verify']],
+  ['reads', '*', ['viem'], asked],
+  ['reads', '{ getBalance }', ['viem'], asked],
+  ['reads', '{ decodeTokenLog }', ['viem'], ['base', 'logs']],
   ['orders', '*', ['jose', 'viem'], server],
-  ['http', '*', ['zod'], ['base', 'http', 'ledger', 'reads', 'store']],
+  ['http', '*', ['zod'], ['base', 'rpc', 'store', 'records', ...handler]],
   [
     'webhooks',
     '*',
@@ -45,9 +52,9 @@ const rows: readonly Row[] = [
       'standardwebhooks',
       'viem',
     ],
-    [...message, 'ledger', 'reads', 'store', 'webhooks'],
+    [...message, 'rpc', 'store', 'records', 'targets', 'webhooks'],
   ],
-  ['testing', '*', ['viem'], [...message, 'reads', 'testing']],
+  ['testing', '*', ['viem'], [...message, 'rpc', 'testing']],
 ]
 
 /**

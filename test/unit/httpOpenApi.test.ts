@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRoutes } from '../../src/http/routes.js'
+import { createRoutes } from '../../src/routes/routes.js'
 import { openStub } from './httpStub.js'
 
 type Json = Record<string, unknown>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRoutes } from '../../src/http/routes.js'
+import { createRoutes } from '../../src/routes/routes.js'
 import { openStub, order, reasonOf } from './httpStub.js'
 
 const page = 'https://page.test'

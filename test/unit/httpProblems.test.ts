@@ -17,9 +17,9 @@ import {
   TransitionError,
 } from 'countersign/orders'
 import { afterEach, expect, test, vi } from 'vitest'
-import { problemTable } from '../../src/http/problemTable.js'
-import { refusal } from '../../src/http/toProblem.js'
-import { NodeAnswerError, NodeError } from '../../src/reads/errors.js'
+import { refusal } from '../../src/routes/toProblem.js'
+import { NodeAnswerError, NodeError } from '../../src/rpc/errors.js'
+import { problemTable } from '../../src/schemas/problemTable.js'
 import { openStub, order, reasonOf } from './httpStub.js'
 
 const secret = `0x${'5ec2e7'.repeat(11)}`

@@ -1,6 +1,6 @@
 import { createPaymentHandler } from 'countersign/http'
 import { expect, test } from 'vitest'
-import { createRoutes } from '../../src/http/routes.js'
+import { createRoutes } from '../../src/routes/routes.js'
 import { openStub, order, reasonOf, stubOrders, token } from './httpStub.js'
 
 const ask = openStub()

@@ -4,7 +4,7 @@ import {
   createStreamHub,
   type StreamHub,
   type StreamLimits,
-} from '../../src/http/streamHub.js'
+} from '../../src/streams/streamHub.js'
 import { fakeOrders, recipientOf } from './fakeOrders.js'
 import { type FrameReader, readFrames } from './readFrames.js'
 

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 
 const order =
-  'base reads build sign verify capture store sql ledger lanes watch orders http webhooks devchain testing entries'
+  'base rpc logs reads build sign verify capture store tables engines sql records ledger lanes sends drive forks reconcile watch draft accept cancel orders schemas streams routes http targets webhooks sequencer emulation devchain testing entries'
 const layers = order.split(' ')
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))

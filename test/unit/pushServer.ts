@@ -3,7 +3,7 @@ import { zeroHash } from '../../src/base/receiptProof.js'
 import {
   type DevSocket,
   loadWebSockets,
-} from '../../src/devchain/loadWebSockets.js'
+} from '../../src/emulation/loadWebSockets.js'
 import type { FakeLog } from './forkingChain.js'
 
 /** A WebSocket endpoint that pushes what it is told to, and breaks. */

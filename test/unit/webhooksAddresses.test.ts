@@ -1,7 +1,7 @@
 import { runWebhooks, WebhookTargetError } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
-import { findAddresses } from '../../src/webhooks/findAddresses.js'
-import { isPublicAddress } from '../../src/webhooks/isPublicAddress.js'
+import { findAddresses } from '../../src/targets/findAddresses.js'
+import { isPublicAddress } from '../../src/targets/isPublicAddress.js'
 import { createSecret } from './webhooksRun.js'
 import { createStream } from './webhooksStream.js'
 

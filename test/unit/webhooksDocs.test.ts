@@ -5,7 +5,7 @@ import type { WebhookPayload } from 'countersign/webhooks'
 import { Webhook } from 'standardwebhooks'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { webhookMessage } from '../../src/webhooks/webhookMessage.js'
+import { webhookMessage } from '../../src/targets/webhookMessage.js'
 import { readExamples } from './docExamples.js'
 
 const page = 'docs/webhooks.md'

@@ -5,14 +5,14 @@ import {
 } from 'countersign/orders'
 import type { WebhookTarget } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { readTargets } from '../../src/targets/readTargets.js'
+import { readRetryAfter, retryPause } from '../../src/targets/retryPause.js'
+import type { TargetRun } from '../../src/targets/types.js'
+import { webhookMessage } from '../../src/targets/webhookMessage.js'
 import { deliverEvents } from '../../src/webhooks/deliverEvents.js'
 import { eventQueues } from '../../src/webhooks/eventQueues.js'
-import { readTargets } from '../../src/webhooks/readTargets.js'
-import { readRetryAfter, retryPause } from '../../src/webhooks/retryPause.js'
 import { targetPace } from '../../src/webhooks/targetPace.js'
-import type { TargetRun } from '../../src/webhooks/types.js'
 import { type LeaseHold, underLease } from '../../src/webhooks/underLease.js'
-import { webhookMessage } from '../../src/webhooks/webhookMessage.js'
 import { startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Lease, Observation, PaymentStore } from 'countersign/orders'
 import type { WebhookTarget } from 'countersign/webhooks'
 import { expect, onTestFinished } from 'vitest'
+import type { WebhookTools } from '../../src/targets/types.js'
 import {
   runWebhooksWith,
   webhookTools,
 } from '../../src/webhooks/runWebhooks.js'
-import type { WebhookTools } from '../../src/webhooks/types.js'
 import type { Receiver } from './webhooksReceiver.js'
 import type { Stream } from './webhooksStream.js'
 

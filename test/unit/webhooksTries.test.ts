@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
-import { lookupHost } from '../../src/webhooks/findAddresses.js'
+import { lookupHost } from '../../src/targets/findAddresses.js'
 import {
   type PostedWebhook,
   postWebhook,
-} from '../../src/webhooks/postWebhook.js'
-import { readTargets } from '../../src/webhooks/readTargets.js'
-import type { WebhookTarget } from '../../src/webhooks/types.js'
+} from '../../src/targets/postWebhook.js'
+import { readTargets } from '../../src/targets/readTargets.js'
+import type { WebhookTarget } from '../../src/targets/types.js'
 import { createCertificate } from './webhooksCertificate.js'
 import { startReceiver } from './webhooksReceiver.js'
 import { createSecret, quickTools } from './webhooksRun.js'

@@ -1,6 +1,6 @@
 import type { OrderEventType } from 'countersign/orders'
 import { expect, test } from 'vitest'
-import { readTargets } from '../../src/webhooks/readTargets.js'
+import { readTargets } from '../../src/targets/readTargets.js'
 import { startReceiver } from './webhooksReceiver.js'
 import {
   createSecret,

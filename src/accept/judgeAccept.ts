@@ -1,0 +1,82 @@
+import { checkClock } from '../base/clock.js'
+import type { SignedPayment } from '../base/types.js'
+import { gasLimit } from '../capture/planTransaction.js'
+import { hasCode } from '../reads/hasCode.js'
+import { OrdersSetupError } from '../records/errors.js'
+import type { AcceptVerdict, OrdersContext } from '../records/types.js'
+import type { OrderRecord } from '../store/types.js'
+import { rehearsePayments } from '../verify/rehearsePayments.js'
+import type { JudgedAt, Rehearsal } from '../verify/types.js'
+import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
+import { serverOf } from './serverOf.js'
+
+/** What the chain says about a payment, and what was kept for it. */
+export type AcceptJudgement =
+  | {
+      ok: true
+      at: JudgedAt
+      /** Token units the payer has. */
+      balance: bigint
+      /** Gives back the gas that was kept for its capture. */
+      release: () => void
+    }
+  | Extract<AcceptVerdict, { ok: false }>
+
+/**
+ * Rehearses the capture of a payment and looks at what will have to pay for it,
+ * with requests of one tick.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function judgeAccept(
+  context: OrdersContext,
+  order: OrderRecord,
+  payment: SignedPayment,
+): Promise<AcceptJudgement> {
+  const { policy } = context
+  const { client, wallet } = serverOf(context, order)
+  const [rehearsed, funds, isContract] = await Promise.all([
+    rehearsePayments(client, {
+      payments: [payment],
+      origin: wallet.lane.account,
+      maxGas: policy.maxCaptureGas,
+    }),
+    readLaneFunds(context, wallet, client),
+    policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
+  ])
+  const [rehearsal] = rehearsed.rehearsals
+  const [balance = 0n] = rehearsed.payerBalances
+  if (!rehearsal) throw new OrdersSetupError('were told of no rehearsal')
+  checkClock(rehearsal.head, context.now() / 1000n)
+  const refused = checkRehearsal(context, payment, rehearsal)
+  if (refused) return refused
+  if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
+  const kept = reserveGas(funds, gasLimit(rehearsal, policy.maxCaptureGas))
+  if (!kept.ok) return { ...kept, reason: 'laneFunds' }
+  const { at } = rehearsal
+  return { ok: true, at, balance, release: () => releaseGas(funds) }
+}
+
+function checkRehearsal(
+  { policy }: OrdersContext,
+  { message }: SignedPayment,
+  rehearsal: Rehearsal,
+): Extract<AcceptVerdict, { ok: false }> | undefined {
+  const { at } = rehearsal
+  if (!rehearsal.ok) {
+    const { reason, words } = rehearsal
+    return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
+  }
+  const remaining = message.validBefore - at.time
+  const minRemaining = policy.safetyMargin
+  // With no more than the margin left it would be accepted, and never sent.
+  return remaining <= minRemaining
+    ? {
+        ok: false,
+        reason: 'expiresTooSoon',
+        details: { at, remaining, minRemaining },
+      }
+    : undefined
+}

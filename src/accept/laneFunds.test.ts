@@ -1,0 +1,103 @@
+import { type Address, createClient, custom, toHex } from 'viem'
+import { expect, test } from 'vitest'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { memoryStore } from '../store/memoryStore.js'
+import type { OrderState, Scope, StoreReader } from '../store/types.js'
+import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
+
+const [one, two, shop, token] = ['1', '2', '3', '4'].map(
+  (digit) => `0x${digit.repeat(40)}` as Address,
+) as [Address, Address, Address, Address]
+
+/** A lane whose orders are counted as given, and how often it was asked. */
+function lane(counts: Record<Address, Partial<Record<OrderState, number>>>) {
+  const asked: string[] = []
+  let failures = 0
+  let time = 0n
+  const client = createClient({
+    transport: custom(
+      {
+        request: async ({ method }) => {
+          asked.push(method)
+          if (failures-- > 0) throw new Error('no')
+          return toHex(method === 'eth_gasPrice' ? 10n : 1_000n)
+        },
+      },
+      { retryCount: 0 },
+    ),
+  })
+  const wallets = [one, two].map((account) => ({
+    lane: { chainId: 1, account },
+  })) as OrderWallet[]
+  const scopes = [one, two, shop].map((recipient) => ({
+    chainId: 1,
+    token,
+    recipient,
+  }))
+  const count = async (scopes: readonly Scope[]) => {
+    const sums: Partial<Record<OrderState, number>> = {}
+    for (const { recipient } of scopes)
+      for (const [state, more] of Object.entries(counts[recipient] ?? {}))
+        sums[state as OrderState] = (sums[state as OrderState] ?? 0) + more
+    return sums
+  }
+  const store = {
+    ...memoryStore(),
+    read: async (work: (tables: StoreReader) => Promise<unknown>) =>
+      work({ orders: { count } } as unknown as StoreReader),
+  }
+  const now = () => time
+  const context = { store, scopes, wallets, now } as unknown as OrdersContext
+  return {
+    asked,
+    pass: (milliseconds: bigint) => {
+      time += milliseconds
+    },
+    fail: (times: number) => {
+      failures = times
+    },
+    read: () => readLaneFunds(context, wallets[0] as OrderWallet, client),
+  }
+}
+
+test('what waits for a lane is what it may still have to send', async () => {
+  const { read } = lane({
+    [one]: { drafted: 100, stored: 2, capturing: 3, canceling: 4, captured: 9 },
+    [two]: { stored: 50 },
+    [shop]: { stored: 5 },
+  })
+  // Half of the five, rounded up, go through the other wallet.
+  expect(await read()).toEqual({ balance: 1_000n, gasPrice: 10n, open: 12 })
+})
+
+test('it is asked again after ten seconds and not before', async () => {
+  const { read, asked, pass } = lane({})
+  await Promise.all([read(), read()])
+  pass(9_999n)
+  await read()
+  expect(asked).toEqual(['eth_getBalance', 'eth_gasPrice'])
+  pass(1n)
+  await read()
+  expect(asked).toHaveLength(4)
+})
+
+test('a failure is not remembered', async () => {
+  const { read, fail } = lane({})
+  fail(2)
+  await expect(read()).rejects.toMatchObject({ name: 'NodeError' })
+  expect(await read()).toMatchObject({ balance: 1_000n })
+})
+
+test('gas is kept for one capture after the other until it is spoken for', () => {
+  const funds = { balance: 1_000n, gasPrice: 10n, open: 1 }
+  const gas = 33n
+  expect(reserveGas(funds, gas)).toEqual({ ok: true })
+  expect(reserveGas(funds, gas)).toEqual({ ok: true })
+  expect(reserveGas(funds, gas)).toEqual({
+    ok: false,
+    details: { balance: 1_000n, needed: 1_320n, open: 3 },
+  })
+  expect(funds.open).toBe(3)
+  releaseGas(funds)
+  expect(reserveGas(funds, gas)).toEqual({ ok: true })
+})

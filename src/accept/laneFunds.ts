@@ -1,0 +1,88 @@
+import type { Client } from 'viem'
+import { getBalance } from '../reads/getBalance.js'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { readQuantity, requestNode } from '../rpc/requestNode.js'
+
+/** What an account has for gas, and how many captures wait for it. */
+type LaneFunds = {
+  balance: bigint
+  gasPrice: bigint
+  /** Counted up here until it is read again. */
+  open: number
+}
+
+const milliseconds = 10_000n
+
+const known = /* @__PURE__ */ new WeakMap<
+  OrderWallet,
+  { funds: Promise<LaneFunds>; since: bigint }
+>()
+
+/**
+ * What a lane can pay for, read at most every ten seconds, with requests of
+ * this tick.
+ *
+ * Transfer payments to others than the wallets are taken to be spread evenly.
+ */
+export function readLaneFunds(
+  context: OrdersContext,
+  wallet: OrderWallet,
+  client: Client,
+): Promise<LaneFunds> {
+  const last = known.get(wallet)
+  const now = context.now()
+  if (last && now - last.since < milliseconds) return last.funds
+  const funds = askLaneFunds(context, wallet, client)
+  known.set(wallet, { funds, since: now })
+  funds.catch(() => known.delete(wallet))
+  return funds
+}
+
+/** Keeps gas for one more capture, or says what is missing. */
+export function reserveGas(
+  funds: LaneFunds,
+  gas: bigint,
+): { ok: true } | { ok: false; details: Readonly<Record<string, unknown>> } {
+  const { balance, gasPrice, open } = funds
+  const needed = BigInt(open + 1) * gas * gasPrice
+  if (needed > balance) return { ok: false, details: { balance, needed, open } }
+  funds.open++
+  return { ok: true }
+}
+
+/** Gives back what `reserveGas` kept. */
+export function releaseGas(funds: LaneFunds): void {
+  funds.open--
+}
+
+async function askLaneFunds(
+  context: OrdersContext,
+  { lane }: OrderWallet,
+  client: Client,
+): Promise<LaneFunds> {
+  const method = 'eth_gasPrice'
+  const [balance, gasPrice, open] = await Promise.all([
+    getBalance(client, { address: lane.account, block: 'latest' }),
+    requestNode(client, method, []).then((wei) => readQuantity(wei, method)),
+    countOpen(context, lane),
+  ])
+  return { balance, gasPrice, open }
+}
+
+async function countOpen(
+  { store, scopes, wallets }: OrdersContext,
+  { chainId, account }: OrderWallet['lane'],
+): Promise<number> {
+  const lanes = wallets
+    .filter(({ lane }) => lane.chainId === chainId)
+    .map(({ lane }) => lane.account)
+  const here = scopes.filter((scope) => scope.chainId === chainId)
+  const own = here.filter(({ recipient }) => recipient === account)
+  const others = here.filter(({ recipient }) => !lanes.includes(recipient))
+  const [mine, shared] = await store.read(({ orders }) =>
+    Promise.all([orders.count(own), orders.count(others)]),
+  )
+  const waiting = ({ stored = 0, capturing = 0, canceling = 0 }) =>
+    stored + capturing + canceling
+  return waiting(mine) + Math.ceil(waiting(shared) / lanes.length)
+}

@@ -1,0 +1,28 @@
+import { serverOf } from '../accept/serverOf.js'
+import { checkClock } from '../base/clock.js'
+import type { SignedCancellation } from '../base/types.js'
+import type { RejectionReason } from '../capture/errors.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
+import type { FoundOrder } from '../records/findOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import { rehearseCancel } from '../verify/rehearse.js'
+
+/**
+ * Why a cancellation would not be worth its gas, if so: rehearsed now, and not
+ * taken once the payment cannot be captured any more.
+ */
+export async function judgeCancel(
+  context: OrdersContext,
+  { order, attempt }: FoundOrder,
+  cancellation: SignedCancellation,
+): Promise<RejectionReason | undefined> {
+  const { client, wallet } = serverOf(context, order)
+  const rehearsal = await rehearseCancel(client, cancellation, {
+    origin: wallet.lane.account,
+    maxGas: context.policy.maxCaptureGas,
+  })
+  checkClock(rehearsal.head, context.now() / 1000n)
+  if (!rehearsal.ok && rehearsal.reason === 'consumed') return 'consumed'
+  if (rehearsal.at.time >= lastSecondOf(attempt)) return 'expired'
+  return rehearsal.ok ? undefined : rehearsal.reason
+}

@@ -1,0 +1,36 @@
+import { buildCancellation } from '../build/buildCancellation.js'
+import { showOrder } from '../draft/showOrder.js'
+import { findOrder } from '../records/findOrder.js'
+import { paymentOf } from '../records/paymentOf.js'
+import type { CancellationRequest, OrdersContext } from '../records/types.js'
+
+/** What `requestCancellation` takes. */
+export type RequestCancellationParameters = { orderId: string }
+
+/**
+ * Gives the cancellation of an order for its buyer to sign.
+ *
+ * Nothing changes by it, nor by the signature alone: `cancel` takes that.
+ *
+ * @throws {@link OrderNotFoundError}
+ */
+export async function requestCancellation(
+  context: OrdersContext,
+  { orderId }: RequestCancellationParameters,
+): Promise<CancellationRequest> {
+  const found = await context.store.read((tables) =>
+    findOrder(tables, context, orderId),
+  )
+  const { order, attempt } = found
+  const shown = showOrder(found)
+  const isSpendable =
+    ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
+    attempt.open
+  if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
+  const payment = paymentOf(order, attempt)
+  return {
+    ok: true,
+    order: shown,
+    cancellation: buildCancellation({ payment }),
+  }
+}

@@ -1,0 +1,95 @@
+import { type Address, keccak256, stringToHex } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
+import type { PrimaryType } from '../base/types.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import type { OrdersContext } from '../records/types.js'
+
+type Choice = {
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+}
+
+/**
+ * The token of a draft, where it is named or there is only one.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function chooseToken(
+  { tokens }: OrdersContext,
+  { chainId, token: given }: Choice,
+): OrdersContext['tokens'][number] {
+  const token =
+    given === undefined ? undefined : readCheckedAddress(given, 'token')
+  const fitting = tokens.filter(
+    (known) =>
+      (chainId === undefined || known.chainId === chainId) &&
+      (token === undefined || known.token === token),
+  )
+  const [only] = fitting
+  if (only && fitting.length === 1) return only
+  const isOpen = token === undefined
+  throw new InvalidFieldError(
+    isOpen && chainId !== undefined && !only ? 'chainId' : 'token',
+    isOpen ? (only ? undefined : chainId) : token,
+    only ? 'given, with chainId: there are several' : 'one that is taken',
+  )
+}
+
+/**
+ * The recipient of a draft, where it is named or there is only one; of a
+ * Receive payment only one that can send.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function chooseRecipient(
+  { scopes, wallets }: OrdersContext,
+  { chainId, token }: { chainId: number; token: Address },
+  { recipient, primaryType }: Choice & { primaryType: PrimaryType },
+): Address {
+  const isReceive = primaryType === 'ReceiveWithAuthorization'
+  const fitting = scopes
+    .filter((scope) => scope.chainId === chainId && scope.token === token)
+    .map((scope) => scope.recipient)
+    .filter(
+      (one) =>
+        !isReceive ||
+        wallets.some(
+          ({ lane }) => lane.chainId === chainId && lane.account === one,
+        ),
+    )
+  const asked =
+    recipient === undefined
+      ? undefined
+      : readCheckedAddress(recipient, 'recipient')
+  const only = fitting.length === 1 ? fitting[0] : undefined
+  const found = asked ?? only
+  if (found && fitting.includes(found)) return found
+  throw new InvalidFieldError(
+    'recipient',
+    asked,
+    asked
+      ? `${isReceive ? 'a wallet' : 'a recipient'} of these orders`
+      : 'given: there are several',
+  )
+}
+
+/** Which account sends: the recipient itself, else always the same for an id. */
+export function chooseLane(
+  { wallets }: OrdersContext,
+  order: {
+    id: string
+    chainId: number
+    recipient: Address
+    primaryType: PrimaryType
+  },
+): Address {
+  if (order.primaryType === 'ReceiveWithAuthorization') return order.recipient
+  const accounts = wallets
+    .filter(({ lane }) => lane.chainId === order.chainId)
+    .map(({ lane }) => lane.account)
+    .sort()
+  const place = BigInt(keccak256(stringToHex(order.id)))
+  const lane = accounts[Number(place % BigInt(accounts.length))]
+  return lane ?? order.recipient
+}

@@ -1,0 +1,167 @@
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../ledger/changes.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
+import { type FoundOrder, findOrder } from '../records/findOrder.js'
+import { draftedPaymentOf } from '../records/paymentOf.js'
+import type { OrdersContext, ReauthorizeVerdict } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
+import type { AttemptRecord, StoreWriter } from '../store/types.js'
+import { getChainTime } from './getChainTime.js'
+import { newAttempt } from './newAttempt.js'
+import { readWindow, windowFrom } from './readWindow.js'
+import { showOrder } from './showOrder.js'
+
+/** What `reauthorize` takes. */
+export type ReauthorizeOrderParameters = {
+  orderId: string
+  /** Seconds from now until the payment expires. @default `policy.window` */
+  window?: bigint | undefined
+}
+
+type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
+
+/**
+ * Gives the payment of an order to be signed once more, with a new window. It
+ * keeps its nonce, so that at most one of the signatures can settle, unless the
+ * last one is dead for good: canceled, or expired in a finalized block.
+ *
+ * A signature that is held stays good until a new one is accepted.
+ *
+ * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when the window is malformed or too long.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function reauthorizeOrder(
+  context: OrdersContext,
+  parameters: ReauthorizeOrderParameters,
+): Promise<ReauthorizeVerdict> {
+  const { orderId } = parameters
+  const seconds = readWindow(context.policy, parameters.window)
+  const known = await context.store.read((tables) =>
+    findOrder(tables, context, orderId),
+  )
+  if (!mayRenew(known)) return refuse(known)
+  const time = await getChainTime(context, known.order.chainId)
+  const window = windowFrom(time, seconds)
+  return writeAgain(context, async (tables) => {
+    const found = await findOrder(tables, context, orderId)
+    if (!mayRenew(found)) return refuse(found)
+    return isDead(found)
+      ? openAttempt(context, tables, found, window)
+      : renewAttempt(context, tables, found, window)
+  })
+}
+
+function mayRenew({ order: { state, wish } }: FoundOrder): boolean {
+  return state === 'stored'
+    ? wish !== 'cancel'
+    : ['drafted', 'expired', 'canceled'].includes(state)
+}
+
+/** Nothing signed for the last attempt can ever settle. */
+function isDead({ order: { state, grade } }: FoundOrder): boolean {
+  return state === 'canceled' || (state === 'expired' && grade === 'finalized')
+}
+
+function refuse(found: FoundOrder): ReauthorizeVerdict {
+  return { ok: false, reason: 'notOpen', order: showOrder(found) }
+}
+
+async function renewAttempt(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+  window: Window,
+): Promise<ReauthorizeVerdict> {
+  // What was offered before may be signed without our knowledge.
+  const spendableUntil = lastSecondOf(found.attempt)
+  const attempt = { ...found.attempt, ...window, spendableUntil }
+  const { order } = found
+  const near = window.validBefore - context.policy.deadlineNear
+  const { lookDue = near } = order
+  const isHeld = order.state === 'stored'
+  const told = tellRenewal(context, found, attempt, {
+    // What is held ends when it did.
+    lookDue: isHeld ? lookDue : lastSecondOf(attempt),
+    ...(isHeld ? { deadline: order.deadline } : {}),
+  })
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [told.order],
+    attempts: [attempt],
+    events: [told.event],
+  })
+  return offer({
+    ...found,
+    order: told.order,
+    attempt,
+    attempts: found.attempts.map((one) =>
+      one.number === attempt.number ? attempt : one,
+    ),
+  })
+}
+
+async function openAttempt(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+  window: Window,
+): Promise<ReauthorizeVerdict> {
+  const { orderId, number, chainId, token, value } = found.attempt
+  const { payer } = found.order
+  const fields = { orderId, chainId, token, value, payer, ...window }
+  const attempt = {
+    ...newAttempt({ ...fields, number: number + 1 }),
+    version: 1,
+  }
+  const told = tellRenewal(context, found, attempt, {
+    attempt: attempt.number,
+    lookDue: window.validBefore,
+    grade: undefined,
+    settledHash: undefined,
+    settledBlock: undefined,
+  })
+  const { version, ...row } = attempt
+  await tables.attempts.insert([row])
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [told.order],
+    events: [told.event],
+  })
+  const attempts = [...found.attempts, attempt]
+  return offer({ ...found, order: told.order, attempt, attempts })
+}
+
+function tellRenewal(
+  context: OrdersContext,
+  { order }: FoundOrder,
+  attempt: AttemptRecord,
+  fields: Partial<FoundOrder['order']>,
+): ReturnType<typeof tellOrder> {
+  const { number, nonce, validBefore } = attempt
+  const event = {
+    type: 'reauthorized',
+    at: context.now(),
+    data: { attempt: number, nonce, validBefore: String(validBefore) },
+  } as const
+  const renewed = { deadline: validBefore, tries: 0, ...fields }
+  if (order.state === 'stored') return tellOrder(order, event, renewed)
+  return moveOrder(order, 'drafted', event, {
+    ...renewed,
+    reason: undefined,
+    wish: undefined,
+    sendDue: undefined,
+    grade: undefined,
+  })
+}
+
+function offer(found: FoundOrder): ReauthorizeVerdict {
+  const payment = draftedPaymentOf(found.order, found.attempt)
+  return { ok: true, order: showOrder(found), payment }
+}

@@ -1,0 +1,177 @@
+import { type LaneState, laneKey, readerOf } from '../lanes/laneState.js'
+import { openLane } from '../lanes/openLane.js'
+import { startPause } from '../lanes/startPause.js'
+import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
+import type { FoundOrder } from '../records/findOrder.js'
+import { observeFailure } from '../records/observeFailure.js'
+import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { LeaseLostError } from '../store/errors.js'
+import type { Lane, OrderRecord } from '../store/types.js'
+import { waitForOrders } from './waitForOrders.js'
+import { type WishCapture, wishCaptures } from './wishCaptures.js'
+import { workLane } from './workLane.js'
+
+/** Runs some work when there is room for it. */
+export type Limit = <result>(work: () => Promise<result>) => Promise<result>
+
+/** What drives the lanes of one instance: one loop a lane, whoever asks. */
+export type LaneEngine = {
+  wish: WishCapture
+  /** Drives the order's lane until the order is decided, or time is over. */
+  waitFor(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
+  /** Drives a lane until the signal, whether or not someone waits. */
+  hold(lane: Lane, signal: AbortSignal, limit: Limit): Promise<void>
+  /** Ends all driving once what is being written is written. */
+  stop(): Promise<void>
+  /** Aborts with `stop`, for whoever works beside. */
+  stopping: AbortSignal
+}
+
+type Driver = {
+  wallet: OrderWallet
+  pause: ReturnType<typeof startPause>
+  /** How many keep it going besides those who wait. */
+  holders: number
+  limit: Limit
+  isIdle: boolean
+  /** The loop, while there is one. */
+  running: Promise<void> | undefined
+}
+
+/** Milliseconds between two looks, as long as nothing else is known. */
+const usualInterval = 1000
+
+/** Milliseconds between two tries to take a lane someone else works on. */
+const takeEvery = 250
+
+export function driveLanes(context: OrdersContext): LaneEngine {
+  const { store, policy } = context
+  const waits = waitForOrders(context)
+  const drivers = new Map<string, Driver>()
+  const intervals = new Map<number, number>()
+  const stopping = new AbortController()
+  const unheard = store.onChange?.(() => {
+    for (const { isIdle, pause } of drivers.values()) if (isIdle) pause.wake()
+  })
+
+  const isWanted = ({ wallet, holders }: Driver) =>
+    !stopping.signal.aborted && (holders > 0 || waits.count(wallet.lane) > 0)
+
+  const intervalOf = async (lane: LaneState): Promise<number> => {
+    const { chainId } = lane.wallet.lane
+    const known = policy.pollingInterval ?? intervals.get(chainId)
+    if (known !== undefined) return known
+    // Not before it has to be waited for: the answer takes a few requests.
+    if (lane.idle < 5) return usualInterval
+    const { pollingInterval } = await detectPreconfirmations(
+      readerOf(context, chainId),
+    )
+    intervals.set(chainId, pollingInterval)
+    return pollingInterval
+  }
+
+  const drive = async (driver: Driver): Promise<void> => {
+    const { wallet, pause } = driver
+    let lane: LaneState | undefined
+    let failures = 0
+    while (isWanted(driver)) {
+      let next = takeEvery
+      let isNews = true
+      let settled: readonly FoundOrder[] = []
+      driver.isIdle = false
+      try {
+        const before = lane
+        lane = await openLane(context, wallet, before)
+        if (lane !== before) await before?.sending.catch(() => undefined)
+        const mine = lane
+        if (mine) {
+          const interval = await intervalOf(mine)
+          const tick = await driver.limit(() =>
+            workLane(context, mine, interval),
+          )
+          ;({ next, isNews, settled } = tick)
+          driver.isIdle = tick.isIdle
+        }
+        failures = 0
+        await waits.tell(wallet.lane, { settled, isNews })
+      } catch (error) {
+        await lane?.sending.catch(() => undefined)
+        // What is known may be wrong: the store is read again.
+        lane = undefined
+        const isLost = error instanceof LeaseLostError
+        next = isLost ? takeEvery : Math.min(30_000, 100 * 2 ** failures++)
+        observeFailure(context, 'lane.failed', { about: wallet.lane, error })
+      }
+      if (isWanted(driver)) await pause.wait(next)
+    }
+    await lane?.sending.catch(() => undefined)
+    if (lane) await store.releaseLease(lane.lease).catch(() => undefined)
+  }
+
+  const start = (driver: Driver): void => {
+    driver.pause.wake()
+    driver.running ??= drive(driver)
+      .catch((error: unknown) =>
+        observeFailure(context, 'lane.failed', {
+          about: driver.wallet.lane,
+          error,
+        }),
+      )
+      .finally(() => {
+        driver.running = undefined
+        // Someone may have come while the lease was given back.
+        if (isWanted(driver)) start(driver)
+      })
+  }
+
+  const driverOf = (lane: Lane): Driver | undefined => {
+    const key = laneKey(lane)
+    const known = drivers.get(key)
+    const wallet = context.wallets.find((one) => laneKey(one.lane) === key)
+    if (known || !wallet) return known
+    const driver: Driver = {
+      wallet,
+      ...{ pause: startPause(), holders: 0, isIdle: false },
+      ...{ limit: (work) => work(), running: undefined },
+    }
+    drivers.set(key, driver)
+    return driver
+  }
+
+  return {
+    wish: wishCaptures(context),
+    waitFor: (order, timeout) => {
+      const { chainId, lane: account } = order
+      // Nobody would tell it any more.
+      if (stopping.signal.aborted) return Promise.resolve(undefined)
+      const driver = driverOf({ chainId, account })
+      const found = waits.wait(order, timeout)
+      if (!driver) return found
+      start(driver)
+      return found.finally(() => {
+        if (!isWanted(driver)) driver.pause.wake()
+      })
+    },
+    hold: async (lane, signal, limit) => {
+      const driver = driverOf(lane)
+      if (!driver || signal.aborted) return
+      driver.limit = limit
+      driver.holders++
+      start(driver)
+      await new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => resolve(), { once: true }),
+      )
+      driver.holders--
+      driver.pause.wake()
+      if (!isWanted(driver)) await driver.running
+    },
+    stopping: stopping.signal,
+    stop: async () => {
+      stopping.abort()
+      unheard?.()
+      waits.end()
+      for (const { pause } of drivers.values()) pause.wake()
+      await Promise.all([...drivers.values()].map(({ running }) => running))
+    },
+  }
+}

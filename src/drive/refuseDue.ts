@@ -1,0 +1,77 @@
+import type { LaneState } from '../lanes/laneState.js'
+import { againAt } from '../lanes/planSending.js'
+import { isRelaying, rejectOrder } from '../lanes/rejectOrder.js'
+import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
+import { findEvidence } from '../ledger/findEvidence.js'
+import { openLedger, readRows } from '../ledger/openLedger.js'
+import {
+  type Evidence,
+  type OrderFile,
+  settleOrder,
+} from '../ledger/settleOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
+
+/** An order that was due and is not sent; a due without a reason just ends. */
+export type Refusal = {
+  file: OrderFile
+  reason: string | undefined
+  /** Where someone else's transaction decided it before. */
+  evidence?: Evidence | undefined
+}
+
+/** What spent a nonce before us may well have paid the order. */
+async function explainRefusal(
+  { reader }: LaneState,
+  refusal: Refusal,
+): Promise<Refusal> {
+  if (refusal.reason !== 'consumed') return refusal
+  return { ...refusal, evidence: await findEvidence(reader, refusal.file) }
+}
+
+/** Writes down why orders are not sent. */
+export async function refuseDue(
+  context: OrdersContext,
+  lane: LaneState,
+  refused: readonly Refusal[],
+  now: bigint,
+): Promise<void> {
+  if (refused.length === 0) return
+  const refusals = await Promise.all(
+    refused.map((refusal) => explainRefusal(lane, refusal)),
+  )
+  const { policy } = context
+  const at = context.now()
+  const byId = new Map(refusals.map((one) => [one.file.order.id, one]))
+  await writeAgain(
+    context,
+    async (tables) => {
+      const ledger = openLedger(await readRows(tables, [...byId.keys()]))
+      for (const [id, { file: judged, reason, evidence }] of byId) {
+        const file = ledger.fileOf(id)
+        // What was written since is judged again, if it is due again.
+        if (file?.order.version !== judged.order.version) continue
+        const again = reason && againAt(file, reason, now, policy)
+        if (evidence) ledger.add(settleOrder(file, evidence, at))
+        else if (!reason) ledger.add(endDue(file))
+        else
+          ledger.add(
+            rejectOrder(file, {
+              ...{ reason, again: again || undefined, at },
+              relays: isRelaying(context),
+            }),
+          )
+      }
+      await writeChanges(tables, ledger.close())
+    },
+    { lease: lane.lease },
+  )
+}
+
+function endDue({ order }: OrderFile): Changes {
+  const { state, wish } = order
+  // Whoever waits for a capture that was asked for hears that it is not to be.
+  const left = state === 'stored' ? undefined : wish
+  const ended = { ...order, sendDue: undefined, wish: left }
+  return { ...noChanges(), orders: [ended] }
+}

@@ -1,0 +1,244 @@
+import { type JudgedNonce, judgeNonces } from '../lanes/judgeNonces.js'
+import { type LaneState, laneKey, windowKey } from '../lanes/laneState.js'
+import type { LaneView } from '../lanes/readLane.js'
+import {
+  isRelaying,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from '../lanes/rejectOrder.js'
+import { applyChanges } from '../ledger/applyChanges.js'
+import { type Changes, tellOrder, writeChanges } from '../ledger/changes.js'
+import { collectFound } from '../ledger/collectFound.js'
+import {
+  type Ledger,
+  type OrderRows,
+  openLedger,
+  readRows,
+} from '../ledger/openLedger.js'
+import { settleOrder } from '../ledger/settleOrder.js'
+import type { FoundOrder } from '../records/findOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
+import type { TransactionRecord } from '../store/types.js'
+import {
+  explainNonce,
+  ignorePassing,
+  isSentBy,
+  type NonceFate,
+} from './explainNonce.js'
+
+/**
+ * Writes down what the chain decided about what is open, and gives the orders
+ * as they are now; `undefined` when it decided nothing.
+ *
+ * @throws {@link StaleRecordError} when an order was written in between; then
+ * the whole of it can be done again.
+ */
+export async function settleTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<FoundOrder[] | undefined> {
+  if (view.isEarly) return undefined
+  const judged = judgeNonces(lane, view).filter(
+    ({ kind }) => kind !== 'pending',
+  )
+  if (judged.length === 0) return undefined
+  const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
+  const rows = await takeRows(context, lane, ids)
+  const fates = await explainAll(lane, view, judged, openLedger(rows))
+  if (fates.length === 0) return undefined
+
+  const held = await readHeld(context, fates)
+  const all = {
+    orders: [...rows.orders, ...held.orders],
+    attempts: [...rows.attempts, ...held.attempts],
+    proofs: [...rows.proofs, ...held.proofs],
+  }
+  const ledger = openLedger(all)
+  const at = context.now()
+  const told = { at, relays: isRelaying(context) }
+  for (const fate of fates) applyFate(ledger, fate, told)
+  for (const { id } of held.orders) holdOrder(ledger, id, at)
+  const changes = ledger.close()
+  await writeSettled(context, lane, changes, highestForeign(lane, fates))
+  forgetNonces(lane, fates)
+  return collectFound(applyChanges(all, changes))
+}
+
+/**
+ * Orders as they were put on record, else as the store has them. What was
+ * written to one since makes the write fail, and then they are read.
+ */
+async function takeRows(
+  { store }: OrdersContext,
+  lane: LaneState,
+  ids: readonly string[],
+): Promise<OrderRows> {
+  const known = ids.map((id) => lane.recorded.get(id))
+  for (const id of ids) lane.recorded.delete(id)
+  const found = known.filter((one) => one !== undefined)
+  if (found.length < ids.length)
+    return store.read((tables) => readRows(tables, ids))
+  return {
+    orders: found.map(({ order }) => order),
+    attempts: found.flatMap(({ attempts }) => attempts),
+    proofs: found.flatMap(({ proofs }) => proofs),
+  }
+}
+
+async function writeSettled(
+  { store }: OrdersContext,
+  lane: LaneState,
+  changes: Changes,
+  sharedNonce: number | undefined,
+): Promise<void> {
+  const value = { ...lane.value, sharedNonce }
+  const isShared = sharedNonce !== lane.value.sharedNonce
+  const write = store.write(
+    async (tables) => {
+      await writeChanges(tables, changes)
+      if (isShared) await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  await write.catch((error: unknown) => {
+    // A proof that somebody else was faster to file is such a change too.
+    if (error instanceof DuplicateRecordError)
+      throw new StaleRecordError({ table: 'proofs' })
+    throw error
+  })
+  if (isShared) lane.value = value
+}
+
+async function explainAll(
+  lane: LaneState,
+  view: LaneView,
+  judged: readonly JudgedNonce[],
+  ledger: Ledger,
+): Promise<NonceFate[]> {
+  const fates = await Promise.all(
+    judged.map((one) => {
+      const { orderId, attempt } = one.rows[0]
+      const file = ledger.fileOf(orderId, attempt)
+      return explainNonce(lane, view, one, file).catch(ignorePassing)
+    }),
+  )
+  return fates.filter((fate) => fate !== undefined)
+}
+
+/** What a payer whose capture failed on chain has open besides. */
+async function readHeld(
+  { store, recipients }: OrdersContext,
+  fates: readonly NonceFate[],
+): Promise<OrderRows> {
+  const failed = fates.filter(isPayersFailure)
+  if (failed.length === 0) return { orders: [], attempts: [], proofs: [] }
+  return store.read(async (tables) => {
+    const ids: string[] = []
+    for (const { file } of failed) {
+      const payer = file?.attempt.payer
+      if (!file || !payer) continue
+      const { chainId, token } = file.order
+      const exposure = { chainId, token, payer }
+      for (const attempt of await tables.attempts.find({ exposure }))
+        ids.push(attempt.orderId)
+    }
+    const rows = await readRows(tables, unique(ids))
+    const own = rows.orders.filter(({ recipient }) =>
+      recipients.includes(recipient),
+    )
+    return { ...rows, orders: own }
+  })
+}
+
+/** Gas was spent on a capture whose rehearsal had passed. */
+function isPayersFailure({ judged, failure, evidence }: NonceFate): boolean {
+  if (failure) return failure.isRevert
+  const isReverted =
+    judged.kind === 'mined' && judged.receipt.status === 'reverted'
+  return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
+}
+
+function applyFate(
+  ledger: Ledger,
+  fate: NonceFate,
+  told: Pick<Refused, 'at' | 'relays'>,
+): void {
+  const { at } = told
+  const { judged, evidence, failure, isOver, isForeign, isFree } = fate
+  const [{ orderId, attempt, account, nonce }] = judged.rows
+  if (isOver) ledger.add({ transactions: closeRows(fate) })
+  const file = () => ledger.fileOf(orderId, attempt)
+  const first = file()
+  if (first && isForeign) {
+    const data = { account, nonce }
+    const shared = tellOrder(first.order, { type: 'laneShared', at, data })
+    ledger.add({ orders: [shared.order], events: [shared.event] })
+  }
+  const now = file()
+  if (!now) return
+  if (evidence) ledger.add(settleOrder(now, evidence, at))
+  else if (failure)
+    ledger.add(rejectOrder(now, { reason: failure.reason, ...told }))
+  else if (isFree) ledger.add(reopenOrder(now, told))
+}
+
+/** What only the wallet knew is on record once the chain has shown it. */
+function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
+  // What the end of an order erased would else stay with bytes it outlived.
+  const erased = file?.order.grade === 'finalized' ? { raw: undefined } : {}
+  return judged.rows.map((row) => {
+    const isOurs =
+      evidence?.kind === row.kind && isSentBy(evidence, row.account)
+    const shown =
+      isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
+    return { ...row, ...erased, hash: row.hash ?? shown, open: false }
+  })
+}
+
+/** Waits for the merchant, who has to ask for it again. */
+function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
+  const order = ledger.fileOf(orderId)?.order
+  if (!order || order.held || order.state !== 'stored') return
+  // It is not captured: the buyer's cancellation goes out all the same.
+  if (order.wish === 'cancel') return
+  const held = tellOrder(
+    order,
+    { type: 'payerHeld', at, data: { payer: order.payer } },
+    {
+      ...{ held: true, sendDue: undefined, wish: undefined },
+      reason: order.reason ?? 'payerHeld',
+    },
+  )
+  ledger.add({ orders: [held.order], events: [held.event] })
+}
+
+function highestForeign(
+  { value }: LaneState,
+  fates: readonly NonceFate[],
+): number | undefined {
+  return fates
+    .filter(({ isForeign }) => isForeign)
+    .reduce(
+      (highest, { judged }) => Math.max(highest ?? -1, judged.nonce),
+      value.sharedNonce,
+    )
+}
+
+function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {
+  const over = fates.filter(({ isOver }) => isOver)
+  const nonces = new Set(over.map(({ judged }) => judged.nonce))
+  for (const { judged } of over) {
+    lane.windows.delete(windowKey(judged.rows[0]))
+    lane.sentAt.delete(judged.nonce)
+    lane.lost.delete(judged.nonce)
+    lane.underpriced.delete(judged.nonce)
+  }
+  lane.open = lane.open.filter(({ nonce }) => !nonces.has(nonce))
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids)]
+}

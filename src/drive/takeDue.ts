@@ -1,0 +1,136 @@
+import { feesOf, type LaneFees } from '../lanes/feesOf.js'
+import { type FoundDue, findDue, mostDue, openAll } from '../lanes/findDue.js'
+import { groupByPayer } from '../lanes/groupByPayer.js'
+import type { LaneState } from '../lanes/laneState.js'
+import { judgeDue, roomOf } from '../lanes/planSending.js'
+import { isMany, type LaneView, readLane } from '../lanes/readLane.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import { wait } from '../rpc/wait.js'
+import {
+  type DueDraft,
+  type RehearsedDue,
+  rehearseDue,
+} from '../sends/rehearseDue.js'
+import { chunkSize, sendDrafts } from '../sends/sendDrafts.js'
+import { type Refusal, refuseDue } from './refuseDue.js'
+
+/** What a tick did with what was due. */
+export type Taken = {
+  sent: number
+  refused: number
+  /** More is due than there was room for. */
+  isMore: boolean
+  /** A look at the chain while the last of many were signed. */
+  looked?: Promise<LaneView | undefined>
+}
+
+/**
+ * Takes orders that are due, the soonest deadline first: judges and rehearses
+ * them, writes down what is sent, and sends it. Of many it does not wait for the
+ * node's answers: they are in `lane.sending`.
+ */
+export async function takeDue(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  ahead: FoundDue | undefined,
+): Promise<Taken> {
+  const { policy } = context
+  const taken: Taken = { sent: 0, refused: 0, isMore: false }
+  const limit = Math.min(roomOf(lane, policy), mostDue)
+  if (limit === 0) return taken
+  const until = view.head.timestamp
+  const files = await findDue(context, lane, { until, limit, ahead })
+  const fees = feesOf(view)
+  const { open, refusals } = sortDue(files, view, policy)
+  const sends: Promise<void>[] = []
+  const ready: DueDraft[] = []
+  /** Whole chunks, as long as there may be more to fill them. */
+  const send = async (isLast: boolean): Promise<void> => {
+    while (ready.length >= (isLast ? 1 : chunkSize)) {
+      const drafts = ready.splice(0, chunkSize)
+      // The node has time for it now; a failure is met again by the next look.
+      if (isLast && ready.length === 0 && isMany(lane))
+        taken.looked = readLane(context, lane).catch(() => undefined)
+      const options = { drafts, fees, sends }
+      taken.sent += await sendDrafts(context, lane, view, options)
+    }
+  }
+  const groups = groupByPayer(open)
+  const coming: Rehearsing[] = []
+  const rehearse = (): void => {
+    for (const group of groups.splice(0, 1))
+      coming.push(settled(rehearseDue(context, lane, group, fees)))
+  }
+  // Two at a time: one is made ready while the node plays the other.
+  await openAll(context, lane, groups[0] ?? [])
+  rehearse()
+  // The first is on its way before the next one takes the time.
+  if (groups.length > 0) await wait(1)
+  rehearse()
+  try {
+    for (let next = coming.shift(); next; next = coming.shift()) {
+      const { due = [], error } = await next
+      if (error === undefined) rehearse()
+      const { drafts, refused } = sortRehearsed(due, fees, policy)
+      refusals.push(...refused)
+      ready.push(...drafts)
+      await send(error !== undefined || coming.length === 0)
+      if (error !== undefined) throw error
+    }
+    await refuseDue(context, lane, refusals, view.head.timestamp)
+  } finally {
+    await Promise.all(coming)
+    lane.sending = Promise.all(sends)
+    lane.sending.catch(() => undefined)
+    lane.due = new Map()
+    if (!isMany(lane)) await lane.sending
+  }
+  taken.refused = refusals.length
+  const isActive = taken.sent + taken.refused > 0
+  taken.isMore = isActive && files.length === limit && roomOf(lane, policy) > 0
+  return taken
+}
+
+/** What is due, and what its record alone speaks against. */
+function sortDue(
+  files: readonly OrderFile[],
+  { head }: LaneView,
+  policy: OrdersContext['policy'],
+): { open: OrderFile[]; refusals: Refusal[] } {
+  const open: OrderFile[] = []
+  const refusals: Refusal[] = []
+  for (const file of files) {
+    const judged = judgeDue(file, head, policy)
+    if (judged) refusals.push({ file, ...judged })
+    else open.push(file)
+  }
+  return { open, refusals }
+}
+
+type Rehearsing = Promise<{ due?: RehearsedDue[]; error?: unknown }>
+
+/** A failure that waits to be looked at is no unhandled one. */
+function settled(work: Promise<RehearsedDue[]>): Rehearsing {
+  return work.then(
+    (due) => ({ due }),
+    (error: unknown) => ({ error }),
+  )
+}
+
+function sortRehearsed(
+  rehearsed: readonly RehearsedDue[],
+  { maxFeePerGas }: LaneFees,
+  { maxFee }: OrdersContext['policy'],
+): { drafts: DueDraft[]; refused: Refusal[] } {
+  const drafts: DueDraft[] = []
+  const refused: Refusal[] = []
+  for (const { file, draft, reason } of rehearsed) {
+    if (!draft) refused.push({ file, reason })
+    else if (maxFee !== undefined && draft.gas * maxFeePerGas > maxFee)
+      refused.push({ file, reason: 'feeTooHigh' })
+    else drafts.push(draft)
+  }
+  return { drafts, refused }
+}

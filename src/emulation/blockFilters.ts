@@ -1,0 +1,72 @@
+import {
+  type AnswerRpc,
+  asJson,
+  asJsonList,
+  type Json,
+  RpcFault,
+  toQuantity,
+} from '../sequencer/devRpc.js'
+import type { Sequencer } from '../sequencer/sequencer.js'
+
+type InstalledFilter = {
+  kind: 'logs' | 'blocks' | 'transactions'
+  filter: Json
+  /** The last block whose news was fetched. */
+  seen: number
+}
+
+const kinds = {
+  eth_newFilter: 'logs',
+  eth_newBlockFilter: 'blocks',
+  eth_newPendingTransactionFilter: 'transactions',
+} as const
+
+/**
+ * Serves installed filters. The node's own would also report the blocks that
+ * are mined and undone to look ahead.
+ */
+export function withBlockFilters(
+  answer: AnswerRpc,
+  sequencer: Pick<Sequencer, 'head'>,
+): AnswerRpc {
+  const filters = new Map<string, InstalledFilter>()
+  let count = 0
+
+  const find = (id: unknown): InstalledFilter => {
+    const found = filters.get(String(id))
+    if (found) return found
+    throw new RpcFault({ code: -32000, message: 'filter not found' })
+  }
+  const readLogs = ({ filter }: InstalledFilter, range: Json = {}) =>
+    answer('eth_getLogs', [{ ...filter, ...range }])
+
+  return async (method, params) => {
+    const [first] = params
+    if (method in kinds) {
+      const kind = kinds[method as keyof typeof kinds]
+      const { number } = sequencer.head
+      const id = toQuantity(++count)
+      filters.set(id, { kind, filter: asJson(first), seen: number })
+      return id
+    }
+    if (method === 'eth_uninstallFilter') return filters.delete(String(first))
+    if (method === 'eth_getFilterLogs') return readLogs(find(first))
+    if (method !== 'eth_getFilterChanges') return answer(method, params)
+
+    const filter = find(first)
+    const [from, to] = [filter.seen + 1, sequencer.head.number]
+    if (filter.kind === 'transactions' || from > to) return []
+    filter.seen = to
+    if (filter.kind === 'logs') {
+      const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
+      return readLogs(filter, range)
+    }
+    const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+    const blocks = await Promise.all(
+      numbers.map((number) =>
+        answer('eth_getBlockByNumber', [toQuantity(number), false]),
+      ),
+    )
+    return asJsonList(blocks).map(({ hash }) => hash)
+  }
+}

@@ -1,0 +1,40 @@
+import { type AnswerRpc, asJson, RpcFault } from '../sequencer/devRpc.js'
+import { type DevSocket, loadWebSockets } from './loadWebSockets.js'
+
+/** Hands the subscriptions of one connection on to the node's own socket. */
+export async function passSubscriptions(
+  socket: DevSocket,
+  port: number,
+): Promise<AnswerRpc> {
+  const { WebSocket } = await loadWebSockets()
+  const upstream = new WebSocket(`ws://127.0.0.1:${port}`)
+  const waiting = new Map<unknown, (answer: unknown) => void>()
+  let count = 0
+
+  socket.on('close', () => upstream.terminate())
+  upstream.on('close', () => socket.terminate())
+  upstream.on('error', () => undefined)
+  upstream.on('message', (data) => {
+    const text = data.toString()
+    const { id } = asJson(JSON.parse(text))
+    const settle = waiting.get(id)
+    waiting.delete(id)
+    if (settle) settle(JSON.parse(text))
+    else if (socket.readyState === 1) socket.send(text)
+  })
+  await new Promise<void>((resolve) => {
+    upstream.on('open', () => resolve())
+    upstream.on('close', () => resolve())
+  })
+  return async (method, params) => {
+    const id = ++count
+    const answer = await new Promise((resolve) => {
+      waiting.set(id, resolve)
+      upstream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    })
+    const { error, result } = asJson(answer)
+    if (error === undefined) return result
+    const { code, message } = asJson(error)
+    throw new RpcFault({ code: Number(code), message: String(message) })
+  }
+}

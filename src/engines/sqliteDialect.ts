@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { SqlDialect } from '../tables/sqlEngine.js'
+
+/** What SQLite calls things. */
+export const sqliteDialect: SqlDialect = {
+  types: {
+    text: 'text',
+    id: 'text',
+    integer: 'integer',
+    amount: 'text',
+    bytes: 'blob',
+    boolean: 'integer',
+    position: 'integer primary key',
+    end: ' strict',
+  },
+  clock: `cast(unixepoch('subsec') * 1000 as integer)`,
+  newFence: `(select coalesce(max(last), 0) + 1 from counters
+    where name = 'fences')`,
+  turn: () => sql``,
+  countsFences: true,
+  // A unit of work that writes excludes all others.
+  locksRows: false,
+  cell: (kind, index) => {
+    if (kind === 'bytes') return `unhex(value ->> ${index})`
+    if (kind === 'number' || kind === 'bigint')
+      return `cast(value ->> ${index} as integer)`
+    return `value ->> ${index}`
+  },
+  rows: (json) => sql`json_each(${json}) order by key`,
+  among: (column, kind, values) => {
+    const value = sql.raw(kind === 'bytes' ? 'unhex(value)' : 'value')
+    const cells = values.map((text) =>
+      kind === 'bytes' ? text.slice(2) : text,
+    )
+    return sql<boolean>`${sql.ref(column)} in
+      (select ${value} from json_each(${JSON.stringify(cells)}))`
+  },
+}

@@ -1,0 +1,116 @@
+import type { Client } from 'viem'
+import { joinChanges, noChanges } from '../ledger/changes.js'
+import { findEvidence } from '../ledger/findEvidence.js'
+import { type Evidence, settleOrder } from '../ledger/settleOrder.js'
+import { unsettleOrder } from '../ledger/unsettleOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import type { Lease, OrderRecord, Scope } from '../store/types.js'
+import { findOpen } from './findOpen.js'
+import { readFiles, type Step, takeSteps } from './orderFiles.js'
+import type { ChainHeads } from './readHeads.js'
+import { readSettled } from './readSettled.js'
+import { recheckProofs } from './recheckProofs.js'
+import { writeUnit } from './writeUnit.js'
+
+/**
+ * Looks again at the orders whose nonce was spent without paying them: they
+ * have no proof on record that could be looked for.
+ *
+ * @returns whether all that could be told was written.
+ */
+export async function recheckConsumed(
+  context: OrdersContext,
+  watch: {
+    client: Client
+    scope: Scope
+    heads: ChainHeads
+    lease: Lease | undefined
+    fromBlock: bigint
+  },
+): Promise<boolean> {
+  const { client, scope, fromBlock } = watch
+  const settled = [
+    ...(await readSettled(context, scope, 'included', { fromBlock })),
+    ...(await readSettled(context, scope, 'safe', { fromBlock })),
+  ]
+  const consumed = settled.filter(({ state }) => state === 'consumed')
+  const checked = await recheckProofs(client, consumed.flatMap(seenOf))
+  const doubtful = checked.filter(({ verdict }) => verdict !== 'same')
+  const clear = await Promise.all(
+    doubtful.map(({ proof }) => recheckOrder(context, watch, proof.order)),
+  )
+  return clear.every((isClear) => isClear)
+}
+
+/** Where the nonce of an order was spent, as far as that was kept. */
+function seenOf(order: OrderRecord) {
+  const { settledHash: transactionHash, settledBlock: blockNumber } = order
+  return transactionHash && blockNumber !== undefined
+    ? [{ transactionHash, blockNumber, order }]
+    : []
+}
+
+async function recheckOrder(
+  context: OrdersContext,
+  {
+    client,
+    scope,
+    heads: { latest },
+    lease,
+  }: Parameters<typeof recheckConsumed>[1],
+  order: OrderRecord,
+): Promise<boolean> {
+  const files = await context.store.read((tables) =>
+    readFiles(tables, [order.id]),
+  )
+  const attempt = files
+    .get(order.id)
+    ?.attempts.find(({ number }) => number === order.attempt)
+  if (!attempt) return true
+  const file = { order, attempt }
+  const { spent } = await findOpen(client, scope, [file], latest.number)
+  const evidence = await findEvidence(client, { ...file, block: latest.number })
+  // Spent, and the node does not show by what: another look may.
+  if (spent.has(attempt.nonce) && !evidence) return false
+  await writeUnit(
+    context,
+    async (tables) => {
+      const fresh = (await readFiles(tables, [order.id])).get(order.id)
+      if (fresh?.order.version !== order.version) return noChanges()
+      return joinChanges([
+        takeSteps(
+          fresh,
+          judgeAgain(evidence, {
+            at: context.now(),
+            blockTime: latest.timestamp,
+            policy: context.policy,
+          }),
+        ),
+      ])
+    },
+    { lease },
+  )
+  return true
+}
+
+function judgeAgain(
+  evidence: Evidence | undefined,
+  facts: Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint },
+): Step[] {
+  const unsettle: Step = ({ order, attempts, proofs }) => {
+    const attempt = attempts.find(({ number }) => number === order.attempt)
+    return attempt
+      ? unsettleOrder(
+          { order, attempt, proofs },
+          { ...facts, transactions: [] },
+        )
+      : noChanges()
+  }
+  const settle: Step = ({ order, attempts, proofs }) => {
+    const attempt = attempts.find(({ number }) => number === order.attempt)
+    return attempt && evidence
+      ? settleOrder({ order, attempt, proofs }, evidence, facts.at)
+      : noChanges()
+  }
+  return [unsettle, settle]
+}

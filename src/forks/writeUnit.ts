@@ -1,0 +1,32 @@
+import { type Changes, writeChanges } from '../ledger/changes.js'
+import type { OrdersContext } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
+import { DuplicateRecordError } from '../store/errors.js'
+import type { Lease, StoreWriter } from '../store/types.js'
+
+/**
+ * Writes a unit of work; again when someone else wrote the same rows, or
+ * added the same proof, in between.
+ */
+export async function writeUnit(
+  context: OrdersContext,
+  work: (tables: StoreWriter) => Promise<Changes>,
+  { lease }: { lease?: Lease | undefined },
+): Promise<Changes> {
+  const write = () =>
+    writeAgain(
+      context,
+      async (tables) => {
+        const changes = await work(tables)
+        await writeChanges(tables, changes)
+        return changes
+      },
+      { lease },
+    )
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof DuplicateRecordError) return write()
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import type { NodeFailure } from '../rpc/errors.js'
+
+/** Why a node did not answer a log request. */
+type LogFailureKind =
+  | 'headBehind'
+  | 'timeout'
+  | 'rateLimit'
+  | 'rangeTooWide'
+  | 'tooManyResults'
+  | 'unsupported'
+  | 'fault'
+
+export type LogFailure = {
+  kind: LogFailureKind
+  /** Blocks the node says it takes in one request; 0 where it names none. */
+  blocks?: bigint | undefined
+}
+
+/**
+ * Providers word the same limits differently; the first pattern that fits
+ * decides. A number in the text is the limit only where the pattern says so.
+ */
+const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
+  [
+    'headBehind',
+    /beyond (the )?current head|out ?of ?range.*height|unknown block|header not found/i,
+  ],
+  [
+    'tooManyResults',
+    /more than [\d,]+ (results|logs)|max(imum)? (results|logs)|too many (logs|results)|response size|size exceeded/i,
+  ],
+  ['timeout', /time(d|-)? ?out|took too long|deadline exceeded/i],
+  [
+    'rangeTooWide',
+    /range|blocks distance|at most [\d,]+k? blocks|too wide|block limit/i,
+  ],
+  [
+    'rateLimit',
+    /rate limit|too many requests|request limit|capacity|throttl|quota/i,
+  ],
+  ['unsupported', /not (supported|available|found)|unsupported|not exist/i],
+]
+
+/** Where a text names the number of blocks it allows; the last fit is best. */
+const limitWording =
+  /.*(?:limit of|limited to|up to|at most|max is|distance:|range:|over|range) (?:an? )?(\d+)(k?)/i
+
+/** Sorts a node's refusal of `eth_getLogs` by what can be done about it. */
+export function classifyLogFailure(failure: NodeFailure): LogFailure {
+  const kind = kindOf(failure)
+  const { words } = failure
+  const limit = kind === 'rangeTooWide' ? statedLimit(words) : undefined
+  return { kind, blocks: statedRange(words) ?? limit }
+}
+
+function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
+  if (status === 429) return 'rateLimit'
+  for (const [kind, pattern] of wordings) if (pattern.test(words)) return kind
+  if (status === 413) return 'tooManyResults'
+  const missing = code === -32601 || code === -32004 || status === 403
+  return missing ? 'unsupported' : 'fault'
+}
+
+/** The number of blocks a refusal says it allows. */
+function statedLimit(words: string): bigint {
+  const [, digits = '', thousand = ''] =
+    limitWording.exec(words.replaceAll(',', '')) ?? []
+  return BigInt(digits + thousand.replace(/k/i, '000'))
+}
+
+/** The width of a range the node suggests. */
+function statedRange(words: string): bigint | undefined {
+  const [, first, last] =
+    /\[\s*(0x[\da-f]+)\s*,\s*(0x[\da-f]+)\s*\]/i.exec(words) ??
+    /range (\d+)\s*-\s*(\d+)/i.exec(words) ??
+    []
+  return first && last ? BigInt(last) - BigInt(first) + 1n : undefined
+}

@@ -1,0 +1,221 @@
+import type { Client } from 'viem'
+import { InvalidFieldError } from '../base/errors.js'
+import { FinalityUnsupportedError } from '../rpc/errors.js'
+import { getBlockHead } from '../rpc/requestNode.js'
+import { wait } from '../rpc/wait.js'
+import { encodeLogFilter } from './encodeLogFilter.js'
+import { getLogs, readPending } from './getLogs.js'
+import type { LogFilter, ReadLog } from './logTypes.js'
+import { openLogSocket } from './openLogSocket.js'
+import {
+  createLogTracker,
+  type LogEvent,
+  type SealedGrade,
+} from './trackLogs.js'
+
+/** Blocks read before what they hold is reported. */
+const stride = 8_000n
+
+/** What {@link watchLogs} takes. */
+export type WatchLogsParameters = Omit<
+  LogFilter,
+  'blockHash' | 'toBlock' | 'fromBlock'
+> & {
+  /** First block to report. @default the one after the newest */
+  fromBlock?: bigint | undefined
+  /** Grade up to which each log is followed. @default 'included' */
+  finality?: SealedGrade | undefined
+  /** Told of each step of each log, in order. */
+  onEvent: (event: LogEvent) => void
+  /** Told of faults; the watch goes on. */
+  onError?: ((error: unknown) => void) | undefined
+  /** WebSocket endpoint of the same network, which makes the watch faster. */
+  webSocket?: string | undefined
+  /** Looks for pre-confirmed logs at each poll too. @default false */
+  preconfirmed?: boolean | undefined
+  /** Milliseconds between two polls. @default the client's */
+  pollingInterval?: number | undefined
+  /** Blocks read again at each poll, to see reorganizations. @default 32n */
+  overlap?: bigint | undefined
+}
+
+/**
+ * Follows the logs of a filter as one stream of events: pre-confirmed,
+ * included, safe, finalized, and removed or dropped when the chain takes one
+ * back. Sealed logs are always read with `getLogs`, again over the newest
+ * blocks at each look; a WebSocket only tells when to look, and what is
+ * pre-confirmed. So nothing comes twice, and what a connection or a replica
+ * misses is found by the next look.
+ *
+ * A reorganization deeper than `overlap` is seen when the logs become safe. A
+ * replica that is further behind than `overlap` and hides it, by leaving logs
+ * out instead of refusing, can hide some for good; raise `overlap` for such a
+ * provider.
+ *
+ * @throws {@link InvalidFieldError} when the filter is malformed.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const unwatch = client.watchLogs({
+ *   address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   finality: 'safe',
+ *   onEvent: (event) => console.log(event.type),
+ * })
+ * setTimeout(unwatch, 60_000)
+ * ```
+ */
+export function watchLogs(
+  client: Client,
+  parameters: WatchLogsParameters,
+): () => void {
+  const { address, topics, finality = 'included', onEvent } = parameters
+  const { overlap = 32n, preconfirmed = false } = parameters
+  const { pollingInterval = client.pollingInterval } = parameters
+  const wire = encodeLogFilter({ address, topics, fromBlock: 'latest' })
+  for (const field of ['fromBlock', 'overlap'] as const) {
+    const blocks: unknown = parameters[field]
+    if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
+      throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
+  }
+  const stop = new AbortController()
+  /** A handler that throws must not end the watch. */
+  const report = (error: unknown): void => {
+    if (stop.signal.aborted) return
+    try {
+      parameters.onError?.(error)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+  const emit = (event: LogEvent): void => {
+    if (stop.signal.aborted) return
+    try {
+      onEvent(event)
+    } catch (error) {
+      report(error)
+    }
+  }
+  const tracker = createLogTracker(emit, finality)
+
+  let start = parameters.fromBlock
+  let scanned: bigint | undefined
+  let lost: bigint | undefined
+  let regained = false
+  let due = false
+  let nudge = new AbortController()
+  const unsupported = new Set<string>()
+
+  const read = (first: bigint, last: bigint): Promise<ReadLog[]> =>
+    getLogs(client, {
+      address,
+      topics,
+      fromBlock: first,
+      toBlock: last,
+      signal: stop.signal,
+    })
+
+  const look = async (): Promise<void> => {
+    const closes = regained
+    const head = await getBlockHead(client, 'latest')
+    if (!head) return
+    start ??= head.number + 1n
+    if (preconfirmed) await lookAhead().catch(report)
+    // A head below the last one is a shorter chain or a replica that is late.
+    const known = scanned === undefined || scanned < head.number
+    const again = ((known ? scanned : head.number) ?? start) - overlap
+    let first = scanned === undefined || again < start ? start : again
+    for (; first <= head.number; first += stride) {
+      const end = first + stride - 1n
+      const last = end < head.number ? end : head.number
+      const logs = await read(first, last)
+      await removeMissing(logs, { first, last })
+      for (const log of logs) tracker.include(log)
+      scanned = last
+    }
+    scanned = head.number
+    if (finality !== 'included') await raise('safe')
+    if (finality === 'finalized') await raise('finalized')
+    tracker.settle(head.number, head.number - overlap)
+    if (lost === undefined || !closes) return
+    const gap = { fromBlock: lost, toBlock: head.number }
+    lost = undefined
+    emit({ type: 'gap', ...gap })
+  }
+  const lookAhead = async (): Promise<void> => {
+    for (const log of await readPending(client, wire))
+      if (log.preconfirmed) tracker.preconfirm(log)
+  }
+  /** A replica that is behind has no such block; another block proves it. */
+  const removeMissing = async (
+    logs: readonly ReadLog[],
+    range: { first: bigint; last: bigint },
+  ): Promise<void> => {
+    const missing = tracker.missing(logs, range)
+    const numbers = [...new Set(missing.map((log) => log.blockNumber))]
+    const blocks = await Promise.all(
+      numbers.map((number) => getBlockHead(client, number)),
+    )
+    for (const log of missing) {
+      const block = blocks[numbers.indexOf(log.blockNumber)]
+      const isOther = block?.hash && block.hash !== log.blockHash
+      if (isOther && block.number === log.blockNumber) tracker.remove(log)
+    }
+  }
+  const raise = async (grade: 'safe' | 'finalized'): Promise<void> => {
+    const head = await getBlockHead(client, grade)
+    if (!head && !unsupported.has(grade)) {
+      unsupported.add(grade)
+      report(new FinalityUnsupportedError({ finality: grade }))
+    }
+    const oldest = tracker.oldestBelow(grade)
+    if (!head || oldest === undefined) return
+    for (let first = oldest; first <= head.number; first += stride) {
+      const end = first + stride - 1n
+      const last = end < head.number ? end : head.number
+      const logs = await read(first, last)
+      await removeMissing(logs, { first, last })
+      for (const log of logs)
+        if (start !== undefined && log.blockNumber >= start)
+          tracker.include(log)
+      tracker.raise(grade, logs)
+    }
+  }
+
+  const wake = (): void => {
+    due = true
+    nudge.abort()
+  }
+  const close = parameters.webSocket
+    ? openLogSocket(parameters.webSocket, wire, {
+        onPending: (log) => tracker.preconfirm(log),
+        onHead: wake,
+        onOpen: () => {
+          regained = true
+          wake()
+        },
+        onLost: () => {
+          regained = false
+          lost ??= scanned
+        },
+        onError: report,
+      })
+    : () => {}
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      due = false
+      nudge = new AbortController()
+      await look().catch(report)
+      if (!due && !stop.signal.aborted)
+        await wait(pollingInterval, nudge.signal)
+    }
+  }
+  void run()
+  return () => {
+    stop.abort()
+    nudge.abort()
+    close()
+  }
+}

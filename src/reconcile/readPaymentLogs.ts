@@ -1,0 +1,84 @@
+import type { Address, Client, Hash, Hex } from 'viem'
+import { topics } from '../base/tokenAbi.js'
+import { word } from '../base/words.js'
+import { getLogs } from '../logs/getLogs.js'
+import type { ReadLog } from '../logs/logTypes.js'
+import type { OrdersContext } from '../records/types.js'
+import type { Scope } from '../store/types.js'
+
+/** Orders whose events are asked for at once. */
+const slotSize = 500
+
+/** What happened to a scope in a range of blocks. */
+export type PaymentLogs = {
+  /** Tokens that reached the recipient. */
+  transfers: readonly ReadLog[]
+  /** Nonces of open orders that were used or canceled. */
+  spent: readonly ReadLog[]
+}
+
+/**
+ * Reads what reached a recipient, and what spent the nonces of open orders,
+ * 500 orders at a time.
+ *
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * the node refuses or does not answer.
+ */
+export async function readPaymentLogs(
+  { store }: Pick<OrdersContext, 'store'>,
+  client: Client,
+  scope: Scope,
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<PaymentLogs> {
+  const slots: Slot[] = []
+  await store.read(async ({ orders, attempts }) => {
+    let after: bigint | undefined
+    for (;;) {
+      const page = await orders.find({ open: scope, after, limit: slotSize })
+      const last = page.at(-1)
+      if (!last) return
+      const rows = await attempts.find({ orderIds: page.map(({ id }) => id) })
+      const newest = new Map(page.map(({ id, attempt }) => [id, attempt]))
+      const nonces = rows
+        .filter(({ orderId, number }) => newest.get(orderId) === number)
+        .map(({ nonce }) => nonce)
+      const payers = page.flatMap(({ payer }) => payer ?? [])
+      slots.push({ nonces, payers: [...new Set(payers)] })
+      after = last.position
+    }
+  })
+  const [transfers, ...spent] = await Promise.all([
+    readTransfers(client, scope, range),
+    ...slots.map((slot) => readSlot(client, scope, slot, range)),
+  ])
+  return { transfers, spent: spent.flat() }
+}
+
+/** Logs of transfers to the recipient of a scope. */
+export function readTransfers(
+  client: Client,
+  { token, recipient }: Pick<Scope, 'token' | 'recipient'>,
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<ReadLog[]> {
+  return getLogs(client, {
+    address: token,
+    topics: [topics.transfer, null, `0x${word(recipient)}`],
+    ...range,
+  })
+}
+
+type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
+
+function readSlot(
+  client: Client,
+  { token }: Scope,
+  { nonces, payers }: Slot,
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<ReadLog[]> {
+  const authorizers = payers.map((payer): Hash => `0x${word(payer)}`)
+  return getLogs(client, {
+    address: token,
+    topics: [[topics.used, topics.canceled], authorizers, nonces],
+    ...range,
+  })
+}

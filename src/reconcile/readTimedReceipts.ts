@@ -1,0 +1,45 @@
+import type { Hash } from 'viem'
+import type { Watch } from '../forks/checkReorg.js'
+import type { ReadLog } from '../logs/logTypes.js'
+import { getBlockTimes } from '../reads/getBlockTimes.js'
+import { getReceipts } from '../reads/getReceipts.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import type { TimedReceipt } from './matchReceipts.js'
+
+/** The transactions of logs. */
+export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
+  ...new Set(logs.map(({ transactionHash }) => transactionHash)),
+]
+
+/**
+ * The receipts of logs with the times of their blocks, all of the chain whose
+ * head was read first: else something is missing, or of another chain.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or not with one whole chain.
+ */
+export async function readTimedReceipts(
+  { client, heads: { latest } }: Watch,
+  logs: readonly ReadLog[],
+): Promise<TimedReceipt[]> {
+  const hashes = hashesOf(logs)
+  const [receipts, times] = await Promise.all([
+    getReceipts(client, hashes),
+    getBlockTimes(client, [
+      latest.number,
+      ...logs.map(({ blockNumber }) => blockNumber),
+    ]),
+  ])
+  const isSame = times.get(latest.number)?.hash === latest.hash
+  const timed = receipts.flatMap((receipt): TimedReceipt[] => {
+    const block = receipt && times.get(receipt.blockNumber)
+    return block && block.hash === receipt.blockHash
+      ? [{ receipt, blockTime: block.timestamp }]
+      : []
+  })
+  if (isSame && timed.length === hashes.length) return timed
+  throw new NodeAnswerError({
+    method: 'eth_getLogs',
+    problem: 'is of a chain that was reorganized since, or not whole',
+  })
+}

@@ -1,0 +1,82 @@
+import { checkReorg } from '../forks/checkReorg.js'
+import { readHeads } from '../forks/readHeads.js'
+import type { WatchMemory } from '../forks/watchState.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { OrdersSetupError } from '../records/errors.js'
+import { isInScopes } from '../records/findOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import type { Scope } from '../store/types.js'
+import { clientOf } from './clientOf.js'
+import { readBlockNumber } from './readBlockNumber.js'
+import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
+
+/** What `reconcile` takes. */
+export type ReconcileParameters = {
+  /** @default all of this instance */
+  scope?: Scope | undefined
+  /** Where to start reading. @default the last block that was read, and some before */
+  fromBlock?: bigint | undefined
+}
+
+/** What was found missing on record, and written. */
+export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
+
+/**
+ * Compares the record with the chain and writes what is missing: payments and
+ * cancellations nobody told us about, payments of orders that had been given
+ * up, and payments without an order. Run again, it changes nothing.
+ *
+ * What it finds can be taken back by a reorganization until it is final.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ * @throws {@link OrdersSetupError} when the scope is not of this instance.
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * a node refuses, does not answer, or not with one chain; what was written by
+ * then is true, and the rest is read again next time.
+ */
+export async function reconcile(
+  context: OrdersContext,
+  { scope, fromBlock }: ReconcileParameters = {},
+): Promise<ReconciliationReport> {
+  readBlockNumber(fromBlock, 'fromBlock')
+  const wanted = scope === undefined ? context.scopes : [readScope(scope)]
+  const other = wanted.find((one) => !isInScopes(context, one))
+  if (other) throw new OrdersSetupError('do not answer for a scope', other)
+  const scopes: ScopeReconciliation[] = []
+  for (const one of wanted)
+    scopes.push(await reconcileOne(context, one, fromBlock))
+  return { scopes }
+}
+
+/** Addresses are kept in lower case, and given as people write them. */
+function readScope(scope: Scope): Scope {
+  const { chainId, token, recipient } = Object(scope)
+  return {
+    chainId,
+    token: readCheckedAddress(token, 'scope.token'),
+    recipient: readCheckedAddress(recipient, 'scope.recipient'),
+  }
+}
+
+/** Without a lease: nobody waits for it, the rows' versions keep the peace. */
+async function reconcileOne(
+  context: OrdersContext,
+  scope: Scope,
+  fromBlock: bigint | undefined,
+): Promise<ScopeReconciliation> {
+  const { policy } = context
+  const client = clientOf(context, scope)
+  const memory: WatchMemory = {}
+  const heads = await readHeads(client, policy)
+  const watch = { client, scope, memory, heads, lease: undefined }
+  await checkReorg(context, watch)
+  const found = await reconcileScope(context, {
+    ...watch,
+    isDeep: true,
+    fromBlock,
+  })
+  // Others have seen a fork by now, and would not look at this again.
+  const after = await readHeads(client, policy, heads.latest.number)
+  await checkReorg(context, { ...watch, heads: after })
+  return found
+}

@@ -1,0 +1,20 @@
+import type { EventsQuery } from '../schemas/querySchemas.js'
+import { problem } from './problem.js'
+import type { MerchantCall } from './route.js'
+
+/**
+ * Opens the merchant's stream of events.
+ *
+ * @throws {@link OrderNotFoundError} for an order that is none of its own.
+ */
+export async function followForMerchant(
+  call: MerchantCall & { query: EventsQuery },
+): Promise<Response> {
+  const { hub, orders: scoped, recipients, request, query } = call
+  const { headers, signal } = request
+  const { after = null, orderId } = query
+  if (orderId !== undefined) await scoped.get({ orderId })
+  const lastEventId = headers.get('last-event-id') ?? after
+  const about = { scoped, recipients, orderId, lastEventId, signal }
+  return hub.openEvents(about) ?? problem('tooManyStreams')
+}

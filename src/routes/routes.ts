@@ -1,0 +1,28 @@
+import { createQuerySchemas } from '../schemas/querySchemas.js'
+import { answer } from './answer.js'
+import { buyerRoutes } from './buyerRoutes.js'
+import { merchantRoutes } from './merchantRoutes.js'
+import { openApi } from './openApi.js'
+import type { Route } from './route.js'
+
+/** Everything that is served, and the document that says so. */
+export function createRoutes(basePath: string): readonly Route[] {
+  let document: unknown
+  const routes: Route[] = [
+    ...buyerRoutes(),
+    ...merchantRoutes(createQuerySchemas()),
+    {
+      who: 'public',
+      name: 'getOpenApi',
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This document',
+      answers: { 200: 'openApi' },
+      run: async () => {
+        document ??= openApi(routes, basePath)
+        return answer(200, document, { 'cache-control': 'max-age=300' })
+      },
+    },
+  ]
+  return routes
+}

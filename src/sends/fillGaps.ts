@@ -1,0 +1,77 @@
+import { feesOf } from '../lanes/feesOf.js'
+import type { LaneState } from '../lanes/laneState.js'
+import { findGaps } from '../lanes/planReplacements.js'
+import type { LaneView } from '../lanes/readLane.js'
+import { releaseCall } from '../lanes/releaseCall.js'
+import type { OrdersContext } from '../records/types.js'
+import type { TransactionRecord } from '../store/types.js'
+import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
+import { sealOf } from './resendTransactions.js'
+import { askWallet } from './sendByWallet.js'
+import { sendRecorded } from './sendRecorded.js'
+
+/**
+ * Gives a free nonce below ones in use something to be used by: what was there
+ * before a reorganization, or a transfer to oneself.
+ */
+export async function fillGaps(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<boolean> {
+  const gaps = findGaps(lane, view)
+  for (const nonce of gaps) await fillGap(context, lane, view, nonce)
+  return gaps.length > 0
+}
+
+async function fillGap(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  nonce: number,
+): Promise<void> {
+  const { lane: at } = lane.wallet
+  const known = await context.store.read((tables) =>
+    tables.transactions.find({ at, nonce }),
+  )
+  const signed = known.filter(({ raw }) => raw !== undefined)
+  if (signed.length > 0) return reopen(context, lane, signed)
+  const draft: RowDraft = {
+    ...(await releaseCall(lane)),
+    ...{ nonce, bump: known.length, kind: 'release', fees: feesOf(view) },
+    ...{ orderId: undefined, attempt: undefined },
+    seal: sealOf({ ...at, nonce }, undefined),
+  }
+  const isLocal = lane.wallet.account.type === 'local'
+  const made = isLocal ? await signRow(context, lane, draft) : undefined
+  const row = made?.row ?? rowOf(draft, at, context.now())
+  await context.store.write((tables) => tables.transactions.insert([row]), {
+    lease: lane.lease,
+  })
+  const kept = { ...row, version: 1 }
+  keepOpen(lane, [kept])
+  if (made) await sendRecorded(context, lane, view, [made.bytes])
+  else await askWallet(context, lane, kept, draft)
+}
+
+/** The same bytes again: they are sent in this very tick. */
+async function reopen(
+  context: OrdersContext,
+  lane: LaneState,
+  rows: readonly TransactionRecord[],
+): Promise<void> {
+  const opened = rows.map((row) => ({ ...row, open: true }))
+  await context.store.write((tables) => tables.transactions.update(opened), {
+    lease: lane.lease,
+  })
+  keepOpen(
+    lane,
+    opened.map((row) => ({ ...row, version: row.version + 1 })),
+  )
+}
+
+function keepOpen(lane: LaneState, rows: readonly TransactionRecord[]): void {
+  lane.open = [...lane.open, ...rows].sort(
+    (one, other) => one.nonce - other.nonce || one.bump - other.bump,
+  )
+}

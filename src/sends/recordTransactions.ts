@@ -1,0 +1,203 @@
+import type { Address, Hash, Hex } from 'viem'
+import { signTransaction } from '../capture/sendTransaction.js'
+import { signRelease } from '../capture/signRelease.js'
+import type { LaneFees } from '../lanes/feesOf.js'
+import { type LaneState, laneKey, windowKey } from '../lanes/laneState.js'
+import {
+  type Changes,
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
+import { sealContextOf } from '../records/paymentOf.js'
+import type { OrdersContext } from '../records/types.js'
+import { nextTurn } from '../rpc/nextTurn.js'
+import { StaleRecordError } from '../store/errors.js'
+import type { SealContext, TransactionRecord } from '../store/types.js'
+import type { DueDraft } from './rehearseDue.js'
+
+/** Bytes that are on record and may leave. */
+export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
+
+/**
+ * Signs, seals and writes down transactions under consecutive nonces from
+ * `nextNonce` on, with the orders they are for, before any of them is sent.
+ * Orders that changed in between are left out.
+ */
+export async function recordTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<RecordedBytes[]> {
+  let left = drafts
+  for (let tries = 1; left.length > 0; tries++) {
+    const { nextNonce } = lane.value
+    const signed = await signDrafts(context, lane, left, fees)
+    const value = { ...lane.value, nextNonce: nextNonce + left.length }
+    const changes = planRecord(left, signed, context.now())
+    try {
+      await context.store.write(
+        async (tables) => {
+          await writeChanges(tables, changes)
+          await tables.setValue(laneKey(lane.wallet.lane), value)
+        },
+        { lease: lane.lease },
+      )
+      keepRecorded(lane, left, { signed, value, changes })
+      return signed.map(({ bytes }) => bytes)
+    } catch (error) {
+      if (!(error instanceof StaleRecordError) || tries === 5) throw error
+      // Nonces stay without a gap: what is left is signed again.
+      left = await dropStale(context, left)
+    }
+  }
+  return []
+}
+
+/** What nobody wrote to since it was read. */
+async function dropStale(
+  { store }: OrdersContext,
+  drafts: readonly DueDraft[],
+): Promise<DueDraft[]> {
+  const ids = drafts.map(({ file }) => file.order.id)
+  const orders = await store.read((tables) => tables.orders.find({ ids }))
+  const versions = new Map(orders.map((row) => [row.id, row.version]))
+  return drafts.filter(
+    ({ file: { order } }) => versions.get(order.id) === order.version,
+  )
+}
+
+type SignedRow = {
+  row: Omit<TransactionRecord, 'version'>
+  bytes: RecordedBytes
+}
+
+/** Signed in small groups: requests on their way have to get their turn. */
+const groupSize = 10
+
+async function signDrafts(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<SignedRow[]> {
+  const rows: Promise<SignedRow>[] = []
+  for (const [at, draft] of drafts.entries()) {
+    const nonce = lane.value.nextNonce + at
+    const { file, kind, call, gas } = draft
+    const { order, attempt } = file
+    const row = signRow(context, lane, {
+      ...{ nonce, bump: 0, kind, call, gas, fees },
+      ...{ orderId: order.id, attempt: attempt.number },
+      seal: sealContextOf('transaction', order, attempt),
+    })
+    // It is heard of below, with the others.
+    row.catch(() => undefined)
+    rows.push(row)
+    if (at % groupSize === groupSize - 1) await nextTurn()
+  }
+  return Promise.all(rows)
+}
+
+/** A transaction to be signed, and what is bound to it. */
+export type RowDraft = Pick<
+  TransactionRecord,
+  'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
+> & {
+  call: { to: Address; data: Hex }
+  fees: LaneFees
+  seal: SealContext
+}
+
+/** Signs and seals one transaction; nothing is written or sent. */
+export async function signRow(
+  { sealer, now }: OrdersContext,
+  { wallet }: LaneState,
+  draft: RowDraft,
+): Promise<SignedRow> {
+  const { call, gas, nonce, fees, seal } = draft
+  const { client, account, lane } = wallet
+  const shared = { chainId: lane.chainId, nonce, gas }
+  const { hash, raw } = await (draft.kind === 'release'
+    ? signRelease(client, account, { ...shared, fees: fees.fields })
+    : signTransaction(client, account, { ...call, ...shared, ...fees.fields }))
+  const row = rowOf(draft, lane, now())
+  const sealed = await sealer.seal(raw, seal)
+  return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
+}
+
+/** The record of a transaction whose bytes are not known. Pure. */
+export function rowOf(
+  draft: RowDraft,
+  { chainId, account }: { chainId: number; account: Address },
+  recordedAt: bigint,
+): Omit<TransactionRecord, 'version'> {
+  const { nonce, bump, kind, orderId, attempt, gas, fees } = draft
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+  return {
+    ...{ chainId, account, nonce, bump, kind, orderId, attempt, gas },
+    ...{ maxFeePerGas, maxPriorityFeePerGas, recordedAt },
+    ...{ hash: undefined, raw: undefined, open: true },
+  }
+}
+
+/** What is written when transactions of orders are put on record. Pure. */
+export function planRecord(
+  drafts: readonly DueDraft[],
+  signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
+  at: bigint,
+): Changes {
+  const moved = drafts.map(({ file, kind }) => startOrder(file, kind, at))
+  return {
+    ...noChanges(),
+    orders: moved.map(({ order }) => order),
+    events: moved.map(({ event }) => event),
+    newTransactions: signed.map(({ row }) => row),
+  }
+}
+
+function startOrder(
+  { order, attempt }: OrderFile,
+  kind: DueDraft['kind'],
+  at: bigint,
+): ReturnType<typeof moveOrder> {
+  const to = kind === 'capture' ? 'capturing' : 'canceling'
+  const event = { type: to, at, data: { attempt: attempt.number } } as const
+  const fields = { wish: kind, sendDue: undefined, reason: undefined }
+  return order.state === 'voided'
+    ? tellOrder(order, event, fields)
+    : moveOrder(order, to, event, fields)
+}
+
+function keepRecorded(
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  {
+    signed,
+    value,
+    changes,
+  }: {
+    signed: readonly SignedRow[]
+    value: LaneState['value']
+    changes: Changes
+  },
+): void {
+  lane.value = value
+  for (const order of changes.orders) {
+    const found = lane.due.get(order.id)
+    const written = { ...order, version: order.version + 1 }
+    // As it was when it was found: else its other rows may have changed too.
+    if (found?.order.version === order.version)
+      lane.recorded.set(order.id, { ...found, order: written })
+  }
+  for (const { row } of signed) lane.open.push({ ...row, version: 1 })
+  for (const { file } of drafts) {
+    const { orderId, number } = file.attempt
+    const key = windowKey({ orderId, attempt: number })
+    lane.windows.set(key, endsOf(file.attempt))
+  }
+}

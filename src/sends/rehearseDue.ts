@@ -1,0 +1,168 @@
+import type { Address, Hex } from 'viem'
+import type { SignedCancellation, SignedPayment } from '../base/types.js'
+import { buildCancellation } from '../build/buildCancellation.js'
+import { encodeCancel, encodeCapture } from '../build/encodeCall.js'
+import { gasLimit } from '../capture/planTransaction.js'
+import { callFeesOf, type LaneFees } from '../lanes/feesOf.js'
+import { takePayment } from '../lanes/findDue.js'
+import type { LaneState } from '../lanes/laneState.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
+import { hasCode } from '../reads/hasCode.js'
+import { openSealed } from '../records/openSealed.js'
+import { paymentOf, sealContextOf } from '../records/paymentOf.js'
+import type { OrdersContext } from '../records/types.js'
+import { rehearseCancel } from '../verify/rehearse.js'
+import { rehearsePayments } from '../verify/rehearsePayments.js'
+import type { Rehearsal } from '../verify/types.js'
+
+/** A transaction that may be sent for an order. */
+export type DueDraft = {
+  file: OrderFile
+  kind: 'capture' | 'cancel'
+  call: { to: Address; data: Hex }
+  gas: bigint
+}
+
+export type RehearsedDue =
+  | { file: OrderFile; draft: DueDraft; reason?: undefined }
+  | { file: OrderFile; draft?: undefined; reason: string }
+
+/** Rehearses what is due, the captures of one kind in one call. */
+export async function rehearseDue(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+  fees: LaneFees,
+): Promise<RehearsedDue[]> {
+  const isCancel = ({ order }: OrderFile) => order.wish === 'cancel'
+  const captures = groupByKind(files.filter((file) => !isCancel(file)))
+  const done = await Promise.all([
+    ...captures.map((group) => rehearseCaptures(context, lane, group, fees)),
+    ...files
+      .filter(isCancel)
+      .map(async (file) => [
+        await rehearseCancellation(context, lane, file, fees),
+      ]),
+  ])
+  const byId = new Map(done.flat().map((due) => [due.file.order.id, due]))
+  // In the order they came in: the soonest deadline first.
+  return files.flatMap(({ order }) => byId.get(order.id) ?? [])
+}
+
+function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
+  const groups = new Map<string, OrderFile[]>()
+  for (const file of files) {
+    const { token, recipient, primaryType } = file.order
+    const key = `${token} ${recipient} ${primaryType}`
+    const group = groups.get(key)
+    if (group) group.push(file)
+    else groups.set(key, [file])
+  }
+  return [...groups.values()]
+}
+
+type OpenedFile = { file: OrderFile; payment: SignedPayment }
+
+async function rehearseCaptures(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+  fees: LaneFees,
+): Promise<RehearsedDue[]> {
+  const { maxCaptureGas } = context.policy
+  const origin = lane.wallet.lane.account
+  const sendable = files.filter(({ order }) => isSender(order, origin))
+  const opened = await Promise.all(
+    sendable.map(async (file) => ({
+      file,
+      payment: await takePayment(context, lane, file),
+    })),
+  )
+  const whole = opened.filter((one): one is OpenedFile => !!one.payment)
+  const payments = whole.map(({ payment }) => payment)
+  const refused = files.flatMap((file) => {
+    if (!sendable.includes(file)) return [{ file, reason: 'wrongSender' }]
+    const isOpened = whole.some((one) => one.file === file)
+    return isOpened ? [] : [{ file, reason: 'sealBroken' }]
+  })
+  if (payments.length === 0) return refused
+  const [{ rehearsals }, contracts] = await Promise.all([
+    rehearsePayments(lane.reader, {
+      payments,
+      origin,
+      fees: callFeesOf(fees),
+      maxGas: maxCaptureGas,
+    }),
+    findContracts(context, lane, payments),
+  ])
+  const judged = whole.map(({ file, payment }, at) =>
+    contracts.has(payment.message.from)
+      ? { file, reason: 'contractPayer' }
+      : draftOf(file, rehearsals[at], maxCaptureGas, () =>
+          encodeCapture(payment),
+        ),
+  )
+  return [...judged, ...refused]
+}
+
+/** Payers that have code by now, where the policy takes none. */
+async function findContracts(
+  { policy }: OrdersContext,
+  { reader }: LaneState,
+  payments: readonly SignedPayment[],
+): Promise<ReadonlySet<Address>> {
+  if (policy.contractPayers === 'accept') return new Set()
+  const payers = [...new Set(payments.map(({ message }) => message.from))]
+  const found = await Promise.all(payers.map((one) => hasCode(reader, one)))
+  return new Set(payers.filter((_, at) => found[at]))
+}
+
+/** A Receive payment can be submitted by its recipient only. */
+function isSender(
+  { primaryType, recipient }: OrderFile['order'],
+  account: Address,
+): boolean {
+  return primaryType !== 'ReceiveWithAuthorization' || recipient === account
+}
+
+async function rehearseCancellation(
+  context: OrdersContext,
+  lane: LaneState,
+  file: OrderFile,
+  fees: LaneFees,
+): Promise<RehearsedDue> {
+  const { maxCaptureGas } = context.policy
+  const { order, attempt } = file
+  const signature = await openSealed(
+    context,
+    attempt.cancellation ?? '',
+    sealContextOf('cancellation', order, attempt),
+  )
+  if (signature === undefined) return { file, reason: 'sealBroken' }
+  const cancellation: SignedCancellation = {
+    ...buildCancellation({ payment: paymentOf(order, attempt) }),
+    signature: signature as Hex,
+  }
+  const rehearsal = await rehearseCancel(lane.reader, cancellation, {
+    origin: lane.wallet.lane.account,
+    fees: callFeesOf(fees),
+    maxGas: maxCaptureGas,
+  })
+  const due = draftOf(file, rehearsal, maxCaptureGas, () =>
+    encodeCancel(cancellation),
+  )
+  return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
+}
+
+function draftOf(
+  file: OrderFile,
+  rehearsal: Rehearsal | undefined,
+  maxGas: bigint,
+  encode: () => { to: Address; data: Hex },
+): RehearsedDue {
+  if (!rehearsal?.ok)
+    return { file, reason: rehearsal?.reason ?? 'simulationFailed' }
+  const { to, data } = encode()
+  const gas = gasLimit(rehearsal, maxGas)
+  return { file, draft: { file, kind: 'capture', call: { to, data }, gas } }
+}

@@ -1,0 +1,175 @@
+import {
+  feesOf,
+  isExcessive,
+  type LaneFees,
+  raiseFees,
+} from '../lanes/feesOf.js'
+import type { LaneState } from '../lanes/laneState.js'
+import {
+  planReplacements,
+  type Replacement,
+  watchHead,
+} from '../lanes/planReplacements.js'
+import type { LaneView } from '../lanes/readLane.js'
+import { isGivenUp, isInFlight, isRelaying } from '../lanes/rejectOrder.js'
+import { releaseCall } from '../lanes/releaseCall.js'
+import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
+import { openLedger, readRows } from '../ledger/openLedger.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import type { TransactionRecord } from '../store/types.js'
+import { fillGaps } from './fillGaps.js'
+import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
+import { rehearseDue } from './rehearseDue.js'
+import { sealOf } from './resendTransactions.js'
+import { askWallet } from './sendByWallet.js'
+import { sendRecorded } from './sendRecorded.js'
+
+/**
+ * Sends a dearer transaction in the place of what is stuck, and a transfer to
+ * oneself in the place of what can no longer succeed, all at their nonces.
+ *
+ * @throws {@link StaleRecordError} when an order was written in between.
+ */
+export async function replaceTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<boolean> {
+  const filled = await fillGaps(context, lane, view)
+  const planned = planReplacements(lane, view, context.policy)
+  watchHead(lane, view)
+  if (planned.length === 0) return filled
+  const ids = planned.flatMap(({ last }) => last.orderId ?? [])
+  const ledger = openLedger(
+    await context.store.read((tables) => readRows(tables, ids)),
+  )
+  const fees = feesOf(view)
+  let isActive = filled
+  for (const plan of planned) {
+    const { orderId, attempt } = plan.last
+    const file = ledger.fileOf(orderId, attempt)
+    const draft = await draftReplacement(context, lane, view, {
+      ...{ plan, file, fees },
+    })
+    lane.underpriced.delete(plan.last.nonce)
+    if (!draft) continue
+    await replaceOne(context, lane, view, { plan, file, draft })
+    isActive = true
+  }
+  // Whatever came of it, there is time until the next try.
+  lane.head = undefined
+  return isActive
+}
+
+/** A replacement with the reason why the order's own has no future. */
+type Drafted = RowDraft & { reason?: string | undefined }
+
+async function draftReplacement(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  {
+    plan: { last, why },
+    file,
+    fees: now,
+  }: { plan: Replacement; file: OrderFile | undefined; fees: LaneFees },
+): Promise<Drafted | undefined> {
+  const { nonce, orderId, attempt } = last
+  const fees = raiseFees(last, now)
+  if (isExcessive(fees, now)) return undefined
+  const shared = {
+    ...{ nonce, bump: last.bump + 1, orderId, attempt, fees },
+    seal: sealOf(last, file),
+  }
+  const { maxFee } = context.policy
+  const verdict =
+    why === 'late'
+      ? { reason: 'expired' }
+      : await judgeStuck(context, lane, view, { last, file, fees })
+  if (verdict.reason === undefined) {
+    const { gas } = last
+    const isTooDear = maxFee !== undefined && gas * fees.maxFeePerGas > maxFee
+    if (isTooDear || !verdict.call) return undefined
+    return { ...shared, kind: last.kind, gas, call: verdict.call }
+  }
+  return {
+    ...shared,
+    ...(await releaseCall(lane)),
+    kind: 'release',
+    reason: verdict.reason,
+  }
+}
+
+/** Whether what is stuck may go on at a higher price, or never should. */
+async function judgeStuck(
+  context: OrdersContext,
+  lane: LaneState,
+  { head }: LaneView,
+  {
+    last,
+    file,
+    fees,
+  }: { last: TransactionRecord; file: OrderFile | undefined; fees: LaneFees },
+): Promise<{
+  reason?: string | undefined
+  call?: RowDraft['call'] | undefined
+}> {
+  if (last.kind === 'release' || !file)
+    return { call: (await releaseCall(lane)).call }
+  const { order, attempt } = file
+  if (!isInFlight(order) || order.attempt !== attempt.number)
+    return { reason: 'released' }
+  const end = endsOf(attempt)[last.kind]
+  if (head.timestamp + context.policy.safetyMargin >= end)
+    return { reason: 'deadlinePassed' }
+  if (isGivenUp(order, isRelaying(context))) return { reason: 'voided' }
+  const asked = { ...file, order: { ...order, wish: last.kind } }
+  const [due] = await rehearseDue(context, lane, [asked], fees)
+  return due?.draft ? { call: due.draft.call } : { reason: due?.reason }
+}
+
+async function replaceOne(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  {
+    plan: { last },
+    file,
+    draft,
+  }: { plan: Replacement; file: OrderFile | undefined; draft: Drafted },
+): Promise<void> {
+  const { wallet } = lane
+  const isLocal = wallet.account.type === 'local'
+  const signed = isLocal ? await signRow(context, lane, draft) : undefined
+  const row = signed?.row ?? rowOf(draft, wallet.lane, context.now())
+  await context.store.write(
+    (tables) => writeChanges(tables, planChange(row, draft, file)),
+    { lease: lane.lease },
+  )
+  const kept = { ...row, version: 1 }
+  const place = lane.open.lastIndexOf(last) + 1
+  lane.open.splice(place, 0, kept)
+  context.observe({
+    name: 'lane.replaced',
+    attributes: { ...wallet.lane, nonce: row.nonce, kind: row.kind },
+  })
+  if (signed) await sendRecorded(context, lane, view, [signed.bytes])
+  else await askWallet(context, lane, kept, draft)
+}
+
+/** The reason stays with the order, for when the release is mined. Pure. */
+function planChange(
+  row: Omit<TransactionRecord, 'version'>,
+  { reason }: Drafted,
+  file: OrderFile | undefined,
+): Changes {
+  const order = file?.order
+  const isTold = reason !== undefined && order && isInFlight(order)
+  return {
+    ...noChanges(),
+    orders: isTold ? [{ ...order, reason }] : [],
+    newTransactions: [row],
+  }
+}

@@ -1,0 +1,207 @@
+import type { Hash } from 'viem'
+import { SendError } from '../capture/errors.js'
+import { sendFromWallet } from '../capture/sendTransaction.js'
+import { callFeesOf, type LaneFees } from '../lanes/feesOf.js'
+import {
+  type LaneState,
+  type LaneValue,
+  laneKey,
+  windowKey,
+} from '../lanes/laneState.js'
+import { keepLane } from '../lanes/openLane.js'
+import { isRelaying, rejectOrder, reopenOrder } from '../lanes/rejectOrder.js'
+import { writeChanges } from '../ledger/changes.js'
+import { endsOf } from '../ledger/endsOf.js'
+import { openLedger, readRows } from '../ledger/openLedger.js'
+import { sealContextOf } from '../records/paymentOf.js'
+import type { OrdersContext } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
+import { readQuantity, requestNode } from '../rpc/requestNode.js'
+import { SigningDeclinedError } from '../sign/errors.js'
+import type { TransactionRecord } from '../store/types.js'
+import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
+import type { DueDraft } from './rehearseDue.js'
+
+/**
+ * Has the wallet sign and send one draft after the other, each on record with
+ * its nonce before the wallet is asked. What the wallet did not clearly refuse
+ * is never asked again.
+ */
+export async function sendByWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<number> {
+  let sent = 0
+  for (const draft of drafts) {
+    await keepLane(context, lane)
+    const row = await recordUnsent(context, lane, draft, fees)
+    if (!row) continue
+    sent++
+    if (!(await askWallet(context, lane, row, { ...draft, fees }))) break
+    // The first one shows what the wallet does with a nonce.
+    if (lane.value.ignoresNonce !== false) break
+  }
+  return sent
+}
+
+/** Writes down that the wallet is going to be asked. */
+async function recordUnsent(
+  context: OrdersContext,
+  lane: LaneState,
+  draft: DueDraft,
+  fees: LaneFees,
+): Promise<TransactionRecord | undefined> {
+  const { order, attempt } = draft.file
+  const { nextNonce: nonce } = lane.value
+  const at = lane.wallet.lane
+  const value = { ...lane.value, nextNonce: nonce + 1 }
+  const row = await writeAgain(
+    context,
+    async (tables) => {
+      const [now] = await tables.orders.find({ ids: [order.id] })
+      if (now?.version !== order.version) return undefined
+      // A nonce the wallet once refused to use has a row already.
+      const { length: bump } = await tables.transactions.find({ at, nonce })
+      const row = rowOf(
+        {
+          ...draft,
+          ...{ nonce, bump, fees, orderId: order.id, attempt: attempt.number },
+          seal: sealContextOf('transaction', order, attempt),
+        },
+        at,
+        context.now(),
+      )
+      await writeChanges(tables, planRecord([draft], [{ row }], context.now()))
+      await tables.setValue(laneKey(at), value)
+      return { ...row, version: 1 }
+    },
+    { lease: lane.lease },
+  )
+  if (!row) return undefined
+  lane.value = value
+  lane.open.push(row)
+  lane.sentAt.set(nonce, lane.tick)
+  lane.windows.set(windowKey(row), endsOf(attempt))
+  return row
+}
+
+/**
+ * Asks the wallet once for a transaction that is on record; `false` when it
+ * clearly sent nothing.
+ */
+export async function askWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
+): Promise<boolean> {
+  const hash = await sendByAccount(lane, row, { call, gas, fees }).catch(
+    async (error: unknown) => {
+      if (error instanceof SendError && error.maybeSent) return 'maybe' as const
+      await recordRefusal(context, lane, row, error)
+      const isRefused =
+        error instanceof SendError || error instanceof SigningDeclinedError
+      if (!isRefused) throw error
+      return undefined
+    },
+  )
+  // What fails from here on is no refusal: the wallet has sent it.
+  if (hash && hash !== 'maybe') await recordHash(context, lane, row, hash)
+  return hash !== undefined
+}
+
+function sendByAccount(
+  { wallet: { client, account, lane } }: LaneState,
+  { nonce }: TransactionRecord,
+  { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
+): Promise<Hash> {
+  const { chainId } = lane
+  return sendFromWallet(client, account, {
+    ...{ to: call.to, data: call.data, chainId, gas, nonce },
+    ...callFeesOf(fees),
+  })
+}
+
+async function recordHash(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  hash: Hash,
+): Promise<void> {
+  const known = { ...row, hash: hash.toLowerCase() as Hash }
+  const value = await judgeWallet(lane, known)
+  await context.store.write(
+    async (tables) => {
+      await tables.transactions.update([known])
+      if (value !== lane.value)
+        await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  lane.value = value
+  lane.open = lane.open.map((one) =>
+    one === row ? { ...known, version: known.version + 1 } : one,
+  )
+}
+
+/** Whether the wallet took the nonce it was told, as far as can be seen. */
+async function judgeWallet(
+  { reader, value }: LaneState,
+  { hash, nonce }: TransactionRecord,
+): Promise<LaneValue> {
+  if (value.ignoresNonce !== undefined) return value
+  const method = 'eth_getTransactionByHash'
+  const sent = Object(
+    await requestNode(reader, method, [hash]).catch(() => undefined),
+  )
+  if (sent.nonce === undefined) return value
+  const taken = Number(readQuantity(sent.nonce, method))
+  return { ...value, ignoresNonce: taken !== nonce }
+}
+
+/** Nothing left: the nonce is free again, and the order is what it was. */
+async function recordRefusal(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  error: unknown,
+): Promise<void> {
+  const { nextNonce } = lane.value
+  const isLast = nextNonce === row.nonce + 1
+  const value = { ...lane.value, nextNonce: isLast ? row.nonce : nextNonce }
+  const reason = readRefusal(error)
+  const told = { at: context.now(), relays: isRelaying(context) }
+  await writeAgain(
+    context,
+    async (tables) => {
+      const ids = row.orderId === undefined ? [] : [row.orderId]
+      const ledger = openLedger(await readRows(tables, ids))
+      const file = ledger.fileOf(row.orderId, row.attempt)
+      ledger.add({ transactions: [{ ...row, open: false }] })
+      if (file && row.kind !== 'release')
+        ledger.add(
+          reason
+            ? rejectOrder(file, { reason, ...told })
+            : reopenOrder(file, told),
+        )
+      await writeChanges(tables, ledger.close())
+      await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  lane.value = value
+  lane.open = lane.open.filter((one) => one !== row)
+  context.observe({
+    name: 'lane.waits',
+    attributes: { ...lane.wallet.lane, reason: reason ?? 'walletUnavailable' },
+  })
+}
+
+/** Why a wallet sent nothing; without a reason it may at the next try. */
+function readRefusal(error: unknown): string | undefined {
+  if (error instanceof SigningDeclinedError) return 'signingDeclined'
+  const isPoor = /funds|balance/i.test(String(Object(error).message))
+  return error instanceof SendError && !isPoor ? 'walletRefused' : undefined
+}

@@ -1,0 +1,112 @@
+import type { Address } from 'viem'
+import type { Orders } from '../orders/createOrders.js'
+import type { Order } from '../records/types.js'
+import { tellEvents } from './streamEvents.js'
+import { openInbox, type StreamInbox } from './streamInbox.js'
+import { tellOrder } from './streamOrder.js'
+import {
+  type Following,
+  orderKey,
+  recipientKey,
+  startReader,
+} from './streamReader.js'
+import { openSink, type SinkLimits, type StreamSink } from './streamSink.js'
+
+type Opening = {
+  /** What the reader was told last, as it names it itself. */
+  lastEventId: string | null
+  /** Ends the stream when the request is gone. */
+  signal: AbortSignal
+}
+
+/** Opens streams of events; nothing where there are too many already. */
+export type StreamHub = {
+  /** For the buyer of an order, who is known by now. */
+  openOrder(
+    request: Opening & { order: Pick<Order, 'id'> },
+  ): Response | undefined
+  /** For a merchant, of what `scoped` shows: of one order, or of all. */
+  openEvents(
+    request: Opening & {
+      scoped: Pick<Orders, 'events' | 'get'>
+      recipients: readonly Address[]
+      /** One of `scoped`, as is known by now. */
+      orderId?: string | undefined
+    },
+  ): Response | undefined
+}
+
+export type StreamLimits = SinkLimits & {
+  streams: number
+  streamsAnOrder: number
+}
+
+const usual: StreamLimits = {
+  heartbeat: 15_000,
+  life: 600_000,
+  room: 65_536,
+  patience: 30_000,
+  streams: 1_000,
+  streamsAnOrder: 4,
+}
+
+/** Who reads what; a merchant takes no place of an order's buyers. */
+type Reading = { whose: string; keys: readonly string[]; signal: AbortSignal }
+
+type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
+
+/**
+ * Lets all streams of a handler read the events together, while there is one.
+ *
+ * A stream tells each event at least once to a reader that comes back with the
+ * last id it saw; a reader that takes nothing for too long is cut off and does just that.
+ */
+export function createStreamHub(
+  orders: Pick<Orders, 'events' | 'get'>,
+  limits: Partial<StreamLimits> = {},
+): StreamHub {
+  const settled = { ...usual, ...limits }
+  const reader = startReader(orders)
+  const open: string[] = []
+  const start = (
+    { whose, keys, signal }: Reading,
+    tell: (stream: Stream) => Promise<void>,
+  ) => {
+    const onHeartbeat = reader.revive
+    const sink = openSink({ signal, limits: settled, onHeartbeat })
+    const inbox = openInbox(sink.ended)
+    const following = reader.follow(keys, inbox)
+    const leave = () => {
+      open.splice(open.indexOf(whose), 1)
+      following.stop()
+    }
+    open.push(whose)
+    if (sink.ended.aborted) leave()
+    else sink.ended.addEventListener('abort', leave)
+    tell({ sink, inbox, following }).then(sink.end, sink.end)
+    return sink.response
+  }
+  return {
+    openOrder: ({ order, lastEventId, signal }) => {
+      const key = orderKey(order.id)
+      const same = open.filter((whose) => whose === key).length
+      if (open.length >= settled.streams || same >= settled.streamsAnOrder)
+        return undefined
+      const about = { orders, orderId: order.id, lastEventId }
+      return start({ whose: key, keys: [key], signal }, (stream) =>
+        tellOrder({ ...about, ...stream }),
+      )
+    },
+    openEvents: ({ recipients, signal, ...about }) => {
+      const { orderId } = about
+      if (open.length >= settled.streams) return undefined
+      const keys =
+        orderId === undefined
+          ? recipients.map(recipientKey)
+          : [orderKey(orderId)]
+      return start({ whose: 'merchant', keys, signal }, (stream) =>
+        tellEvents({ ...about, ...stream }),
+      )
+    },
+  }
+}
