@@ -34,7 +34,8 @@ export type StreamSink = {
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
+  // What compresses on the way would keep each event until there are many.
+  'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 

@@ -147,7 +147,7 @@ test('streams need the right token, and are as many as an order may have', async
   expect(four.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   for (const { headers } of four)
     expect([headers.get('content-type'), headers.get('cache-control')]).toEqual(
-      ['text/event-stream; charset=utf-8', 'no-store'],
+      ['text/event-stream; charset=utf-8', 'no-store, no-transform'],
     )
   const fifth = await open(one.order.id, one.buyerToken)
   expect(fifth.status).toBe(429)
