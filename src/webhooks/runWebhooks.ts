@@ -67,11 +67,10 @@ export async function runWebhooksWith(
   const { store, signal } = parameters
   const targets = await readTargets(parameters.targets)
   const observe: RunWebhooksParameters['observe'] = (observation) => {
-    try {
-      parameters.observe?.(observation)
-    } catch {
-      // Who only watches must not stop what is watched.
-    }
+    // Who only watches must not stop what is watched, nor may a promise of
+    // theirs end the process.
+    const tell = async () => parameters.observe?.(observation)
+    tell().catch(() => undefined)
   }
   const owner = drawNonce().slice(2, 34)
   await Promise.all(

@@ -1,5 +1,5 @@
 import type { PaymentStore } from 'countersign/orders'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../src/testing/seededRandom.js'
 import { checkTold, tellOrders } from './webhooksChecks.js'
 import { startReceiver } from './webhooksReceiver.js'
@@ -72,6 +72,28 @@ test('nothing that is observed shows a secret, a body or a path', async () => {
   expect(run.seen).toHaveLength(3)
   for (const hidden of [run.secret.slice(6), 'key=', 'hooks', 'a body', 'v1,'])
     expect(shown).not.toContain(hidden)
+})
+
+test('a promise of who watches that fails stops nothing', async () => {
+  const stream = createStream()
+  const receiver = await startReceiver()
+  const lost: unknown[] = []
+  const keep = (reason: unknown) => lost.push(reason)
+  process.on('unhandledRejection', keep)
+  onTestFinished(() => void process.off('unhandledRejection', keep))
+  let watched = 0
+  const run = startRun(stream, receiver, {
+    observe: async () => {
+      watched++
+      throw new Error('of who watches')
+    },
+  })
+  await stream.tell('order-1', 'drafted', 'accepted')
+  await eventually(() => watched).toBe(2)
+  await run.stop()
+  // Rejections that nobody handles are told after the microtasks.
+  await new Promise(setImmediate)
+  expect(lost).toEqual([])
 })
 
 test('a receiver that fails at random is told everything, in order', async () => {

@@ -31,9 +31,12 @@ export type Run = {
 export function startRun(
   { orders, store }: Pick<Stream, 'orders' | 'store'>,
   { url, ca }: Pick<Receiver, 'url' | 'ca'>,
-  changes: Partial<WebhookTarget> & { tools?: Partial<WebhookTools> } = {},
+  changes: Partial<WebhookTarget> & {
+    tools?: Partial<WebhookTools>
+    observe?: (observation: Observation) => void
+  } = {},
 ): Run {
-  const { tools, ...fields } = changes
+  const { tools, observe, ...fields } = changes
   const secret = createSecret()
   const target = {
     ...{ name: 'test', url, ca, secrets: [secret] },
@@ -45,7 +48,7 @@ export function startRun(
     orders,
     {
       ...{ store, targets: [target], signal: stopping.signal },
-      observe: (observation) => seen.push(observation),
+      observe: observe ?? ((observation) => void seen.push(observation)),
     },
     { ...quickTools, ...tools },
   )
