@@ -54,7 +54,7 @@ export function createPaymentHandler(
     bodies: createBodySchemas(),
   }
   return async (request) => {
-    const response = await inTime(reply(desk, request))
+    const response = await reply(desk, request)
     const { headers } = response
     headers.set('x-content-type-options', 'nosniff')
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
@@ -67,7 +67,7 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
   try {
     const { pathname } = new URL(request.url)
     const found = findRoute(desk.routes, desk.basePath, pathname)
-    const response = await serve(desk, request, found).catch(toProblem)
+    const response = await inTime(serve(desk, request, found).catch(toProblem))
     const isBuyers = found.routes.some(({ who }) => who === 'buyer')
     if (isBuyers && desk.corsOrigins.length > 0)
       allowOrigin(request, response, desk.corsOrigins)

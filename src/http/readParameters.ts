@@ -45,6 +45,8 @@ function readOrigins(
   origins: readonly string[],
   field: string,
 ): readonly string[] {
+  if (!Array.isArray(origins))
+    throw new InvalidFieldError(field, origins, 'a list of origins')
   for (const [index, origin] of origins.entries())
     if (!isOrigin(origin))
       throw new InvalidFieldError(

@@ -254,6 +254,18 @@ test('a draft says what it says, integers as text', async () => {
   ])
 })
 
+test('metadata is drafted as it was sent, whatever its members are called', async () => {
+  taken.length = 0
+  const metadata =
+    '{"__proto__":{"a":1},"b":{"__proto__":2},"constructor":{"prototype":3}}'
+  await ask('/payments/merchant/orders', {
+    ...{ method: 'POST', headers: json },
+    body: `{"amount":"1","metadata":${metadata}}`,
+  })
+  const [drafted] = taken
+  expect(JSON.stringify(Object(drafted).metadata)).toBe(metadata)
+})
+
 test.each([
   ['Idempotency-Key', { 'idempotency-key': '.' }],
   ['Idempotency-Key', { 'idempotency-key': '..' }],

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createRoutes } from '../../src/routes/routes.js'
 import { openStub, order, reasonOf } from './httpStub.js'
 
@@ -83,6 +83,23 @@ test('a named site reads what its buyers may, problems included', async () => {
       ])
       expect(response.headers.get('vary')).toBe('origin')
     }
+})
+
+test('a named site is told, too, that an answer took too long', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const ask = openStub(
+    { getForBuyer: () => new Promise(() => {}) },
+    { cors: { origins: [page] } },
+  )
+  const answered = ask('/payments/orders/one', { headers: { origin: page } })
+  await vi.advanceTimersByTimeAsync(30_000)
+  const response = await answered
+  expect(corsHeaders(response)).toEqual([
+    ['access-control-allow-origin', page],
+    ['access-control-expose-headers', 'retry-after'],
+  ])
+  expect(await reasonOf(response)).toEqual([503, 'timeout'])
 })
 
 test('a named site may post what its buyers signed', async () => {

@@ -116,6 +116,8 @@ test.each([
   ['cors.origins[0]', { cors: { origins: ['https://a.test/'] } }],
   ['cors.origins[0]', { cors: { origins: ['https://*.a.test/'] } }],
   ['origins[0]', { origins: ['shop.test'] }],
+  ['cors.origins', { cors: { origins: '*' as never } }],
+  ['origins', { origins: 'https://shop.test' as never }],
 ])('a malformed %s is refused at once: %o', (field, changes) => {
   const create = () =>
     createPaymentHandler(stubOrders(), {
