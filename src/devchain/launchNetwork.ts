@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../base/errors.js'
+import { CountersignError } from '../base/CountersignError.js'
 import { type Emulation, startEmulation } from '../emulation/startEmulation.js'
 import {
   controlPreconfirmations,
@@ -6,9 +6,10 @@ import {
 } from '../sequencer/preconfirmationControls.js'
 import { reorgChain } from '../sequencer/reorgChain.js'
 import { reorgNode } from '../sequencer/reorgNode.js'
+import { checkDevOptions } from './checkDevOptions.js'
 import { devChainId } from './createDevClients.js'
 import { devMnemonic } from './devAccounts.js'
-import { DevChainModeError } from './errors.js'
+import { AnvilStartError, DevChainModeError } from './errors.js'
 import { findAnvil } from './findAnvil.js'
 import { launchAnvil } from './launchAnvil.js'
 import type { DevChain, StartDevChainParameters } from './types.js'
@@ -29,14 +30,10 @@ export async function launchNetwork(
   parameters: StartDevChainParameters,
   accounts: number,
 ): Promise<RunningNetwork> {
+  checkDevOptions(parameters)
   const { preconfirmations: mode = 'none', policies } = parameters
   const { forkUrl, port, binary, tick = 200, epochBlocks = 1 } = parameters
   const { blockTime = blockTimes[mode] } = parameters
-  if (!Number.isFinite(tick) || tick < 0)
-    throw new InvalidFieldError('tick', tick, 'milliseconds, or 0')
-  if (!Number.isInteger(epochBlocks) || epochBlocks < 1)
-    throw new InvalidFieldError('epochBlocks', epochBlocks, 'blocks, 1 or more')
-
   const isPlain = mode === 'none' && policies === undefined
   const anvil = await launchAnvil({
     binary: findAnvil(binary),
@@ -63,7 +60,8 @@ export async function launchNetwork(
     return { port: emulation.port, nodePort, emulation, stop }
   } catch (error) {
     await anvil.stop()
-    throw error
+    if (error instanceof CountersignError) throw error
+    throw new AnvilStartError({ reason: String(Object(error).message) })
   }
 }
 

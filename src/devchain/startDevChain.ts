@@ -1,4 +1,5 @@
 import { getCode, increaseTime, mine, setCode } from 'viem/actions'
+import { InvalidFieldError } from '../base/errors.js'
 import type { KnownToken } from '../base/knownTokens.js'
 import { controlPath } from '../emulation/startEmulation.js'
 import { createLock } from '../sequencer/createLock.js'
@@ -19,9 +20,11 @@ import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
  * Development only: every key is public. The chain id is 31337 even for a
  * fork, so what is signed here is refused everywhere else.
  *
+ * @throws {@link InvalidFieldError} when an option is malformed.
  * @throws {@link AnvilNotFoundError} when there is no anvil program.
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
- * @throws {@link AnvilStartError} when the program does not come up.
+ * @throws {@link AnvilStartError} when the program does not come up, or
+ * the port is taken.
  * @throws {@link WebSocketPackageNotFoundError} when an emulated network is
  * asked for and `ws` is missing.
  * @throws {@link DevTokenNotFoundError} when the forked chain has no token at
@@ -109,8 +112,11 @@ function controlChain(
   return {
     mint: (parameters) =>
       mintTokens(sending, { ...parameters, token: parameters.token ?? token }),
-    warp: async (seconds) => {
-      await increaseTime(clients.test, { seconds: Number(seconds) })
+    warp: async (given) => {
+      const seconds = Number(given)
+      if (!Number.isSafeInteger(seconds) || seconds < 0)
+        throw new InvalidFieldError('seconds', given, 'an integer, 0 or more')
+      await increaseTime(clients.test, { seconds })
       await mine(clients.test, { blocks: 1 })
     },
     pause: (on = true) => pauseToken(sending, { token, on }),

@@ -289,15 +289,58 @@ test('a missing program is an error that says how to get it', async () => {
   ).rejects.toMatchObject({ name: 'AnvilNotFoundError', retryable: false })
 })
 
-test('a taken port is an error, and no node stays', async () => {
+test.each(['none', 'flashblocks', 'fastBlocks'] as const)(
+  'a taken port is an error, and no node stays (%s)',
+  async (preconfirmations) => {
+    const before = processes()
+    const port = Number(new URL(chain.urls.http).port)
+    await expect(
+      startDevChain({ port, preconfirmations }),
+    ).rejects.toMatchObject({
+      name: 'AnvilStartError',
+      retryable: true,
+      message: expect.stringContaining('in use'),
+    })
+    await vi.waitFor(() => expect(processes()).toBe(before))
+  },
+)
+
+const malformed: readonly object[] = [
+  { port: -1 },
+  { port: 70_000 },
+  { port: 80.5 },
+  { port: Number.NaN },
+  { blockTime: -1 },
+  { blockTime: Number.NaN },
+  { blockTime: Number.POSITIVE_INFINITY },
+  { blockTime: 10_000_000 },
+  { tick: 10_000_000_000 },
+  { preconfirmations: 'flashbots' },
+  { preconfirmations: 'toString' },
+  { forkUrl: '' },
+]
+
+test.each(malformed)('the option %o is refused by its name', async (option) => {
   const before = processes()
-  const port = Number(new URL(chain.urls.http).port)
-  await expect(startDevChain({ port })).rejects.toMatchObject({
-    name: 'AnvilStartError',
-    retryable: true,
-  })
-  await vi.waitFor(() => expect(processes()).toBe(before))
+  for (const preconfirmations of ['none', 'fastBlocks'] as const)
+    await expect(
+      startDevChain({ preconfirmations, ...option }),
+    ).rejects.toMatchObject({
+      name: 'InvalidFieldError',
+      details: { field: Object.keys(option)[0] },
+    })
+  expect(processes()).toBe(before)
 })
+
+test.each([-1, 1.5, Number.NaN, 2n ** 64n])(
+  'a warp of %s seconds is refused',
+  async (seconds) => {
+    await expect(chain.warp(seconds)).rejects.toMatchObject({
+      name: 'InvalidFieldError',
+      details: { field: 'seconds' },
+    })
+  },
+)
 
 test('the URL of a fork that fails is not repeated', async () => {
   const forkUrl = 'http://127.0.0.1:9/my-key'

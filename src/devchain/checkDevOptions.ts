@@ -1,0 +1,45 @@
+import { InvalidFieldError } from '../base/errors.js'
+import type { StartDevChainParameters } from './types.js'
+
+/** Longer timers fire at once. */
+const maxMilliseconds = 2_147_483_647
+
+const modes = ['none', 'flashblocks', 'fastBlocks']
+
+/** Refuses, each by its name, options that no chain can be started with. */
+export function checkDevOptions({
+  port = 0,
+  blockTime = 0,
+  tick = 0,
+  epochBlocks = 1,
+  preconfirmations = 'none',
+  forkUrl,
+}: StartDevChainParameters): void {
+  const isPause = (milliseconds: number) =>
+    milliseconds >= 0 && milliseconds <= maxMilliseconds
+  const checks: readonly (readonly [string, unknown, boolean, string])[] = [
+    [
+      'port',
+      port,
+      Number.isInteger(port) && port >= 0 && port <= 65_535,
+      'an integer from 0 to 65535',
+    ],
+    ['blockTime', blockTime, isPause(blockTime * 1000), 'seconds, or 0'],
+    ['tick', tick, isPause(tick), 'milliseconds, or 0'],
+    [
+      'epochBlocks',
+      epochBlocks,
+      Number.isInteger(epochBlocks) && epochBlocks > 0,
+      'blocks, 1 or more',
+    ],
+    [
+      'preconfirmations',
+      preconfirmations,
+      modes.includes(preconfirmations),
+      `one of ${modes.join(', ')}`,
+    ],
+    ['forkUrl', forkUrl, forkUrl !== '', 'a URL'],
+  ]
+  for (const [field, given, fits, expected] of checks)
+    if (!fits) throw new InvalidFieldError(field, given, expected)
+}
