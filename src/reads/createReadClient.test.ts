@@ -336,3 +336,122 @@ test.each([
   await Promise.all([balance(client), balance(client)])
   expect(seen.map(({ isBatch }) => isBatch)).toEqual([true, false, false])
 })
+
+const lone = (id: unknown, code: number, message: string): Reply => ({
+  body: JSON.stringify([{ jsonrpc: '2.0', id, error: { code, message } }]),
+})
+
+test.each<[string, (one: Seen) => Reply]>([
+  [
+    'a list of one, as Geth gives it',
+    ({ calls }) => lone(calls[0]?.id, -32600, 'batch too large'),
+  ],
+  ['a list of one without id', () => lone(null, -32000, 'no')],
+  [
+    'HTTP 500',
+    () => ({
+      ...withoutId(31, 'Batch of more than 1 request is not allowed'),
+      status: 500,
+    }),
+  ],
+  ['HTTP 405', () => ({ status: 405, body: '{"error":"no batches here"}' })],
+])('a batch refused with %s is sent singly too', async (_, refusal) => {
+  const { url, seen } = await serve((one) =>
+    one.isBatch ? refusal(one) : ok(one),
+  )
+  const client = createReadClient({ url })
+  const twice = () => Promise.all([balance(client), balance(client)])
+  expect(await twice()).toEqual([7n, 7n])
+  expect(await twice()).toEqual([7n, 7n])
+  expect(seen.map(({ isBatch }) => isBatch)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('what did not fit into the answer to a batch is asked alone, batches go on', async () => {
+  const error = { code: -32003, message: 'response too large' }
+  const { url, seen } = await serve((one) =>
+    one.isBatch
+      ? {
+          body: JSON.stringify(
+            one.calls.map((call, i) =>
+              i ? { jsonrpc: '2.0', id: call.id, error } : result(call),
+            ),
+          ),
+        }
+      : ok(one),
+  )
+  const client = createReadClient({ url })
+  const reads = () => Promise.all([1, 2, 3].map(() => balance(client)))
+  expect(await reads()).toEqual([7n, 7n, 7n])
+  await reads()
+  expect(seen.map(({ calls }) => calls.length)).toEqual([3, 1, 1, 3, 1, 1])
+})
+
+test('the error of one call in a batch of lost answers is its own', async () => {
+  const { url, seen } = await serve(({ calls }) =>
+    lone(calls[0]?.id, -32000, 'missing trie node'),
+  )
+  const client = createReadClient({ url })
+  const answers = await Promise.allSettled([balance(client), balance(client)])
+  expect(answers.map((one) => Object(one).reason.details.words)).toEqual([
+    'missing trie node',
+    'no answer has the id of the call',
+  ])
+  expect(seen).toHaveLength(1)
+})
+
+test('a node too busy for a batch may say so under the first id', async () => {
+  const { url, seen } = await serve((one, count) =>
+    count === 1
+      ? {
+          body: JSON.stringify({
+            id: one.calls[0]?.id,
+            error: { code: -32005, message: 'rate limit exceeded' },
+          }),
+        }
+      : ok(one),
+  )
+  const client = createReadClient({ url })
+  await Promise.allSettled([balance(client), balance(client)])
+  await Promise.all([balance(client), balance(client)])
+  expect(seen.map(({ calls }) => calls.length)).toEqual([2, 2])
+})
+
+test.each([
+  ['{"error":"daily quota reached"}', 'daily quota reached'],
+  ['{"message":"daily quota reached","code":7}', 'daily quota reached'],
+  ['daily quota reached\n', 'daily quota reached'],
+  ['no route for /v1/secret-key', 'no route for /v1/…'],
+  ['<html>daily quota reached</html>', 'HTTP 400'],
+  ['', 'HTTP 400'],
+])('of HTTP 400 with %o the words are "%s"', async (body, words) => {
+  const { url } = await serve(() => ({ status: 400, body }))
+  await expect(balance(createReadClient({ url }))).rejects.toMatchObject({
+    details: { words, status: 400 },
+  })
+})
+
+test.each([
+  ['user:p%40ss%c3%a9', 'user:p@ssé'],
+  ['key', 'key:'],
+  ['100%:x', '100%:x'],
+])(
+  'credentials in a URL, as in %s, go along as a header',
+  async (given, pair) => {
+    const { url, seen } = await serve(ok)
+    const client = createReadClient({ url: url.replace('//', `//${given}@`) })
+    expect(await balance(client)).toBe(7n)
+    const basic = `Basic ${Buffer.from(pair).toString('base64')}`
+    expect(seen[0]?.headers.authorization).toBe(basic)
+  },
+)
+
+test('a timeout may be a fraction', async () => {
+  const { url } = await serve(ok)
+  expect(await balance(createReadClient({ url, timeout: 9999.5 }))).toBe(7n)
+})

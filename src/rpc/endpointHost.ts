@@ -12,8 +12,17 @@ export function namingHost(send: SendRpc, url: unknown): SendRpc {
   const host = hostOf(url)
   return async (method, params) => {
     const outcome = await send(method, params)
-    return outcome.failure ? { failure: { ...outcome.failure, host } } : outcome
+    if (!outcome.failure) return outcome
+    const words = hideKeys(outcome.failure.words, url)
+    return { failure: { ...outcome.failure, words, host } }
   }
+}
+
+/** Some peers echo the path they were asked by: a long part may be a key. */
+function hideKeys(words: string, url: unknown): string {
+  const [, path = ''] = /^\w+:\/\/[^/?#]+(.*)/.exec(String(url)) ?? []
+  const keys = path.split(/[/?&=#]/).filter((part) => part.length > 7)
+  return keys.reduce((text, key) => text.replaceAll(key, '…'), words)
 }
 
 /** Reads an answer; an error about it names the host it came from. */

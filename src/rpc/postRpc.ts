@@ -1,4 +1,4 @@
-import type { NodeFailure } from './errors.js'
+import { type NodeFailure, tidy } from './errors.js'
 import { readRpcError } from './rpcBatch.js'
 import { readRetryAfter } from './sendAgain.js'
 
@@ -23,7 +23,7 @@ export async function postRpc(
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
-      signal: AbortSignal.timeout(timeout),
+      signal: AbortSignal.timeout(Math.ceil(timeout)),
     })
     const { status } = response
     const text = await response.text()
@@ -32,10 +32,8 @@ export async function postRpc(
       return answer === undefined
         ? { failure: { words: 'the body is not JSON' } }
         : { answer }
-    const error = Object(answer).error
-    const told = error ? readRpcError(error) : { words: `HTTP ${status}` }
     return {
-      failure: { ...told, status },
+      failure: { ...readRefusal(answer, text, status), status },
       retryAfter: readRetryAfter(response.headers.get('retry-after')),
     }
   } catch (error) {
@@ -44,6 +42,19 @@ export async function postRpc(
       failure: { words: late ? `no answer in ${timeout} ms` : 'no connection' },
     }
   }
+}
+
+/** A JSON-RPC error, or the words of whatever stands before the node. */
+function readRefusal(
+  answer: unknown,
+  text: string,
+  status: number,
+): NodeFailure {
+  const { error, message } = Object(answer)
+  if (error) return readRpcError(error)
+  const plain = answer === undefined && !text.includes('<') ? text : ''
+  const words = typeof message === 'string' ? message : plain
+  return { words: tidy(words.trim()) || `HTTP ${status}` }
 }
 
 function parse(text: string): unknown {

@@ -6,6 +6,7 @@ import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import { RpcError } from './RpcError.js'
 import {
   encodeRpcCalls,
+  isOfBatch,
   type RpcCall,
   type RpcOutcome,
   settleRpcCalls,
@@ -30,7 +31,8 @@ export function readTransport(
   options: ReadTransportOptions,
 ): Transport<'http', { url: string; send: SendRpc }> {
   return () => {
-    const send = namingHost(createSender(options), options.url)
+    const sender = createSender({ ...options, ...readCredentials(options) })
+    const send = namingHost(sender, options.url)
     return createTransport(
       {
         key: 'http',
@@ -49,6 +51,31 @@ export function readTransport(
   }
 }
 
+/** `fetch` takes no URL with credentials: they go along as a header. */
+function readCredentials({
+  url,
+  headers,
+}: PostOptions): Pick<PostOptions, 'url' | 'headers'> {
+  const { username, password } = new URL(url)
+  if (!username && !password) return { url, headers }
+  const bare = new URL(url)
+  bare.username = ''
+  bare.password = ''
+  const pair = [username, password].map(decode).join(':')
+  const bytes = new TextEncoder().encode(pair)
+  const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`
+  return { url: bare.href, headers: { authorization, ...headers } }
+}
+
+/** A percent sign that begins no escape stands for itself. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 function createSender(options: ReadTransportOptions): SendRpc {
   let queue: RpcCall[] = []
   let id = 0
@@ -62,17 +89,16 @@ function createSender(options: ReadTransportOptions): SendRpc {
   }
   const sendCalls = async (calls: readonly RpcCall[]): Promise<void> => {
     const { answer, failure } = await postWithRetries(calls, options)
-    const refused = failure && isBatchRefusal(failure, calls.length)
-    if (!failure && settleRpcCalls(calls, answer)) return
-    if (failure && !refused) {
+    if (failure && !isBatchRefusal(failure, calls.length)) {
       const served = findServed(calls, failure)
       for (const call of calls)
         if (!served.includes(call)) call.settle({ failure })
       if (served.length > 0) await sendCalls(served)
       return
     }
-    batchSize = 1
-    await Promise.all(calls.map((call) => sendCalls([call])))
+    const left = failure ? calls : settleRpcCalls(calls, answer)
+    if (left.length === calls.length) batchSize = 1
+    await Promise.all(left.map((call) => sendCalls([call])))
   }
   return (method, params) =>
     new Promise((settle) => {
@@ -103,6 +129,8 @@ function findServed(
 }
 
 /** Nodes refuse batches as a whole, before they look at a call. */
-function isBatchRefusal({ code, status }: NodeFailure, size: number): boolean {
-  return size > 1 && (code === -32600 || status === 400 || status === 413)
+function isBatchRefusal(failure: NodeFailure, size: number): boolean {
+  const { code, status = 0 } = failure
+  if (size === 1) return false
+  return code === -32600 || [400, 413].includes(status) || isOfBatch(failure)
 }

@@ -1,4 +1,5 @@
 import { isPassing, type NodeFailure, tidy } from './errors.js'
+import { isSentOnce } from './sendAgain.js'
 
 /** A request waiting for its answer. */
 export type RpcCall = {
@@ -25,36 +26,64 @@ export function encodeRpcCalls(calls: readonly RpcCall[]): string {
 
 /**
  * Hands each call its answer, matched by id in whatever order they came.
- * `false` when the answer is no batch although one was asked, and not for a
- * reason that passes.
+ * Gives back the calls to send singly: all of them when the answer is no batch
+ * although one was asked, and not for a reason that passes.
  */
 export function settleRpcCalls(
   calls: readonly RpcCall[],
   answer: unknown,
-): boolean {
-  const failure = readCommonError(answer)
+): readonly RpcCall[] {
+  const isBatch = calls.length > 1
+  const failure = readCommonError(answer, isBatch)
   if (failure) {
-    if (calls.length > 1 && !isOverloaded(failure)) return false
+    if (isBatch && !isOverloaded(failure)) return calls
     for (const call of calls) call.settle({ failure })
-    return true
+    return []
   }
-  if (calls.length > 1 && !Array.isArray(answer)) return false
+  if (isBatch && !Array.isArray(answer)) return calls
   const answers = new Map<unknown, Record<string, unknown>>()
   for (const one of Array.isArray(answer) ? answer : [answer])
     if (typeof one === 'object' && one) answers.set(one.id, one)
-  for (const call of calls) call.settle(readOutcome(answers.get(call.id)))
-  return true
+  return calls.filter((call) => {
+    const outcome = readOutcome(answers.get(call.id))
+    if (isBatch && isCutOff(call, outcome)) return true
+    call.settle(outcome)
+    return false
+  })
 }
 
-/** What a node could not tell whose error it is has no id (section 5). */
-function readCommonError(answer: unknown): NodeFailure | undefined {
-  const { id, error } = Object(Array.isArray(answer) ? undefined : answer)
-  return error && id == null ? readRpcError(error) : undefined
+/**
+ * What a node could not tell whose error it is has no id (section 5). Some give
+ * it the first id of the batch instead, Geth in a list of one.
+ */
+function readCommonError(
+  answer: unknown,
+  isBatch: boolean,
+): NodeFailure | undefined {
+  const isLone = Array.isArray(answer) && answer.length === 1
+  const { id, error } = Object(isLone ? answer[0] : answer)
+  if (!error) return undefined
+  const failure = readRpcError(error)
+  const isCommon =
+    id == null ||
+    (isBatch && (!isLone || failure.code === -32600 || isOfBatch(failure)))
+  return isCommon ? failure : undefined
+}
+
+/** Whether a refusal is about the batch and not about a call in it. */
+export function isOfBatch({ words }: NodeFailure): boolean {
+  return /batch/i.test(words)
+}
+
+/** Geth leaves out what no longer fits into the answer to a batch. */
+function isCutOff({ method }: RpcCall, { failure }: RpcOutcome): boolean {
+  const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
+  return isFull && !isSentOnce(method)
 }
 
 /** Says nothing about batches: the node has no time for this one. */
 function isOverloaded(failure: NodeFailure): boolean {
-  if (failure.code === -32603 || /batch/i.test(failure.words)) return false
+  if (failure.code === -32603 || isOfBatch(failure)) return false
   return isPassing(failure)
 }
 
@@ -69,7 +98,7 @@ function readOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
 
 /** A JSON-RPC error object; its data may hold revert bytes. */
 export function readRpcError(error: unknown): NodeFailure {
-  const { code, message, data } = Object(error)
+  const { code, message = error, data } = Object(error)
   return {
     words:
       typeof message === 'string' ? tidy(message) : 'an error without words',

@@ -17,7 +17,7 @@ export async function sendAgain<attempt extends Attempt>(
   retries: number,
   send: () => Promise<attempt>,
 ): Promise<attempt> {
-  const once = methods.some((method) => /_send|^wallet_/.test(method))
+  const once = methods.some(isSentOnce)
   for (let count = 0; ; count++) {
     const attempt = await send()
     const { failure, retryAfter } = attempt
@@ -25,6 +25,11 @@ export async function sendAgain<attempt extends Attempt>(
       return attempt
     await wait(retryAfter ?? 150 * 2 ** count)
   }
+}
+
+/** What sends a transaction may have arrived although its answer is lost. */
+export function isSentOnce(method: string): boolean {
+  return /_send|^wallet_/.test(method)
 }
 
 function maySucceedLater({ code, status }: NodeFailure): boolean {
