@@ -23,7 +23,7 @@ export type LogFailure = {
 const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
   [
     'headBehind',
-    /beyond (the )?current head|out ?of ?range.*height|unknown block|header not found/i,
+    /beyond (the )?current head|out ?of ?range.*height|unknown block|header not found|block \S+ not found|block not found/i,
   ],
   [
     'tooManyResults',

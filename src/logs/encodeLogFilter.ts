@@ -13,7 +13,10 @@ const blockTags: readonly string[] = [
 ]
 
 /** The criteria of a filter as the wire wants them, without its range. */
-export type WireFilter = { address?: unknown; topics?: unknown }
+export type WireFilter = {
+  address?: string | readonly string[]
+  topics?: readonly (string | readonly string[] | null)[]
+}
 
 /**
  * Checks the criteria of a filter.
@@ -31,7 +34,7 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
   }
 }
 
-function encodeAddresses(address: unknown): unknown {
+function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return readCheckedAddress(address, 'address')
   // To a node an empty list is no condition: it would match everything.
   if (address.length === 0)
@@ -46,7 +49,7 @@ export function readCheckedAddress(value: unknown, field: string): Address {
   return value.toLowerCase() as Address
 }
 
-function encodeTopics(topics: unknown): unknown {
+function encodeTopics(topics: unknown): (string | string[] | null)[] {
   if (!Array.isArray(topics) || topics.length > 4)
     throw new InvalidFieldError('topics', topics, 'a list of at most 4')
   return topics.map((topic, i) => {

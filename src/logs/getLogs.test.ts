@@ -1,10 +1,17 @@
-import { createClient, custom, RpcRequestError, TimeoutError } from 'viem'
+import {
+  createClient,
+  custom,
+  type Hash,
+  RpcRequestError,
+  TimeoutError,
+} from 'viem'
 import { expect, test } from 'vitest'
 import { getLogs } from './getLogs.js'
 import { streamLogs } from './streamLogs.js'
 
 const address = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 const topic = `0x${'ab'.repeat(32)}` as const
+const other = `0x${'cd'.repeat(20)}` as const
 
 type Filter = { fromBlock?: string; toBlock?: string; blockHash?: string }
 type Answer = (filter: Filter) => unknown
@@ -340,11 +347,96 @@ test.each([
   ['a log without topics', [{ ...rpcLog(1), topics: undefined }]],
   ['a bad quantity', [rpcLog(1, { logIndex: 'one' })]],
   ['a short hash', [rpcLog(1, { transactionHash: '0x12' })]],
+  ['a short block hash', [rpcLog(1, { blockHash: '0x12' })]],
+  ['a block hash that is a number', [rpcLog(1, { blockHash: 12 })]],
+  ['data that is no hex', [rpcLog(1, { data: 'none' })]],
+  ['a log of another contract', [rpcLog(1, { address: other })]],
+  ['a log of another event', [rpcLog(1, { topics: [`0x${'cd'.repeat(32)}`] })]],
+  ['a log of no event', [rpcLog(1, { topics: [] })]],
 ])('an answer with %s is an error', async (_, answer) => {
   const { client } = fakeNode(() => answer)
   await expect(
-    getLogs(client, { address, fromBlock: 1n, toBlock: 1n }),
+    getLogs(client, {
+      address,
+      topics: [topic],
+      fromBlock: 1n,
+      toBlock: 1n,
+    }),
   ).rejects.toMatchObject({ name: 'NodeAnswerError' })
+})
+
+test.each([
+  { address },
+  { address: [other, address] },
+  { topics: [] },
+  { topics: [topic] },
+  { topics: [topic, null, null] },
+  { topics: [[`0x${'cd'.repeat(32)}`, topic]] },
+  { topics: [null] },
+] as const)('a log of upper-case hex is one of %o', async (filter) => {
+  const { client } = fakeNode(() => [
+    rpcLog(1, {
+      address: `0x${address.slice(2).toUpperCase()}`,
+      topics: [`0x${topic.slice(2).toUpperCase()}`],
+    }),
+  ])
+  const range = { fromBlock: 1n, toBlock: 1n }
+  expect(await getLogs(client, { ...filter, ...range })).toHaveLength(1)
+})
+
+test('logs of another block than the one named by its hash are an error', async () => {
+  const { client } = fakeNode(() => [rpcLog(1)])
+  const { blockHash } = rpcLog(1)
+  expect(await getLogs(client, { blockHash: blockHash as Hash })).toHaveLength(
+    1,
+  )
+  await expect(getLogs(client, { blockHash: topic })).rejects.toMatchObject({
+    name: 'NodeAnswerError',
+  })
+})
+
+test('a stream resumed at its end gives nothing more', async () => {
+  const { client, asked } = fakeNode()
+  let cursor = 0n
+  const range = { address, toBlock: 20n } as const
+  for await (const chunk of streamLogs(client, { ...range, fromBlock: 1n }))
+    cursor = chunk.cursor
+  asked.length = 0
+  for await (const _ of streamLogs(client, { ...range, fromBlock: cursor }))
+    expect.unreachable()
+  expect([cursor, asked]).toEqual([21n, []])
+})
+
+test('a wide range may be cut into very many narrow pieces', async () => {
+  const { client } = fakeNode((filter) =>
+    sizeOf(filter) > 5
+      ? refuse(-32614, 'eth_getLogs is limited to a 5 range')
+      : [],
+  )
+  const stop = new AbortController()
+  const reading = getLogs(client, {
+    address,
+    fromBlock: 0n,
+    toBlock: 999_999n,
+    maxBlockRange: 1_000_000n,
+    signal: stop.signal,
+    onProgress: ({ done }) => stop.abort(`${done} blocks are enough`),
+  })
+  await expect(reading).rejects.toBe('5 blocks are enough')
+})
+
+test('a refusal of one block says nothing about the width of others', async () => {
+  const { client, asked } = fakeNode((filter) =>
+    Number(filter.fromBlock) < 5
+      ? refuse(-32000, 'block range is pruned')
+      : logsOf(filter),
+  )
+  const read = (fromBlock: bigint) =>
+    getLogs(client, { address, fromBlock, toBlock: 90n, concurrency: 1 })
+  await expect(read(1n)).rejects.toMatchObject({ name: 'LogRangeError' })
+  asked.length = 0
+  expect(await read(11n)).toHaveLength(80)
+  expect(asked).toHaveLength(1)
 })
 
 test('an answer with logs of other blocks is asked for again', async () => {

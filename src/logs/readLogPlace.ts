@@ -1,7 +1,9 @@
 import type { Client } from 'viem'
 import { readFrom } from '../rpc/endpointHost.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 import { readList, requestNode } from '../rpc/requestNode.js'
 import type { WireFilter } from './encodeLogFilter.js'
+import { logMatcher } from './logMatcher.js'
 import type { ReadLog } from './logTypes.js'
 import { readRpcLog } from './readRpcLog.js'
 
@@ -19,10 +21,27 @@ export async function readLogPlace(
   place: LogPlace,
 ): Promise<readonly ReadLog[]> {
   const result = await requestNode(client, method, [{ ...wire, ...place }])
-  return readFrom(client, () => readLogs(result))
+  return readFrom(client, () => {
+    const logs = readLogs(wire, result)
+    if ('blockHash' in place)
+      for (const { blockHash } of logs)
+        if (blockHash?.toLowerCase() !== place.blockHash)
+          throw refuse('holds a log of another block')
+    return logs
+  })
 }
 
-/** The logs of an answer. */
-export function readLogs(result: unknown): readonly ReadLog[] {
-  return readList(result, method).map((log) => readRpcLog(log, method))
+/** The logs of an answer, all of which the filter must have asked for. */
+export function readLogs(
+  wire: WireFilter,
+  result: unknown,
+): readonly ReadLog[] {
+  const logs = readList(result, method).map((log) => readRpcLog(log, method))
+  if (!logs.every(logMatcher(wire)))
+    throw refuse('holds a log nobody asked for')
+  return logs
+}
+
+function refuse(problem: string): NodeAnswerError {
+  return new NodeAnswerError({ method, problem })
 }

@@ -77,10 +77,11 @@ export async function readLogRange<logs>(
   if (kind === 'rateLimit' || kind === 'headBehind') return { again: error }
   if (error.retryable && (kind === 'fault' || (kind === 'timeout' && !half)))
     return { again: error, narrower: half }
-  if (!half)
-    throw new LogRangeError({ block: first, kind, words: failure.words })
-
   const narrower = blocks && blocks > 0n && blocks < size ? blocks : half
-  if (kind === 'rangeTooWide') learnedLimits.set(client.transport, narrower)
+  // No width is taken of a single block, which says nothing about others.
+  if (kind === 'rangeTooWide')
+    learnedLimits.set(client.transport, narrower ?? 2n ** 64n)
+  if (!narrower)
+    throw new LogRangeError({ block: first, kind, words: failure.words })
   return { narrower }
 }

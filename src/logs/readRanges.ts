@@ -57,7 +57,9 @@ export async function readRanges(
         signal,
       })
       if ('narrower' in answer) {
-        refused.push(...splitRange(piece, answer.narrower).reverse())
+        // One by one: a wide range of narrow pieces is more than a call takes.
+        for (const part of splitRange(piece, answer.narrower).reverse())
+          refused.push(part)
         continue
       }
       found.push([...answer.logs])
@@ -91,7 +93,7 @@ export async function readPersistently(
       toBlock,
       classify: classifyLogFailure,
       read: (result) =>
-        readLogsOf(result, toBlock ? { first: piece.first } : piece),
+        readLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
     })
     signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
@@ -109,10 +111,11 @@ export async function readPersistently(
  * question; a pre-confirmed one from below is a snapshot that is stuck.
  */
 function readLogsOf(
+  wire: WireFilter,
   result: unknown,
   { first, last }: { first: bigint; last?: bigint },
 ): readonly ReadLog[] {
-  const logs = readLogs(result).filter(
+  const logs = readLogs(wire, result).filter(
     ({ preconfirmed, blockNumber }) => !preconfirmed || blockNumber >= first,
   )
   const isStray = ({ blockNumber }: ReadLog) =>

@@ -16,6 +16,8 @@ export function readRpcLog(answer: unknown, method: string): ReadLog {
     !isHex(address, 42) ||
     !isHex(transactionHash, 66) ||
     typeof data !== 'string' ||
+    !data.startsWith('0x') ||
+    !(blockHash == null || isHex(blockHash, 66)) ||
     !isTopics(topics)
   )
     throw new NodeAnswerError({ method, problem: 'holds a malformed log' })

@@ -13,7 +13,10 @@ export type LogChunk = {
   logs: readonly ReadLog[]
   fromBlock: bigint
   toBlock: bigint
-  /** Where to go on: pass it as `fromBlock` to resume after this chunk. */
+  /**
+   * Where to go on: pass it as `fromBlock` to resume after this chunk; after the
+   * last one there is nothing.
+   */
   cursor: bigint
 }
 
@@ -60,14 +63,11 @@ export async function* streamLogs(
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
   signal?.throwIfAborted()
-  const { first, last } = await endOnAbort(
-    pinRange(
-      client,
-      readBlockSelector(fromBlock, 'fromBlock'),
-      readBlockSelector(toBlock, 'toBlock'),
-    ),
-    signal,
-  )
+  const from = readBlockSelector(fromBlock, 'fromBlock')
+  const to = readBlockSelector(toBlock, 'toBlock')
+  // Resumed where its last chunk ended.
+  if (typeof to === 'bigint' && from === to + 1n) return
+  const { first, last } = await endOnAbort(pinRange(client, from, to), signal)
   let size = nextSize(firstBlocks, 0, rangeLimit(client, maxBlockRange))
   for (let next = first; next <= last; ) {
     const end = next + size - 1n
