@@ -82,6 +82,7 @@ async function follow(
   const subscribe = (
     params: unknown[],
     onData: (data: unknown) => void,
+    onFault: () => void = () => {},
   ): Promise<unknown> =>
     inTime(
       transport.value?.subscribe({
@@ -89,7 +90,7 @@ async function follow(
         onData: ({ result }: { result: unknown }) => {
           if (!over.signal.aborted) onData(result)
         },
-        onError: () => {},
+        onError: onFault,
       } as never),
       over.signal,
     )
@@ -99,7 +100,8 @@ async function follow(
     rpc.socket.addEventListener('close', end)
     rpc.socket.addEventListener('error', end)
     if (rpc.socket.readyState > 1) end()
-    await subscribe(['newHeads'], onHead)
+    // After a message it cannot read, viem drops all subscriptions.
+    await subscribe(['newHeads'], onHead, end)
     await subscribe(['pendingLogs', wire], (data) => {
       try {
         const log = readRpcLog(data, 'eth_subscribe')

@@ -21,7 +21,7 @@ export type LogEvent =
   | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
 
 /** Grades of a sealed log, weakest first. */
-const grades = ['included', 'safe', 'finalized'] as const
+export const grades = ['included', 'safe', 'finalized'] as const
 /** How sure a sealed block is. */
 export type SealedGrade = (typeof grades)[number]
 

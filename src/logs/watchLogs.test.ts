@@ -207,11 +207,88 @@ test('nothing is told after the watch has ended in the middle of a look', async 
   expect([events, errors]).toEqual([[], []])
 })
 
+test('an async handler that fails is told of, and the rest comes', async () => {
+  const { errors } = watchFake({
+    onEvent: async () => {
+      throw new Error('not my day either')
+    },
+  })
+  await until(() => expect(errors).toHaveLength(3))
+  expect(String(errors[0])).toBe('Error: not my day either')
+})
+
+test.each<[string, object]>([
+  ['was removed', { removed: true }],
+  ['is not sealed', { blockHash: `0x${'0'.repeat(64)}` }],
+])('a log among the sealed ones that %s is not included', async (_, more) => {
+  const { node, events } = watchFake()
+  node.intercept = ({ method }) =>
+    method === 'eth_getLogs'
+      ? [{ ...rpcLog(1), ...more }, rpcLog(2)]
+      : undefined
+  await until(() => expect(events).toEqual(['included 2']))
+  await looks()
+  expect(events).toEqual(['included 2'])
+})
+
+test('logs of another contract are an error, and come to nobody', async () => {
+  const { node, events, errors } = watchFake()
+  node.intercept = ({ method }) =>
+    method === 'eth_getLogs'
+      ? [{ ...rpcLog(1), address: `0x${'1'.repeat(40)}` }]
+      : undefined
+  await until(() => expect(errors.length).toBeGreaterThan(0))
+  node.intercept = () => undefined
+  await until(() => expect(events).toEqual(included))
+  expect(errors[0]).toMatchObject({
+    name: 'NodeAnswerError',
+    details: { problem: 'holds a log nobody asked for' },
+  })
+})
+
+test('what nobody saw within the overlap is told when it is safe', async () => {
+  const { node, events } = watchFake({ finality: 'safe', overlap: 2n })
+  node.head = 20
+  node.intercept = ({ method, params: [first] }) =>
+    method === 'eth_getLogs' && Object(first).fromBlock === '0x1'
+      ? [rpcLog(20)]
+      : undefined
+  await until(() => expect(events.length).toBeGreaterThan(2))
+  expect(events).not.toContain('included 3')
+  node.intercept = () => undefined
+  node.safe = 3
+  const late = [1, 2, 3].map((block) => `included ${block}`)
+  const safe = [1, 2, 3].map((block) => `safe ${block}`)
+  await until(() => expect(events.slice(-6)).toEqual([...late, ...safe]))
+  await looks()
+  expect(events.filter((event) => event === 'safe 3')).toHaveLength(1)
+})
+
+test('blocks that are safe are read for that once, with logs or without', async () => {
+  const { node, asked, events } = watchFake({ finality: 'safe', overlap: 0n })
+  node.intercept = ({ method, params: [first] }) => {
+    if (method !== 'eth_getLogs') return undefined
+    asked.push(first as never)
+    return []
+  }
+  node.safe = 2
+  const ofSafe = () => asked.filter(({ toBlock }) => toBlock === '0x2')
+  await until(() => expect(ofSafe()).toHaveLength(1))
+  await looks()
+  expect(ofSafe()).toEqual([{ address, fromBlock: '0x1', toBlock: '0x2' }])
+  expect(events).toEqual([])
+})
+
 test.each([
   ['fromBlock', { fromBlock: 1 }],
   ['fromBlock', { fromBlock: -1n }],
   ['overlap', { overlap: -1n }],
   ['address', { address: [] }],
+  ['finality', { finality: 'sure' }],
+  ['pollingInterval', { pollingInterval: Number.NaN }],
+  ['pollingInterval', { pollingInterval: Number.POSITIVE_INFINITY }],
+  ['pollingInterval', { pollingInterval: -1 }],
+  ['webSocket', { webSocket: 'nowhere' }],
 ])('a wrong %s is refused at once: %o', (field, parameters) => {
   expect(() => watchFake(parameters as never)).toThrow(
     expect.objectContaining({

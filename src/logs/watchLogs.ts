@@ -5,10 +5,12 @@ import { getBlockHead } from '../rpc/requestNode.js'
 import { wait } from '../rpc/wait.js'
 import { encodeLogFilter } from './encodeLogFilter.js'
 import { getLogs, readPending } from './getLogs.js'
+import { logMatcher } from './logMatcher.js'
 import type { LogFilter, ReadLog } from './logTypes.js'
 import { openLogSocket } from './openLogSocket.js'
 import {
   createLogTracker,
+  grades,
   type LogEvent,
   type SealedGrade,
 } from './trackLogs.js'
@@ -47,12 +49,12 @@ export type WatchLogsParameters = Omit<
  * pre-confirmed. So nothing comes twice, and what a connection or a replica
  * misses is found by the next look.
  *
- * A reorganization deeper than `overlap` is seen when the logs become safe. A
- * replica that is further behind than `overlap` and hides it, by leaving logs
- * out instead of refusing, can hide some for good; raise `overlap` for such a
- * provider.
+ * A reorganization deeper than `overlap`, and what a replica further behind than
+ * that leaves out instead of refusing, is noticed when the blocks become safe,
+ * for then all of them are read once more. With `finality: 'included'` it is
+ * not: raise `overlap` for such a provider.
  *
- * @throws {@link InvalidFieldError} when the filter is malformed.
+ * @throws {@link InvalidFieldError} when the filter or an option is malformed.
  *
  * @example
  * ```ts
@@ -75,11 +77,7 @@ export function watchLogs(
   const { overlap = 32n, preconfirmed = false } = parameters
   const { pollingInterval = client.pollingInterval } = parameters
   const wire = encodeLogFilter({ address, topics, fromBlock: 'latest' })
-  for (const field of ['fromBlock', 'overlap'] as const) {
-    const blocks: unknown = parameters[field]
-    if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
-      throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
-  }
+  requireOptions({ ...parameters, finality, pollingInterval })
   const stop = new AbortController()
   /** A handler that throws must not end the watch. */
   const report = (error: unknown): void => {
@@ -93,12 +91,15 @@ export function watchLogs(
   const emit = (event: LogEvent): void => {
     if (stop.signal.aborted) return
     try {
-      onEvent(event)
+      const told: unknown = onEvent(event)
+      // An async handler too must not end more than itself.
+      if (told instanceof Promise) told.catch(report)
     } catch (error) {
       report(error)
     }
   }
   const tracker = createLogTracker(emit, finality)
+  const isWanted = logMatcher(wire)
 
   let start = parameters.fromBlock
   let scanned: bigint | undefined
@@ -107,15 +108,15 @@ export function watchLogs(
   let due = false
   let nudge = new AbortController()
   const unsupported = new Set<string>()
+  /** First block that was not read since it reached a grade. */
+  const graded = new Map<string, bigint>()
 
-  const read = (first: bigint, last: bigint): Promise<ReadLog[]> =>
-    getLogs(client, {
-      address,
-      topics,
-      fromBlock: first,
-      toBlock: last,
-      signal: stop.signal,
-    })
+  /** What is sealed in these blocks; a node may add more than was asked. */
+  const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
+    const range = { fromBlock: first, toBlock: last, signal: stop.signal }
+    const logs = await getLogs(client, { address, topics, ...range })
+    return logs.filter((log) => !log.preconfirmed && !log.removed)
+  }
 
   const look = async (): Promise<void> => {
     const closes = regained
@@ -170,17 +171,18 @@ export function watchLogs(
       unsupported.add(grade)
       report(new FinalityUnsupportedError({ finality: grade }))
     }
-    const oldest = tracker.oldestBelow(grade)
-    if (!head || oldest === undefined) return
-    for (let first = oldest; first <= head.number; first += stride) {
+    if (!head || start === undefined) return
+    const next = graded.get(grade) ?? start
+    const oldest = tracker.oldestBelow(grade) ?? next
+    let first = oldest < next ? oldest : next
+    for (; first <= head.number; first += stride) {
       const end = first + stride - 1n
       const last = end < head.number ? end : head.number
       const logs = await read(first, last)
       await removeMissing(logs, { first, last })
-      for (const log of logs)
-        if (start !== undefined && log.blockNumber >= start)
-          tracker.include(log)
+      for (const log of logs) if (log.blockNumber >= start) tracker.include(log)
       tracker.raise(grade, logs)
+      if (last >= next) graded.set(grade, last + 1n)
     }
   }
 
@@ -190,7 +192,9 @@ export function watchLogs(
   }
   const close = parameters.webSocket
     ? openLogSocket(parameters.webSocket, wire, {
-        onPending: (log) => tracker.preconfirm(log),
+        onPending: (log) => {
+          if (isWanted(log)) tracker.preconfirm(log)
+        },
         onHead: wake,
         onOpen: () => {
           regained = true
@@ -218,4 +222,24 @@ export function watchLogs(
     nudge.abort()
     close()
   }
+}
+
+function requireOptions(options: WatchLogsParameters): void {
+  const { finality, pollingInterval = 0, webSocket } = options
+  for (const field of ['fromBlock', 'overlap'] as const) {
+    const blocks: unknown = options[field]
+    if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
+      throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
+  }
+  if (!finality || !grades.includes(finality))
+    throw new InvalidFieldError('finality', finality, grades.join(', '))
+  // Longer timers fire at once, and what is no number as well.
+  if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
+    throw new InvalidFieldError('pollingInterval', pollingInterval, '0 or more')
+  if (webSocket !== undefined && !isSocketUrl(webSocket))
+    throw new InvalidFieldError('webSocket', '(not shown)', 'a URL')
+}
+
+function isSocketUrl(url: unknown): boolean {
+  return URL.canParse(String(url)) && /^(ws|http)s?:/i.test(String(url))
 }

@@ -40,6 +40,10 @@ export async function openPushServer() {
     pushHead: () => push('newHeads', {}),
     pushPending: (log: FakeLog) =>
       push('pendingLogs', { ...log, blockHash: zeroHash }),
+    /** Sends half a message. */
+    garble: () => {
+      for (const socket of subscriptions.keys()) socket.send('{"jsonrpc":')
+    },
     /** Ends every connection without a word, and says how many there were. */
     cut: () => {
       const { size } = subscriptions
