@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { StoreError } from '../store/errors.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import type { SqlTables } from '../tables/sqlTables.js'
+import { checkPostgres } from './checkPostgres.js'
 import { postgresDialect } from './postgresDialect.js'
 import { channel, listenPostgres } from './postgresListener.js'
 import {
@@ -32,19 +33,19 @@ const idleMilliseconds = 60_000
 
 /** PostgreSQL through a pool, with no state beyond a transaction. */
 export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
+  checkPostgres(parameters)
   const { schema = 'countersign', listen } = parameters
   const name = quoteName(schema)
   const { lend, close } = lendPool(parameters)
   const listening = new Set<{ stop(): Promise<void> }>()
+  const settings = `set local search_path to ${name};
+    set local bytea_output to hex;
+    set local idle_in_transaction_session_timeout to ${idleMilliseconds}`
   const begins = {
-    read: `begin isolation level repeatable read read only;
-      set local search_path to ${name};
-      set local idle_in_transaction_session_timeout to ${idleMilliseconds}`,
-    write: `begin isolation level read committed read write;
-      set local search_path to ${name};
+    read: `begin isolation level repeatable read read only; ${settings}`,
+    write: `begin isolation level read committed read write; ${settings};
       set local synchronous_commit to on;
-      set local lock_timeout to ${lockMilliseconds};
-      set local idle_in_transaction_session_timeout to ${idleMilliseconds}`,
+      set local lock_timeout to ${lockMilliseconds}`,
   }
   const tell = `notify "${channel}", ${quoteText(schema)}; commit`
   return {

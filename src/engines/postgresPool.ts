@@ -62,14 +62,14 @@ export const ignoreError = (): void => undefined
  * someone in and shut down in one packet.
  */
 export const hearErrors = (client: object): void => {
-  if ('on' in client && typeof client.on === 'function')
-    client.on('error', ignoreError)
+  const { on } = Object(client)
+  if (typeof on === 'function') on.call(client, 'error', ignoreError)
 }
 
 /** The pool as the query builder uses it, with faults told apart. */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
-    const client = await pool.connect().catch(throwFault)
+    const client = await takeClient(pool)
     client.on('error', ignoreError)
     let isLost = false
     const query = async (text: string, values: readonly unknown[]) => {
@@ -91,6 +91,17 @@ export function watchPool(pool: PostgresPool): QueryPool {
   return { connect, end: async () => undefined } as unknown as QueryPool
 }
 
+async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
+  try {
+    const client = await pool.connect()
+    if (typeof client?.release === 'function') return client
+  } catch (error) {
+    // The driver's own words about an address repeat the password in it.
+    if (!(error instanceof TypeError)) throw explainFault(error)
+  }
+  throw new StoreError('cannot connect with the address or pool it was given')
+}
+
 /** Whatever parsers the pool has been given: amounts must not be rounded. */
 const parsers = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
@@ -101,10 +112,6 @@ const parsers = new Map<number, (text: string) => unknown>([
 
 const types: PostgresRequest['types'] = {
   getTypeParser: (type) => parsers.get(type) ?? ((text) => text),
-}
-
-const throwFault = (error: unknown): never => {
-  throw explainFault(error)
 }
 
 function explainFault(error: unknown): SqlFault {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sql } from 'kysely'
@@ -26,7 +27,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
   const { file: path } = Object(parameters)
   if (typeof path !== 'string')
     throw new StoreError(`needs the path of a file, not a ${typeof path}`)
-  if (/^(|:memory:|file:.*)$/s.test(path))
+  if (/^(|:memory:|file:.*)$/s.test(path) || path.includes('\0'))
     throw new StoreError(`needs the path of a file, not '${path}'`)
   // It stays where it is when the process goes elsewhere.
   const file = resolve(path)
@@ -59,7 +60,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       throw error
     }
     checkFile ??= watchFile(file)
-    checkLog ??= watchFile(`${file}-wal`)
+    // It lies beside the file itself, not beside a link to it.
+    checkLog ??= watchFile(`${realpathSync(file)}-wal`)
     return { session, isInside, check, close }
   }
   const read: SqlEngine['connect'] = async (_, use) => {
@@ -116,6 +118,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
 async function prepareConnection(session: SqlSession): Promise<void> {
   await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
   await sql`pragma synchronous = full`.execute(session)
+  // What is erased is gone from the file, too, once the log is moved in.
+  await sql`pragma secure_delete = on`.execute(session)
 }
 
 /** Whoever copies the file finds all in it, as far as nobody else is using it. */

@@ -73,10 +73,20 @@ export function encodeCell(kind: ColumnKind, value: unknown): unknown {
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'amount') return String(value)
   if (kind === 'number' || kind === 'bigint') return encodeInteger(value)
-  if (kind !== 'bytes') return value
   const text = String(value)
+  if (kind === 'text' && isBroken(text))
+    throw new StoreError('cannot keep text that is not well-formed')
+  if (kind !== 'bytes') return value
   if (evenHex.test(text)) return text.slice(2)
   throw new StoreError('was given bytes that are not hexadecimal')
+}
+
+/**
+ * Half a character ends the process when the package `libsql` reads it; at a
+ * null character one engine cuts the text, and the other refuses it.
+ */
+function isBroken(text: string): boolean {
+  return text.includes('\0') || /\p{Surrogate}/u.test(text)
 }
 
 function encodeInteger(value: unknown): string {

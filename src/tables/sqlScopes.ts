@@ -40,9 +40,22 @@ export async function mergeRows(
 ): Promise<object[]> {
   if (parts.length === 0) return []
   const each = parts.map((part) => sql`select * from ${part} as part`)
-  const merged = sql<object>`select * from
-    (${sql.join(each, sql` union all `)}) as merged
+  const merged = sql<object>`select * from (${unite(each)}) as merged
     order by ${sql.raw(order)} limit ${BigInt(limit)}`
   const { rows } = await merged.execute(session)
   return rows
+}
+
+/** SQLite takes no more than 500 queries in one union, but unions of unions. */
+const mostUnited = 250
+
+function unite(queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  const all = sql` union all `
+  if (queries.length <= mostUnited) return sql.join(queries, all)
+  const groups: RawBuilder<unknown>[] = []
+  for (let at = 0; at < queries.length; at += mostUnited) {
+    const group = sql.join(queries.slice(at, at + mostUnited), all)
+    groups.push(sql`select * from (${group}) as some_parts`)
+  }
+  return unite(groups)
 }

@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -170,6 +171,17 @@ test.each(thefts)(
     await store.close()
   },
 )
+
+test('nothing is confirmed any more once a file behind a link was left without its log', async () => {
+  const link = join(folder, 'link.db')
+  symlinkSync(file, link)
+  const store = sqliteStore({ file: link })
+  await store.write((it) => it.setValue('a', {}))
+  rmSync(`${file}-wal`)
+  const write = store.write((it) => it.setValue('a', { lost: true }))
+  await expect(write).rejects.toMatchObject(gone)
+  await store.close()
+})
 
 test('what is being written while the file is removed is not confirmed', async () => {
   const store = sqliteStore({ file })

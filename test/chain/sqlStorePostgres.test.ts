@@ -1,3 +1,4 @@
+import { CountersignError } from 'countersign'
 import {
   LeaseLostError,
   type PaymentStore,
@@ -238,6 +239,76 @@ test('a pool that reads numbers its own way changes no amount', async () => {
   } finally {
     pg.types.setTypeParser(1700, (text) => text)
     pg.types.setTypeParser(20, (text) => text)
+  }
+})
+
+test('bytes come back as they were however the server writes them', async () => {
+  await database.ask(`alter role shop set bytea_output = 'escape'`)
+  try {
+    const store = openStore({ connectionString, schema: 'escaped' })
+    const order = sampleOrder(drawScope())
+    await store.write((it) => it.orders.insert([order]))
+    const [row] = await store.read((it) => it.orders.find({ ids: [order.id] }))
+    expect(row).toMatchObject({ token: order.token, lane: order.lane })
+  } finally {
+    await database.ask('alter role shop reset bytea_output')
+  }
+})
+
+test('a schema of any name the server takes whole has tables of its own', async () => {
+  const schemas = ['Shop', 'a"b', "it's", 'a,b', 'a.b', 'é'.repeat(31)]
+  for (const schema of schemas) {
+    const store = openStore({ connectionString, schema })
+    await store.write((it) => it.setValue('whose', { schema }))
+  }
+  for (const schema of schemas) {
+    const store = openStore({ connectionString, schema })
+    const value = await store.read((it) => it.getValue('whose'))
+    expect(value).toEqual({ schema })
+  }
+  // Cut to what the server takes, these two would be one.
+  for (const schema of [`${'y'.repeat(63)}1`, 'é'.repeat(32), '', '$user'])
+    expect(() => openStore({ connectionString, schema })).toThrow(
+      /^schema must be a name of 1 to 63 bytes/,
+    )
+})
+
+test.each<[string, unknown]>([
+  ['nothing', null],
+  ['no address', {}],
+  ['an address that is not there', { connectionString: undefined }],
+  ['an empty address', { connectionString: '' }],
+  ['a number', { connectionString: 5 }],
+  ['something else as a pool', { pool: {} }],
+  ['a number to listen', { connectionString: 'postgres://a', listen: 5 }],
+  ['a schema without a name', { connectionString: 'postgres://a', schema: 5 }],
+])('%s is refused before anything is asked', (_, given) => {
+  // The driver goes to a server of this machine when it is told of none.
+  expect(() => openStore(given as PostgresStoreParameters)).toThrow(
+    CountersignError,
+  )
+})
+
+test('an address that cannot be read, and a client in place of a pool, are told without a password', async () => {
+  const client = new pg.Client({ connectionString })
+  closers.push(() => client.end())
+  const stores = [
+    openStore({
+      connectionString: 'postgres://shop:hunter@2@127.0.0.1:x/shop',
+    }),
+    openStore({ pool: client as never }),
+  ]
+  for (const store of stores) {
+    const error: unknown = await store.open().catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(StoreError)
+    expect(String(Object(error).stack) + JSON.stringify(error)).not.toContain(
+      'hunter',
+    )
+    expect(error).toMatchObject({
+      message:
+        'The store cannot connect with the address or pool it was given.',
+      retryable: false,
+    })
   }
 })
 

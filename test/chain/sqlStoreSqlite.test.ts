@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreError } from 'countersign/orders'
@@ -9,7 +9,14 @@ import { sql } from 'kysely'
 import Database from 'libsql'
 import { afterAll, expect, test } from 'vitest'
 import { sqliteEngine } from '../../src/engines/sqliteEngine.js'
-import { drawId, sampleOrder } from '../../src/testing/storeCasesSamples.js'
+import {
+  drawId,
+  drawScope,
+  sampleAttempt,
+  sampleEvent,
+  sampleOrder,
+  sampleProof,
+} from '../../src/testing/storeCasesSamples.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-sqlite-'))
 const newFile = () => join(folder, `${drawId()}.db`)
@@ -132,7 +139,7 @@ test('a closed store is whole in its one file, also while another reads it', asy
 })
 
 test('only a file on disk is taken, and one that can be made', async () => {
-  for (const file of ['', ':memory:', 'file:orders.db?mode=memory'])
+  for (const file of ['', ':memory:', 'file:orders.db?mode=memory', 'a\0b'])
     expect(() => sqliteStore({ file })).toThrow(StoreError)
   for (const given of [undefined, {}, { file: 7 }])
     expect(() => sqliteStore(given as never)).toThrow(StoreError)
@@ -190,6 +197,88 @@ test('a value of a kind the engine cannot bear ends the call, not the process', 
     store.read((it) => it.orders.find({ listed: [scope], before, limit: 1 })),
   ).rejects.toThrow('The store was refused by its database (SQLITE_MISMATCH).')
   expect(await store.read((it) => it.orders.count([scope]))).toEqual({})
+  await store.close()
+})
+
+test('text that would be cut, or end the process when it is read, is refused', async () => {
+  const store = sqliteStore({ file: newFile() })
+  for (const tokenName of ['USD\0Coin', 'USD\ud800Coin', '\udc00']) {
+    const order = sampleOrder(scope, { tokenName })
+    await expect(
+      store.write((it) => it.orders.insert([order])),
+    ).rejects.toThrow('The store cannot keep text that is not well-formed.')
+  }
+  const whole = sampleOrder(scope, { tokenName: '\ufeffUSD 🧾 Coin' })
+  await store.write((it) => it.orders.insert([whole]))
+  expect(
+    await store.read((it) => it.orders.find({ ids: [whole.id, '\ud800\0'] })),
+  ).toMatchObject([{ tokenName: whole.tokenName }])
+  await store.close()
+})
+
+test('what was erased is in no file any more once the store is closed', async () => {
+  const file = newFile()
+  const store = sqliteStore({ file })
+  const orders = Array.from({ length: 20 }, () => sampleOrder(scope))
+  const orderIds = orders.map(({ id }) => id)
+  // Within a page of the file, and over several.
+  const sizes = [500, 9_000]
+  const attempts = orders.map((order, at) => {
+    const signature = 'secret'.padEnd(sizes[at % 2] ?? 0, `${at}`)
+    return sampleAttempt(order, { signature })
+  })
+  const count = () => readFileSync(file, 'latin1').split('secret').length - 1
+  await store.write(async (it) => {
+    await it.orders.insert(orders)
+    await it.attempts.insert(attempts)
+  })
+  await store.close()
+  expect(count()).toBe(20)
+  const later = sqliteStore({ file })
+  await later.write(async (it) => {
+    const rows = await it.attempts.find({ orderIds })
+    const erased = rows.map((row) => ({ ...row, signature: undefined }))
+    await it.attempts.update(erased)
+  })
+  await later.close()
+  expect(count()).toBe(0)
+  expect(readFileSync(`${file}-wal`)).toHaveLength(0)
+})
+
+test('a query takes more scopes than the engine takes queries in a union', async () => {
+  const store = sqliteStore({ file: newFile() })
+  const scopes = Array.from({ length: 600 }, () => drawScope())
+  const orders = [0, 249, 250, 599].map((at) =>
+    sampleOrder(scopes[at] ?? scope),
+  )
+  await store.write(async (it) => {
+    await it.orders.insert(orders)
+    await it.proofs.insert(
+      orders.map((order) => sampleProof(order, { orderId: order.id })),
+    )
+    await it.events.append(orders.map((order) => sampleEvent(order)))
+  })
+  const ids = orders.map(({ id }) => id)
+  const seen = await store.read(async (it) => ({
+    counts: await it.orders.count(scopes),
+    listed: await it.orders.find({ listed: scopes, limit: 3 }),
+    proofs: await it.proofs.find({ scopes, limit: 9 }),
+    events: await it.events.find({ scopes, after: 1n, limit: 2 }),
+    newest: await it.events.find({ newest: scopes }),
+  }))
+  expect({
+    ...seen,
+    listed: seen.listed.map(({ id }) => id),
+    proofs: seen.proofs.map(({ orderId }) => orderId).sort(),
+    events: seen.events.map(({ cursor }) => cursor),
+    newest: seen.newest.map(({ cursor }) => cursor),
+  }).toEqual({
+    counts: { drafted: 4 },
+    listed: ids.slice(1).reverse(),
+    proofs: [...ids].sort(),
+    events: [2n, 3n],
+    newest: [4n],
+  })
   await store.close()
 })
 
