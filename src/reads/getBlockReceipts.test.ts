@@ -200,6 +200,7 @@ test('with the fallback each transaction is asked for, of the block that was nam
 test.each<[string, unknown, string]>([
   ['missing', null, 'holds no receipt'],
   ['of a reorganized block', rpcReceipt(0x21, two), 'is of another block'],
+  ['of another', rpcReceipt(0x20, one), 'is of another transaction'],
 ])(
   'with the fallback a receipt that is %s is an error, not a gap',
   async (_, answer, problem) => {
@@ -336,4 +337,16 @@ test('methods of a read client and the free function share the verdict', async (
     getBlockReceipts(client, { block: 'latest' }),
   ).rejects.toMatchObject(error)
   expect(asked).toEqual([list])
+})
+
+test('a block that holds a receipt twice is an error', async () => {
+  const { client } = fakeNode(() => [
+    rpcReceipt(0x20, one),
+    rpcReceipt(0x20, two, 1),
+    rpcReceipt(0x20, two, 1),
+  ])
+  await expect(getBlockReceipts(client, { block: 32n })).rejects.toMatchObject({
+    name: 'NodeAnswerError',
+    details: { problem: 'holds a receipt twice' },
+  })
 })

@@ -135,7 +135,15 @@ async function readSingly(
   const one = 'eth_getTransactionReceipt'
   const { head, hashes } = await getTransactions(client, block)
   const answers = await Promise.all(
-    hashes.map((hash) => requestNode(client, one, [hash])),
+    hashes.map(async (hash) => {
+      const answer = await requestNode(client, one, [hash])
+      const { transactionHash = hash } = Object(answer)
+      if (String(transactionHash).toLowerCase() === hash.toLowerCase())
+        return answer
+      return readFrom(client, () => {
+        throw refuse('is of another transaction', one)
+      })
+    }),
   )
   if (head.blockHash) {
     const receipts = readFrom(client, () =>
@@ -170,6 +178,8 @@ function checkBlock(
     const isAnother = block.startsWith('0x') && blockNumber !== BigInt(block)
     if (blockHash !== hash || isAnother) throw refuse('is of another block')
   }
+  const hashes = new Set(receipts.map((receipt) => receipt.transactionHash))
+  if (hashes.size < receipts.length) throw refuse('holds a receipt twice')
   return receipts
 }
 
