@@ -100,6 +100,9 @@ test('what was captured is in the chart, its figures, the books and a proof', as
   await button(page, 'Reconcile now').click()
   await page.getByText('Nothing was missing.').waitFor()
   await page.getByText('All well').waitFor()
+  const held = page.locator('dt', { hasText: 'Held by' })
+  const holder = held.locator('xpath=following-sibling::dd[1]')
+  expect(await holder.innerText()).toMatch(/^(this server|nobody now)$/)
 })
 
 test('a payment that no order asked for is in the books, too', async () => {

@@ -148,10 +148,18 @@ function LaneFacts({ lane }: { lane: Health['lanes'][number] }): ReactNode {
           ],
           ['On their way', `${openTransactions}`],
           ['Next nonce', nextNonce],
+          ['Held by', workerOf(lane.lease)],
         ]}
       />
     </div>
   )
+}
+
+/** Who may send from the account; between two captures that can be nobody. */
+function workerOf(lease: Health['lanes'][number]['lease']): string {
+  if (!lease) return 'nobody now'
+  const { thisInstance, owner } = lease
+  return thisInstance ? 'this server' : `server ${owner.slice(0, 8)}`
 }
 
 function Supply({ captures }: { captures: bigint }): ReactNode {
