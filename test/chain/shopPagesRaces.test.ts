@@ -164,3 +164,30 @@ test('back and forward after a payment show how it stands, and a second order is
   ])
   expect(new Set(orders.map(({ payer }) => payer)).size).toBe(1)
 })
+
+test('whoever chooses another product, or leaves, is not taken to the order of before', async () => {
+  const { page } = await desk.openWindow()
+  const gone: string[] = []
+  page.on('requestfailed', (request) => {
+    if (request.url().endsWith('/shop/orders'))
+      gone.push(request.postData() ?? '')
+  })
+  const held: string[] = []
+  await page.route('**/shop/orders', async (route) => {
+    held.push(route.request().postData() ?? '')
+    // The first and the last wait for an answer that never comes.
+    if (held.length === 2) await route.continue()
+  })
+  await page.goto(shop.url)
+  await button(page, 'Order House Blend, 250 g').click()
+  await button(page, 'Order Pour-Over Kit').click()
+  await button(page, 'Authorize payment').waitFor()
+  await page.getByRole('main').getByText('48.00').first().waitFor()
+  await page.getByRole('link', { name: 'All products' }).click()
+  await button(page, 'Order House Blend, 250 g').click()
+  await expect.poll(() => held.length).toBe(3)
+  await page.goBack()
+  await button(page, 'Authorize payment').waitFor()
+  const product = JSON.stringify({ product: 'house-blend' })
+  await expect.poll(() => gone).toEqual([product, product])
+})

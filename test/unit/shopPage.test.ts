@@ -93,6 +93,31 @@ test('an order is followed from its beginning, through a lost connection', async
   expect(told).toEqual(['live', 'accepted 5', 'lost', 'live', 'graded 5'])
 })
 
+test('an order is followed on when the shop stumbles over it', async () => {
+  vi.useFakeTimers()
+  const transaction = { hash: '0x1', finality: 'finalized' } as const
+  const final = { ...order, state: 'captured', transaction }
+  const data = JSON.stringify({ type: 'status', at: '5', order: final })
+  const answers = [
+    () => Response.json({ reason: 'internal' }, { status: 500 }),
+    () => new Response(streamOf(`id: 7\ndata: ${data}\n\n`)),
+  ]
+  vi.stubGlobal('fetch', async () => answers.shift()?.())
+  const told: string[] = []
+  const following = followOrder(
+    { orderId: '1', token: 'token' },
+    {
+      signal: new AbortController().signal,
+      onNews: ({ type }) => told.push(type),
+      onReachable: (isReachable) => told.push(isReachable ? 'live' : 'lost'),
+    },
+  )
+  await vi.runAllTimersAsync()
+  await following
+
+  expect(told).toEqual(['lost', 'live', 'status'])
+})
+
 test('an order that is not there is not followed', async () => {
   vi.stubGlobal('fetch', async () =>
     Response.json({ reason: 'orderNotFound' }, { status: 404 }),

@@ -48,7 +48,8 @@ export async function followOrder(
         onNews({ ...news, at: Number(at) })
       })
     } catch (error) {
-      if (error instanceof Problem) throw error
+      // Anything else may pass; an order that is not there stays so.
+      if (error instanceof Problem && error.status === 404) throw error
       onReachable(signal.aborted)
     }
     // The stream ends at the grade the shop fulfils at; the last comes later.

@@ -28,11 +28,12 @@ export async function keepTrying<value>(
 }
 
 function isPassing(error: unknown): boolean {
-  return (
-    error instanceof Unreachable ||
-    (error instanceof Problem && [429, 502, 503, 504].includes(error.status)) ||
-    (error instanceof Problem && error.reason === 'acceptInFlight')
-  )
+  if (error instanceof Unreachable) return true
+  if (!(error instanceof Problem)) return false
+  const { status, reason } = error
+  // The order takes no payment any more, however often it is asked.
+  if (reason === 'tooManyTries') return false
+  return [429, 502, 503, 504].includes(status) || reason === 'acceptInFlight'
 }
 
 /** Waits, or less long when it is not needed any more. */

@@ -33,10 +33,12 @@ export function getConfig(): Promise<ShopConfig> {
   return config
 }
 
+/** An order that nobody waits for any more runs out by itself. */
 export function placeOrder(
   product: string,
+  signal: AbortSignal,
 ): Promise<{ orderId: string; buyerToken: string }> {
-  return askJson('/shop/orders', { body: JSON.stringify({ product }) })
+  return askJson('/shop/orders', { body: JSON.stringify({ product }), signal })
 }
 
 /** Asks the development chain for test money. */

@@ -19,8 +19,8 @@ export function CatalogPage(): ReactNode {
   const { isRunning, error, run } = useTask()
   function order(product: Product): void {
     setChosen(product.id)
-    run(async () => {
-      const { orderId, buyerToken } = await placeOrder(product.id)
+    run(async (signal) => {
+      const { orderId, buyerToken } = await placeOrder(product.id, signal)
       const { id, amount } = product
       keepOrder(orderId, { buyerToken, product: id, amount })
       navigate(`/order/${orderId}`)
