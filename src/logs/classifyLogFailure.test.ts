@@ -42,6 +42,17 @@ test.each([
   ['reth', -32602, 'query exceeds max block range 100000', 100_000n],
   ['BlockPI', -32602, 'eth_getLogs is limited to 1024 block range', 1024n],
   ['Merkle', -32603, 'eth_getLogs range is too large, max is 1k blocks', 1000n],
+  ['Another', -32600, 'Query exceeds max block range of 10000', 10_000n],
+  [
+    'Another',
+    -32000,
+    'Requested too many blocks from 1 to 2000, maximum is set to 1000',
+    1000n,
+  ],
+  ['Another', -32000, 'Maximum block range exceeded: 5,000', 5000n],
+  ['Another', -32000, 'block range 4000 exceeds 1024', 1024n],
+  ['Another', -32000, 'The range exceeds 10 000 blocks', 10_000n],
+  ['Another', -32000, 'range is too wide (limit: 500 blocks)', 500n],
 ])(
   '%s refuses a wide range, and the limit is read',
   (_, code, words, limit) => {
@@ -97,6 +108,15 @@ test.each([
     {
       code: -32602,
       words: 'BlockOutOfRangeError: block height is 2 but requested was 39321',
+    },
+  ],
+  ['headBehind', { code: -32000, words: 'block 39321 not found' }],
+  [
+    'headBehind',
+    {
+      code: -32000,
+      words:
+        'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.',
     },
   ],
   ['rateLimit', { code: -32016, words: 'over rate limit' }],

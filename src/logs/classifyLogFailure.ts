@@ -23,7 +23,7 @@ export type LogFailure = {
 const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
   [
     'headBehind',
-    /beyond (the )?current head|out ?of ?range.*height|unknown block|header not found|block \S+ not found|block not found/i,
+    /beyond (the )?current head|out ?of ?range.*height|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not available yet/i,
   ],
   [
     'tooManyResults',
@@ -32,7 +32,7 @@ const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
   ['timeout', /time(d|-)? ?out|took too long|deadline exceeded/i],
   [
     'rangeTooWide',
-    /range|blocks distance|at most [\d,]+k? blocks|too wide|block limit/i,
+    /range|blocks distance|at most [\d,]+k? blocks|too (wide|many blocks)|block limit/i,
   ],
   [
     'rateLimit',
@@ -43,7 +43,7 @@ const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
 
 /** Where a text names the number of blocks it allows; the last fit is best. */
 const limitWording =
-  /.*(?:limit of|limited to|up to|at most|max is|distance:|range:|over|range) (?:an? )?(\d+)(k?)/i
+  /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
 
 /** Sorts a node's refusal of `eth_getLogs` by what can be done about it. */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
@@ -64,7 +64,7 @@ function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
 /** The number of blocks a refusal says it allows. */
 function statedLimit(words: string): bigint {
   const [, digits = '', thousand = ''] =
-    limitWording.exec(words.replaceAll(',', '')) ?? []
+    limitWording.exec(words.replace(/(?<=\d)[, '](?=\d{3}\b)/g, '')) ?? []
   return BigInt(digits + thousand.replace(/k/i, '000'))
 }
 
