@@ -16,7 +16,7 @@ import {
 export type Wallet = {
   /** As EIP-1193 has it. */
   // biome-ignore lint/suspicious/noExplicitAny: viem's and each wallet's request differ in their parameter type only
-  request(args: any): Promise<unknown>
+  request(args: any, options?: any): Promise<unknown>
   account?: Account | Address | undefined
 }
 
@@ -26,16 +26,14 @@ export async function askWallet(
   payment: Payment | Cancellation,
   payer: Address,
 ): Promise<Hex> {
-  const { account = payer } = wallet
+  const account = wallet.account ?? payer
   const signer: Signer =
     typeof account === 'string' ? { address: account } : account
   if (signer.address.toLowerCase() !== payer)
     throw new WrongWalletError('account', signer.address, payer)
 
   const signature = normalizeSignature(
-    await ask(wallet, signer, addTypes(payment)).catch((error: unknown) =>
-      throwWalletError(error),
-    ),
+    await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
   )
   if (!signature) throw new WalletError()
   return signature
@@ -53,10 +51,14 @@ async function ask(
   const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
   if (chainId !== payload.domain.chainId)
     throw new WrongWalletError('chainId', chainId, payload.domain.chainId)
-  return wallet.request({
-    method: 'eth_signTypedData_v4',
-    params: [signer.address, toJson(payload)],
-  })
+  return wallet.request(
+    {
+      method: 'eth_signTypedData_v4',
+      params: [signer.address, toJson(payload)],
+    },
+    // For viem: who has closed the wallet is not asked three more times.
+    { retryCount: 0 },
+  )
 }
 
 /** EIP-1193's 4001 or WalletConnect's 5000, however deep the wallet's library wrapped it. */

@@ -316,6 +316,30 @@ test('a local account that declines is named as such', async () => {
   ).rejects.toBeInstanceOf(SigningDeclinedError)
 })
 
+test.each<[string, unknown]>([
+  ['an internal error', coded(-32603)],
+  ['a limit', coded(-32005)],
+  ['an unknown error', coded(-1)],
+  ['no code', new Error('window closed')],
+])(
+  'a browser wallet that fails with %s is not asked again',
+  async (_, error) => {
+    const provider = failing(error)
+    // As it comes: a viem client tries most failures three more times.
+    const client = createWalletClient({ transport: custom(provider) })
+    await expect(signPayment(client, parameters)).rejects.toBeInstanceOf(
+      WalletError,
+    )
+    expect(asked(provider)).toHaveLength(1)
+  },
+)
+
+test('a wallet whose account is null signs as the payer', async () => {
+  const wallet = { ...fakeWallet(), account: null as unknown as undefined }
+  await signPayment(wallet, parameters)
+  expect(asked(wallet)[0]?.params).toEqual([payer, expect.any(String)])
+})
+
 const circular: { cause?: unknown } = {}
 circular.cause = circular
 
