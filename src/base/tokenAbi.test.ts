@@ -1,10 +1,13 @@
 import {
+  type Address,
   encodeEventTopics,
   toEventHash,
   toFunctionSelector,
   toFunctionSignature,
 } from 'viem'
 import { expect, test } from 'vitest'
+import { authorizationStateCall } from '../reads/getAuthorizationState.js'
+import { balanceCall } from '../verify/rehearse.js'
 import { eip3009Abi, selectors, tokenSelectors, topics } from './tokenAbi.js'
 
 const vrs = 'uint8,bytes32,bytes32'
@@ -19,8 +22,6 @@ const signatures: Record<keyof typeof all, string> = {
   receiveBytes: `receiveWithAuthorization(${payment},bytes)`,
   cancelVrs: `cancelAuthorization(address,bytes32,${vrs})`,
   cancelBytes: 'cancelAuthorization(address,bytes32,bytes)',
-  authorizationState: 'authorizationState(address,bytes32)',
-  balanceOf: 'balanceOf(address)',
   decimals: 'decimals()',
   domainSeparator: 'DOMAIN_SEPARATOR()',
   eip712Domain: 'eip712Domain()',
@@ -37,6 +38,18 @@ test('every selector is the hash of its function', () => {
     toFunctionSelector(signature).slice(2),
   ])
   expect(all).toEqual(Object.fromEntries(computed))
+})
+
+test('what is asked around a payment is called by its hash too', () => {
+  const account: Address = `0x${'1'.repeat(40)}`
+  const calls = [
+    authorizationStateCall(account, account, `0x${'2'.repeat(64)}`),
+    balanceCall(account, account),
+  ]
+  expect(calls.map(({ data }) => `0x${data.slice(0, 8)}`)).toEqual([
+    toFunctionSelector('authorizationState(address,bytes32)'),
+    toFunctionSelector('balanceOf(address)'),
+  ])
 })
 
 test('every topic is the hash of its event', () => {
@@ -56,7 +69,7 @@ test('the ABI holds the seven functions a payment needs', () => {
     signatures.receiveBytes,
     signatures.cancelVrs,
     signatures.cancelBytes,
-    signatures.authorizationState,
+    'authorizationState(address,bytes32)',
   ])
 })
 

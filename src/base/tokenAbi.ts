@@ -140,8 +140,6 @@ export const selectors = {
   receiveBytes: '88b7ab63',
   cancelVrs: '5a049a70',
   cancelBytes: 'b7b72899',
-  authorizationState: 'e94a0102',
-  balanceOf: '70a08231',
   decimals: '313ce567',
   domainSeparator: '3644e515',
   eip712Domain: '84b0196e',

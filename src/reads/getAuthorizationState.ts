@@ -1,6 +1,5 @@
 import type { Address, Client, Hex } from 'viem'
 import { readBytes32 } from '../base/fields.js'
-import { selectors } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
@@ -69,7 +68,8 @@ export function authorizationStateCall(
 ): { target: Address; data: string; gas: number } {
   return {
     target: token,
-    data: selectors.authorizationState + word(payer) + word(nonce),
+    // biome-ignore lint/style/useTemplate: of `authorizationState(address,bytes32)`, and smaller so
+    data: 'e94a0102' + word(payer) + word(nonce),
     gas: 100_000,
   }
 }

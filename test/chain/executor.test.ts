@@ -15,6 +15,7 @@ import { word } from '../../src/base/words.js'
 import { runCalls } from '../../src/reads/runCalls.js'
 import { runPlainCalls } from '../../src/reads/runPlainCalls.js'
 import type { Call } from '../../src/reads/types.js'
+import { balanceCall } from '../../src/verify/rehearse.js'
 import { delegate } from './families.js'
 import { account } from './signing.js'
 
@@ -58,7 +59,7 @@ const ask = (target: Address, data = '', gas = 100_000): Call => ({
 })
 
 const balanceOf = (owner: Address) =>
-  ask(token, selectors.balanceOf + word(owner))
+  ask(token, balanceCall(token, owner).data)
 
 /** `transfer(address,uint256)` */
 const transfer = (to: Address, value: bigint) =>
@@ -117,7 +118,7 @@ test('a scene is played in order and undone before the calls', async () => {
 async function balance(owner: Address): Promise<bigint> {
   const { data = '0x' } = await client.call({
     to: token,
-    data: `0x${selectors.balanceOf}${word(owner)}`,
+    data: `0x${balanceCall(token, owner).data}`,
   })
   return BigInt(data)
 }
