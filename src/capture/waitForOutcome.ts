@@ -145,10 +145,11 @@ type Watch = {
 function readFinality(
   finality: WaitForOutcomeParameters['finality'] = 'included',
 ): Watch['finality'] {
-  const { blocks = 1 } = Object(finality)
+  if (typeof finality === 'string') return finality
+  const { blocks } = Object(finality)
   if (!Number.isSafeInteger(blocks) || blocks < 1)
     throw new InvalidFieldError('finality.blocks', blocks, 'a positive integer')
-  return typeof finality === 'string' ? finality : { blocks }
+  return { blocks }
 }
 
 /** Looks at the nonce at every tenth glance at a receipt only. */

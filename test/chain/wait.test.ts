@@ -102,6 +102,18 @@ test.each([0, -1, 1.5])('%d blocks are no finality', async (blocks) => {
   })
 })
 
+test.each([null, 12, {}, { block: 12 }, true])(
+  '%o is no finality, and not taken for the weakest',
+  async (given) => {
+    const payment = await draft(chain)
+    const finality = given as unknown as { blocks: number }
+    await expect(wait({ payment, finality })).rejects.toMatchObject({
+      name: 'InvalidFieldError',
+      details: { field: 'finality.blocks' },
+    })
+  },
+)
+
 /** A sequencer that serves receipts without a block until it is told. */
 function preconfirming() {
   let sealed = false
