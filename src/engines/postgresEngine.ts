@@ -12,6 +12,7 @@ import {
   type PostgresPool,
   watchPool,
 } from './postgresPool.js'
+import { watchDatabase } from './watchDatabase.js'
 
 /** What {@link postgresStore} takes. */
 export type PostgresStoreParameters = (
@@ -47,17 +48,18 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       set local synchronous_commit to on;
       set local lock_timeout to ${lockMilliseconds}`,
   }
+  const database = watchDatabase()
   const tell = `notify "${channel}", ${quoteText(schema)}; commit`
   return {
     dialect: postgresDialect,
     patienceMilliseconds: 10_000,
     connect: async (_, use) => (await lend()).connection().execute(use),
-    begin: (session, mode) => runScript(session, begins[mode]),
+    begin: (session, mode) => database.begin(session, begins[mode]),
     commit: (session, changed) => runScript(session, changed ? tell : 'commit'),
     rollback: (session) => runScript(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
-    identify,
+    identify: database.identify,
     lock: (session, lock) => lockName(session, `${schema} ${lock}`),
     ...(listen !== undefined && {
       onChange: (listener: () => void) => {
@@ -155,16 +157,6 @@ async function lockName(session: SqlSession, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(
     session,
   )
-}
-
-/** A restored backup has another timeline, system or table. */
-async function identify(session: SqlSession): Promise<string> {
-  const asked = sql<{ identity: string }>`select concat_ws(' ', 'postgres',
-      (select system_identifier from pg_control_system()),
-      left(pg_walfile_name(pg_current_wal_lsn()), 8),
-      to_regclass('orders')::oid) as identity`
-  const { rows } = await asked.execute(session)
-  return `${rows[0]?.identity}`
 }
 
 function quoteName(name: string): string {

@@ -74,7 +74,10 @@ export function watchPool(pool: PostgresPool): QueryPool {
     let isLost = false
     const query = async (text: string, values: readonly unknown[]) => {
       try {
-        return await client.query({ text, values: [...values], types })
+        const request = { text, values: [...values], types }
+        const answer = await client.query(request)
+        // A script answers with its last statement.
+        return Array.isArray(answer) ? answer.at(-1) : answer
       } catch (error) {
         const fault = explainFault(error)
         isLost ||= fault.kind === 'lost'

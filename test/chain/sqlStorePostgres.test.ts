@@ -441,6 +441,31 @@ test('a database that was dumped and restored has another identity', async () =>
   expect((await again.open()).identity).toBe(identity)
 })
 
+test('a process does not go on in a backup that was put in place meanwhile', async () => {
+  const schema = 'replaced'
+  const store = openStore({ connectionString, schema })
+  await store.write((it) => it.setValue('a', { newest: true }))
+  // As a dump is put back; no connection is lost by that.
+  await database.ask(`drop schema ${schema} cascade`, 'shop', 'shop')
+  const restored = openStore({ connectionString, schema })
+  await restored.write((it) => it.setValue('a', { newest: false }))
+  const gone = {
+    message:
+      'The store lost its database, and another one is in its place, as after a restore; the process has to start anew.',
+    retryable: false,
+  }
+  await expect(
+    store.write((it) => it.setValue('a', { newest: true })),
+  ).rejects.toMatchObject(gone)
+  await expect(store.read((it) => it.getValue('a'))).rejects.toMatchObject(gone)
+  await expect(
+    store.takeLease({ key: 'a', owner: 'a', milliseconds: 1 }),
+  ).rejects.toMatchObject(gone)
+  expect(await restored.read((it) => it.getValue('a'))).toEqual({
+    newest: false,
+  })
+})
+
 test('a user without rights to make tables works with those that are there', async () => {
   const owner = openStore({ connectionString, schema: 'ruled' })
   await owner.open()
