@@ -60,7 +60,7 @@ export function showOrder({
 
 /** A wish that is kept here is for a reorganization only. */
 function isOver({ state }: FoundOrder['order']): boolean {
-  return state === 'canceled' || state === 'consumed'
+  return ['captured', 'canceled', 'consumed'].includes(state)
 }
 
 function spendableUntil(attempts: FoundOrder['attempts']): bigint | undefined {

@@ -8,7 +8,13 @@ import { readProofs } from './readSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
 import { recheckProofs } from './recheckProofs.js'
 import { type Displaced, takeBack } from './takeBack.js'
-import { addSeen, readCursor, type WatchMemory } from './watchState.js'
+import {
+  addSeen,
+  readCursor,
+  type SeenBlock,
+  traced,
+  type WatchMemory,
+} from './watchState.js'
 
 /** What one tick of a watcher works with. */
 export type Watch = {
@@ -44,7 +50,9 @@ export async function checkReorg(
     : await findCanonical(client, seen)
   if (!fork.isForked && newest && latest.number < newest.number) return 'behind'
   if (fork.isForked) {
-    const from = (fork.canonical.at(-1)?.number ?? lowestOpen(heads)) + 1n
+    const { canonical } = fork
+    const from =
+      (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
     memory.recheckFrom = before === undefined || from < before ? from : before
   }
   memory.seen = addSeen(fork.canonical, latest)
@@ -60,8 +68,17 @@ async function startSeen(
   { scope, memory, heads }: Watch,
 ): Promise<WatchMemory['seen'] & object> {
   const cursor = await store.read((tables) => readCursor(tables, scope))
-  memory.recheckFrom = lowestOpen(heads) + 1n
-  return cursor?.seen ?? []
+  const seen = cursor?.seen ?? []
+  // What is final by now may have been replaced before it was.
+  memory.recheckFrom = below(lowestOpen(heads), seen) + 1n
+  return seen
+}
+
+/** That block, or one below all that were seen. */
+function below(number: bigint, seen: readonly SeenBlock[]): bigint {
+  const [first] = seen
+  if (!first || first.number > number) return number
+  return first.number > traced ? first.number - traced : -1n
 }
 
 /** The highest block no reorganization reaches, as far as is known. */

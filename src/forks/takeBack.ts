@@ -5,6 +5,7 @@ import {
   tellOrder,
 } from '../ledger/changes.js'
 import { lastSecondOf } from '../ledger/findEvidence.js'
+import { reopenLast } from '../ledger/reopenLast.js'
 import { settleOrder } from '../ledger/settleOrder.js'
 import { unsettleOrder } from '../ledger/unsettleOrder.js'
 import { proofRecordOf } from '../records/proofRecordOf.js'
@@ -151,7 +152,7 @@ function settlingByAnother(at: bigint): Step {
 }
 
 function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
-  return ({ order, attempts, proofs }) => {
+  return ({ order, attempts, proofs, transactions }) => {
     const isOverpaid = proofs.some(
       ({ kind, removed, transactionHash }) =>
         kind === 'capture' && !removed && transactionHash !== order.settledHash,
@@ -167,7 +168,11 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
       {
         type: 'reorged',
         at,
-        data: { transactionHash: kept.transactionHash, from: order.state },
+        data: {
+          transactionHash: kept.transactionHash,
+          from: order.state,
+          to: order.state,
+        },
       },
       { overpaid: order.overpaid && isOverpaid },
     )
@@ -175,6 +180,14 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
       ...noChanges(),
       orders: [told.order],
       attempts: reopened,
+      transactions: reopenLast(
+        transactions.filter(
+          ({ kind, attempt }) =>
+            kind === 'cancel' &&
+            kept.kind === 'cancel' &&
+            reopened.some(({ number, open }) => open && number === attempt),
+        ),
+      ),
       events: [told.event],
     }
   }

@@ -30,7 +30,7 @@ export type WatchMemory = {
 }
 
 /** Blocks a reorganization is traced back to the block. */
-const traced = 64n
+export const traced = 64n
 
 /** Heads kept at most, however close they are. */
 const mostSeen = 80

@@ -54,6 +54,12 @@ export function openLedger(rows: OrderRows): Ledger {
     ...{ transactions: new Map(), proofs: new Map(), newProofs: new Map() },
   }
   const all: Changes = noChanges()
+  const keepProof = (row: ProofRecord) => {
+    const { orderId = '' } = row
+    const known = proofs.get(orderId) ?? []
+    const others = known.filter((one) => proofKey(one) !== proofKey(row))
+    proofs.set(orderId, [...others, row])
+  }
   return {
     fileOf: (orderId = '', number) => {
       const order = orders.get(orderId)
@@ -73,10 +79,14 @@ export function openLedger(rows: OrderRows): Ledger {
       }
       for (const row of changes.transactions ?? [])
         changed.transactions.set(`${row.nonce}.${row.bump}`, row)
-      for (const row of changes.proofs ?? [])
+      for (const row of changes.proofs ?? []) {
+        keepProof(row)
         changed.proofs.set(proofKey(row), row)
-      for (const row of changes.newProofs ?? [])
+      }
+      for (const row of changes.newProofs ?? []) {
+        keepProof({ ...row, version: 1 })
         changed.newProofs.set(proofKey(row), row)
+      }
       all.newTransactions.push(...(changes.newTransactions ?? []))
       all.events.push(...(changes.events ?? []))
     },
@@ -101,9 +111,7 @@ function proofKey(
   return `${row.transactionHash}:${row.logIndex}`
 }
 
-function groupProofs(
-  rows: readonly ProofRecord[],
-): ReadonlyMap<string, ProofRecord[]> {
+function groupProofs(rows: readonly ProofRecord[]): Map<string, ProofRecord[]> {
   const groups = new Map<string, ProofRecord[]>()
   for (const row of rows) {
     const { orderId = '' } = row

@@ -88,13 +88,14 @@ function settleCapture(
   const { order, attempt, proofs } = file
   const filed = fileProof(file, proof)
   if (!filed) return noChanges()
-  const { transactionHash } = proof
+  const { transactionHash, logIndex } = proof
   const ofAttempt = proofs.filter(
     (known) => !known.removed && known.attempt === attempt.number,
   )
   // A nonce is spent once: what spent it elsewhere is of a fork that is gone.
   const gone = ofAttempt.filter(
-    (known) => known.transactionHash !== transactionHash,
+    (known) =>
+      known.transactionHash !== transactionHash || known.logIndex !== logIndex,
   )
   const isSettled = proofs.some(
     (known) =>
@@ -136,7 +137,12 @@ function settleCapture(
     order,
     'captured',
     { type: 'captured', at, data },
-    { ...settledBy(proof), payer: proof.payer, unexpected },
+    {
+      ...settledBy(proof),
+      payer: proof.payer,
+      unexpected,
+      wish: overtakenWish(order),
+    },
   )
   if (!unexpected || (before && order.unexpected))
     return { ...changes, orders: [moved.order], events: [moved.event] }
@@ -162,6 +168,10 @@ function refundOf(
 ): JsonObject {
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
+
+/** What a capture came before, should a reorganization take it back. */
+const overtakenWish = ({ wish }: OrderRecord): OrderRecord['wish'] =>
+  wish === 'capture' ? undefined : wish
 
 /** What is given up stays so when a reorganization takes back what ended it. */
 const keptWish = ({ state, wish }: OrderRecord): OrderRecord['wish'] =>

@@ -2,6 +2,7 @@ import type { SettledPolicy } from '../records/types.js'
 import type { OrderRecord, TransactionRecord } from '../store/types.js'
 import { type Changes, moveOrder, noChanges } from './changes.js'
 import { endsOf } from './endsOf.js'
+import { reopenLast } from './reopenLast.js'
 import type { OrderFile } from './settleOrder.js'
 
 /**
@@ -17,7 +18,10 @@ export function unsettleOrder(
     transactions: readonly TransactionRecord[]
     blockTime: bigint
     at: bigint
-    policy: Pick<SettledPolicy, 'capture' | 'deadlineNear'>
+    policy: Pick<
+      SettledPolicy,
+      'capture' | 'deadlineNear' | 'relayCancellations'
+    >
   },
 ): Changes {
   const { order, attempt, proofs } = file
@@ -34,7 +38,12 @@ export function unsettleOrder(
       number === attempt.number &&
       kind === (order.state === 'captured' ? 'capture' : 'cancel'),
   )
-  const without = { isOpen, isOurs: ours.length > 0 }
+  const isSent =
+    order.state === 'captured' &&
+    order.attempt === attempt.number &&
+    blockTime < ends.cancel &&
+    isToBeSent(file, policy)
+  const without = { isOpen, isOurs: ours.length > 0, isSent }
   const to = stateWithout(order, without)
   // As when it was accepted; what the buyer has canceled is asked for by nobody.
   const isDue =
@@ -44,67 +53,76 @@ export function unsettleOrder(
     order.attempt === attempt.number
   const near = ends.capture - policy.deadlineNear
   const lookDue = isDue ? near : ends.cancel
+  const wish = wishWithout(order, to, without)
+  const isAsked = isSent || (isDue && policy.capture === 'onAccept')
   const moved = moveOrder(
     order,
     to,
     {
       type: 'reorged',
       at,
-      data: { transactionHash: order.settledHash, from: order.state },
+      data: { transactionHash: order.settledHash, from: order.state, to },
     },
     {
       grade: undefined,
       settledHash: undefined,
       settledBlock: undefined,
       lookDue: isOpen ? lookDue : blockTime,
-      sendDue: isDue && policy.capture === 'onAccept' ? 0n : undefined,
-      wish: wishWithout(order, to, without),
+      sendDue: isAsked ? 0n : undefined,
+      wish,
     },
   )
+  // What was given up is sent by nobody, whatever was sent for it before.
+  const isAgain = isInFlight(moved.order) && !isSent
   return {
     ...noChanges(),
     orders: [moved.order],
     attempts: [{ ...attempt, open: blockTime < ends.cancel }],
-    // What was given up is sent by nobody, whatever was sent for it before.
-    transactions: isInFlight(moved.order) ? reopenLast(ours) : [],
+    transactions: isAgain ? reopenLast(ours) : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
     events: [moved.event],
   }
-}
-
-/** Those at the nonce used last: the ones before were over when it was used. */
-function reopenLast(ours: readonly TransactionRecord[]): TransactionRecord[] {
-  const last = Math.max(...ours.map(({ nonce }) => nonce))
-  return ours
-    .filter(({ nonce }) => nonce === last)
-    .map((sent) => ({ ...sent, open: true }))
 }
 
 function isInFlight({ state, wish }: OrderRecord): boolean {
   return state === 'capturing' || state === 'canceling' || wish === 'cancel'
 }
 
-type Without = { isOpen: boolean; isOurs: boolean }
+/** The buyer's cancellation a capture came before, where it is to be sent. */
+function isToBeSent(
+  { order: { wish, fulfilled }, attempt }: OrderFile,
+  { relayCancellations }: Pick<SettledPolicy, 'relayCancellations'>,
+): boolean {
+  const isRelayed = wish === 'void' && relayCancellations === 'always'
+  const isWanted = wish === 'cancel' || isRelayed
+  return (
+    isWanted && attempt.cancellation !== undefined && fulfilled === undefined
+  )
+}
+
+type Without = { isOpen: boolean; isOurs: boolean; isSent: boolean }
 
 /** Where an order is when nothing has settled it. */
 function stateWithout(
-  { state, unexpected, wish }: OrderRecord,
-  { isOpen, isOurs }: Without,
+  { state, unexpected, wish, fulfilled }: OrderRecord,
+  { isOpen, isOurs, isSent }: Without,
 ): OrderRecord['state'] {
-  if (unexpected || wish === 'void') return 'voided'
+  // What was fulfilled is captured again, whoever had given it up before.
+  const isOwed = state === 'captured' && fulfilled !== undefined
+  if (unexpected || (wish === 'void' && !isOwed)) return 'voided'
   // The chain is asked at once whether the nonce is unused past the deadline.
-  if (!isOpen) return 'stored'
-  if (!isOurs) return 'stored'
-  return state === 'captured' ? 'capturing' : 'canceling'
+  if (!isOpen || !isOurs) return 'stored'
+  if (state === 'canceled') return 'canceling'
+  return isSent ? 'stored' : 'capturing'
 }
 
 /** The buyer's cancellation is sent again whatever the merchant gave up. */
 function wishWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],
-  { isOpen, isOurs }: Without,
+  { isOpen, isOurs, isSent }: Without,
 ): OrderRecord['wish'] {
   if (to === 'capturing') return 'capture'
-  const isCanceled = to === 'voided' && state === 'canceled'
-  return isCanceled && isOpen && isOurs ? 'cancel' : undefined
+  const isVoided = to === 'voided' && state === 'canceled'
+  return isSent || (isVoided && isOpen && isOurs) ? 'cancel' : undefined
 }

@@ -3,6 +3,7 @@ import type { Finality } from '../base/types.js'
 import type { Watch } from '../forks/checkReorg.js'
 import { readFiles, type Step, takeSteps } from '../forks/orderFiles.js'
 import { readSettled } from '../forks/readSettled.js'
+import { recheckConsumed } from '../forks/recheckConsumed.js'
 import { type Recheck, recheckProofs } from '../forks/recheckProofs.js'
 import { type Displaced, takeBack } from '../forks/takeBack.js'
 import { writeUnit } from '../forks/writeUnit.js'
@@ -39,15 +40,24 @@ export async function gradeSettled(
       ? []
       : await readSettled(context, scope, 'safe', { toBlock: finalized.number })
   const due = [...included, ...safeOnes]
+  const doubtful: OrderRecord[] = []
   for (let at = 0; at < due.length; at += unitSize)
-    await gradeUnit(context, watch, due.slice(at, at + unitSize))
+    doubtful.push(
+      ...(await gradeUnit(context, watch, due.slice(at, at + unitSize))),
+    )
+  const [lowest] = doubtful
+    .flatMap(({ settledBlock }) => settledBlock ?? [])
+    .sort((one, other) => Number(one - other))
+  if (lowest !== undefined)
+    await recheckConsumed(context, { ...watch, fromBlock: lowest })
 }
 
+/** @returns those without a proof that are not where they were. */
 async function gradeUnit(
   context: OrdersContext,
   { client, heads, lease }: Watch,
   orders: readonly OrderRecord[],
-): Promise<void> {
+): Promise<OrderRecord[]> {
   const ids = orders.map(({ id }) => id)
   const files = await context.store.read((tables) => readFiles(tables, ids))
   const settling = [...files.values()].flatMap(({ order, proofs }) => {
@@ -66,6 +76,11 @@ async function gradeUnit(
     step: gradingStep(context, { order, proof }, heads),
   }))
   await writeSteps(context, graded, lease)
+  return checked
+    .filter(({ verdict }) => verdict !== 'same')
+    .flatMap(({ proof: { order } }) =>
+      order.state === 'consumed' ? [order] : [],
+    )
 }
 
 type Settling = {

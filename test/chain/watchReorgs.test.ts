@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
-import { sendRawTransaction, writeContract } from 'viem/actions'
+import { getBlockNumber, sendRawTransaction, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditOrders } from '../../src/reconcile/auditOrders.js'
 import { reconcile } from '../../src/reconcile/reconcile.js'
 import type { OrdersContext } from '../../src/records/types.js'
-import { draft, fakeNode, mined, revoke, rpcError } from './desk.js'
+import { draft, fakeNode, mined, randomHash, revoke, rpcError } from './desk.js'
 import {
   eventsOf,
   fileOf,
@@ -15,6 +15,7 @@ import {
   moveMined,
   orderOf,
   recordOf,
+  scopeOf,
   typesOf,
   watcherOf,
 } from './watching.js'
@@ -279,6 +280,86 @@ test('a cancellation and an alarm that are lost are taken back', async () => {
   await mined(chain, cancelPayment(relayer, { cancellation }))
   await look()
   expect(await states()).toEqual(['canceled', 'captured'])
+})
+
+test('an alarm is taken back whose transaction was gone before anyone saw the fork', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const settledBlock = (await getBlockNumber(chain.clients.public)) + 1n
+  const id = await putOrder(context, await draft(chain), {
+    order: {
+      ...{ state: 'consumed', grade: 'included', lookDue: undefined },
+      ...{ settledHash: randomHash(), settledBlock },
+    },
+    attempt: { open: false },
+  })
+  await mineBlocks(chain, 60)
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({
+    ...{ state: 'stored', grade: undefined, settledHash: undefined },
+  })
+})
+
+test('a payment without an order that was lost while nobody looked is taken back', async () => {
+  const context = contextOf(chain)
+  await watcherOf(context)()
+  const payer = chain.clients.payer.account.address
+  const blockNumber = (await getBlockNumber(chain.clients.public)) + 1n
+  await context.store.write((tables) =>
+    tables.proofs.insert([
+      {
+        ...scopeOf(context),
+        ...{ transactionHash: randomHash(), logIndex: 0, kind: 'unmatched' },
+        ...{ orderId: undefined, attempt: undefined, blockNumber },
+        ...{ blockHash: randomHash(), blockTime: 1n, payer, value: 3n },
+        ...{ submitter: payer, gasUsed: 1n, effectiveGasPrice: 1n },
+        removed: false,
+      },
+    ]),
+  )
+  // Its block is final by now, and another.
+  await mineBlocks(chain, 210)
+  await watcherOf(context)()
+  expect(await auditOrders(context)).toMatchObject({
+    ok: true,
+    scopes: [{ unmatched: { count: 0 } }],
+  })
+})
+
+test('a payment without an order is told once, wherever a fork puts it', async () => {
+  const context = contextOf(chain)
+  const look = watcherOf(context)
+  await look()
+  const { payer, merchant, test: control } = chain.clients
+  const token = { address: chain.token, abi: erc20Abi }
+  const args = [merchant.account.address, 7n] as const
+  await control.setAutomine(false)
+  // Its log is the second one of the block.
+  await writeContract(payer, { ...token, functionName: 'approve', args })
+  const sent = writeContract(payer, {
+    ...{ ...token, functionName: 'transfer', args },
+  })
+  const hash = await sent
+  await mineBlocks(chain, 1)
+  await control.setAutomine(true)
+  await look()
+  await chain.reorg({ depth: 1 })
+  await mined(chain, Promise.resolve(hash))
+  await mineBlocks(chain, 1)
+  await look()
+  const proofs = await context.store.read((tables) =>
+    tables.proofs.find({ hashes: [hash], chainId: 31337 }),
+  )
+  expect(proofs.map(({ logIndex, removed }) => [logIndex, removed])).toEqual([
+    ...[
+      [1, true],
+      [0, false],
+    ],
+  ])
+  const told = await typesOf(context)
+  expect(told.filter((type) => type === 'unmatched')).toHaveLength(1)
+  expect((await auditOrders(context)).ok).toBe(true)
 })
 
 test('numbers of blocks stand for the tags a node does not know', async () => {

@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
+import { openLedger } from '../../src/ledger/openLedger.js'
 import { settleOrder } from '../../src/ledger/settleOrder.js'
 import { unsettleOrder } from '../../src/ledger/unsettleOrder.js'
 import type {
@@ -69,7 +70,11 @@ const sent: TransactionRecord = {
   ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, open: false },
 }
 
-const policy = { capture: 'manual', deadlineNear: 300n } as const
+const policy = {
+  capture: 'manual',
+  deadlineNear: 300n,
+  relayCancellations: 'onApproval',
+} as const
 const facts = { blockTime: 600n, at: 0n, policy }
 
 test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
@@ -269,3 +274,77 @@ test('another nonce that pays an order pays it once too often', () => {
   expect(changes.events.map(({ type }) => type)).toEqual(['overpaid'])
   expect(changes.proofs).toEqual([])
 })
+
+test('two payments of one order that are found together are a payment and one too many', () => {
+  const second = { ...attempt, number: 2, nonce: word('d') }
+  const ledger = openLedger({
+    orders: [{ ...order, state: 'capturing', attempt: 2 }],
+    attempts: [attempt, second],
+    proofs: [],
+  })
+  for (const number of [1, 2]) {
+    const file = ledger.fileOf('one', number)
+    if (!file) throw new Error('no file')
+    const fields = { attempt: number, logIndex: number }
+    const { version: _, ...proof } = proofAt(word('a'), 9n, fields)
+    ledger.add(settleOrder(file, { kind: 'capture', proof }, 0n))
+  }
+  const { orders, events, newProofs } = ledger.close()
+  expect(orders).toMatchObject([{ state: 'captured', overpaid: true }])
+  expect(events.map(({ type }) => type)).toEqual(['captured', 'overpaid'])
+  expect(newProofs).toHaveLength(2)
+})
+
+test('a transaction that moved to another place of another block is on record once', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const place = { logIndex: 4, blockHash: word('f') }
+  const { version: _, ...proof } = proofAt(word('a'), 9n, place)
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.newProofs).toEqual([proof])
+  expect(changes.proofs).toEqual([{ ...before, removed: true }])
+})
+
+/** Captured although something else was wished for, then taken back. */
+function overtake(wish: 'void' | 'cancel', fields: Partial<OrderRecord> = {}) {
+  const capturing = { ...order, state: 'capturing' as const, wish }
+  const proof = proofAt(word('9'), 9n)
+  const { version: _, ...evidence } = proof
+  const [paid] = settleOrder(
+    { order: capturing, attempt, proofs: [] },
+    { kind: 'capture', proof: evidence },
+    0n,
+  ).orders
+  if (!paid) throw new Error('no order')
+  expect(paid).toMatchObject({ state: 'captured', unexpected: false })
+  const signed = { ...attempt, cancellation: 'sealed' }
+  const file = { order: { ...paid, ...fields }, proofs: [proof] }
+  const options = { ...facts, transactions: [sent] }
+  return unsettleOrder({ ...file, attempt: signed }, options)
+}
+
+test('a void that a capture overtook is applied when a fork takes the capture back', () => {
+  const { orders, transactions, events } = overtake('void')
+  expect(orders).toMatchObject([{ state: 'voided', wish: undefined }])
+  expect(transactions).toEqual([])
+  expect(events).toMatchObject([
+    { type: 'reorged', data: { from: 'captured', to: 'voided' } },
+  ])
+})
+
+test('a cancellation that a capture overtook is sent when a fork takes the capture back', () => {
+  const { orders, transactions } = overtake('cancel')
+  expect(orders).toMatchObject([
+    { state: 'stored', wish: 'cancel', sendDue: 0n },
+  ])
+  expect(transactions).toEqual([])
+})
+
+test.each(['void', 'cancel'] as const)(
+  'what was fulfilled is captured again, whatever was wished for before: %s',
+  (wish) => {
+    const { orders, transactions } = overtake(wish, { fulfilled: 'one/0x9' })
+    expect(orders).toMatchObject([{ state: 'capturing', wish: 'capture' }])
+    expect(transactions).toEqual([{ ...sent, open: true }])
+  },
+)
