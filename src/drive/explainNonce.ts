@@ -73,7 +73,7 @@ async function explainMined(
     const kind = proof.kind === 'cancel' ? 'cancel' : 'capture'
     return { judged, file, evidence: { kind, proof }, isOver: true }
   }
-  if (!file || !isInFlight(file.order)) return { judged, file, isOver: true }
+  if (!file || !isUndecided(file)) return { judged, file, isOver: true }
   const evidence = await findEvidence(client, file)
   if (evidence) return { judged, file, evidence, isOver: true }
   if (row.kind === 'release') {
@@ -103,7 +103,7 @@ async function explainPassed(
   const isSafe = safe !== undefined && safeCount > nonce
   const isForeign = nonce > (lane.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && ticks % lookEvery !== 0) return undefined
-  if (!file || !isInFlight(file.order))
+  if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
   const evidence = await findEvidence(lane.reader, file)
   if (evidence) {
@@ -115,6 +115,11 @@ async function explainPassed(
   }
   const isFree = isSafe && !(await isConsumed(lane.reader, file, safe.number))
   return { judged, file, isForeign, isFree, isOver: isFree }
+}
+
+/** What became of an older attempt says nothing about the one under way. */
+function isUndecided({ order, attempt }: OrderFile): boolean {
+  return order.attempt === attempt.number && isInFlight(order)
 }
 
 /** Whether what settled an order came from this account. */
@@ -139,10 +144,10 @@ async function explainUnknown(
   const [{ kind }] = judged.rows
   const ends = endsOf(file.attempt)
   const isLate = head.timestamp >= ends[kind === 'cancel' ? kind : 'capture']
-  const evidence = isInFlight(file.order)
+  const evidence = isUndecided(file)
     ? await findEvidence(lane.reader, file)
     : undefined
-  const isSettled = evidence !== undefined || !isInFlight(file.order)
+  const isSettled = evidence !== undefined || !isUndecided(file)
   // What keeps its nonce is released there; what does not holds none.
   if (!isSettled && !isLate) return undefined
   return { judged, file, evidence, isOver: isSettled && !keepsNonce }

@@ -5,6 +5,7 @@ import type { LaneState } from '../lanes/laneState.js'
 import { judgeDue, roomOf } from '../lanes/planSending.js'
 import { isMany, type LaneView, readLane } from '../lanes/readLane.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
+import type { FoundOrder } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { wait } from '../rpc/wait.js'
 import {
@@ -95,7 +96,7 @@ export async function takeDue(
 
 /** What is due, and what its record alone speaks against. */
 function sortDue(
-  files: readonly OrderFile[],
+  files: readonly FoundOrder[],
   { head }: LaneView,
   policy: OrdersContext['policy'],
 ): { open: OrderFile[]; refusals: Refusal[] } {

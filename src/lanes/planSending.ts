@@ -1,6 +1,8 @@
 import { endsOf } from '../ledger/endsOf.js'
+import { lastSecondOf } from '../ledger/findEvidence.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { SettledPolicy } from '../records/types.js'
+import type { AttemptRecord } from '../store/types.js'
 import type { LaneFees } from './feesOf.js'
 import type { LaneState } from './laneState.js'
 import type { LaneView } from './readLane.js'
@@ -23,7 +25,11 @@ type Unsendable = { reason: string | undefined }
 
 /** Judges an order that is due by its record. Pure. */
 export function judgeDue(
-  { order, attempt }: OrderFile,
+  {
+    order,
+    attempt,
+    attempts = [],
+  }: OrderFile & { attempts?: readonly AttemptRecord[] | undefined },
   { timestamp }: Pick<LaneView['head'], 'timestamp'>,
   { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
 ): Unsendable | undefined {
@@ -36,6 +42,11 @@ export function judgeDue(
     return { reason: undefined }
   const end = endsOf(attempt)[wish === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
+  // A reorganization took back what ended it: both could be paid.
+  const isPayable = (one: AttemptRecord) =>
+    one.number < attempt.number && one.open && lastSecondOf(one) > timestamp
+  if (wish !== 'cancel' && attempts.some(isPayable))
+    return { reason: 'otherPayment' }
   return timestamp + safetyMargin >= end
     ? { reason: 'deadlinePassed' }
     : undefined

@@ -3,6 +3,8 @@ import type { LaneState } from '../lanes/laneState.js'
 import { findGaps } from '../lanes/planReplacements.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { releaseCall } from '../lanes/releaseCall.js'
+import { openLedger, readRows } from '../ledger/openLedger.js'
+import type { OrderFile } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
@@ -31,10 +33,17 @@ async function fillGap(
   nonce: number,
 ): Promise<void> {
   const { lane: at } = lane.wallet
-  const known = await context.store.read((tables) =>
-    tables.transactions.find({ at, nonce }),
+  const { known, rows } = await context.store.read(async (tables) => {
+    const known = await tables.transactions.find({ at, nonce })
+    const ids = [...new Set(known.flatMap(({ orderId }) => orderId ?? []))]
+    return { known, rows: await readRows(tables, ids) }
+  })
+  const ledger = openLedger(rows)
+  const signed = known.filter(
+    (row) =>
+      row.raw !== undefined &&
+      isWanted(row, ledger.fileOf(row.orderId, row.attempt)),
   )
-  const signed = known.filter(({ raw }) => raw !== undefined)
   if (signed.length > 0) return reopen(context, lane, signed)
   const draft: RowDraft = {
     ...(await releaseCall(lane)),
@@ -52,6 +61,23 @@ async function fillGap(
   keepOpen(lane, [kept])
   if (made) await sendRecorded(context, lane, view, [made.bytes])
   else await askWallet(context, lane, kept, draft)
+}
+
+/**
+ * What is open anyway, and what the record still says the chain has; else an
+ * order would be captured that nobody wants captured by now. Pure.
+ */
+function isWanted(
+  { kind, hash, open }: TransactionRecord,
+  file: OrderFile | undefined,
+): boolean {
+  if (open || kind === 'release' || !file) return true
+  const { order, proofs } = file
+  const isGivenUp = order.unexpected || order.wish === 'void'
+  return (
+    !(kind === 'capture' && isGivenUp) &&
+    proofs.some((proof) => !proof.removed && proof.transactionHash === hash)
+  )
 }
 
 /** The same bytes again: they are sent in this very tick. */

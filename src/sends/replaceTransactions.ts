@@ -119,12 +119,15 @@ async function judgeStuck(
   if (last.kind === 'release' || !file)
     return { call: (await releaseCall(lane)).call }
   const { order, attempt } = file
-  if (!isInFlight(order) || order.attempt !== attempt.number)
-    return { reason: 'released' }
+  const isCurrent = isInFlight(order) && order.attempt === attempt.number
+  // The cancellation of an older attempt, which a reorganization took back.
+  const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
+  if (!isCurrent && !(isOlder && attempt.open)) return { reason: 'released' }
   const end = endsOf(attempt)[last.kind]
   if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }
-  if (isGivenUp(order, isRelaying(context))) return { reason: 'voided' }
+  if (isCurrent && isGivenUp(order, isRelaying(context)))
+    return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
   return due?.draft ? { call: due.draft.call } : { reason: due?.reason }
