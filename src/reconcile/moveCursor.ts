@@ -25,8 +25,12 @@ export async function moveCursor(
       await tables.lock(key)
       const current = await readCursor(tables, scope)
       const isOthers = current && current.last.hash !== before?.last.hash
-      if (isOthers && current.last.number >= after.last.number) return
-      await tables.setValue(key, encodeCursor(after))
+      const isFurther = isOthers && current.last.number >= after.last.number
+      const next = isFurther ? current : after
+      const from =
+        current && current.from < after.from ? current.from : after.from
+      if (isFurther && from === current.from) return
+      await tables.setValue(key, encodeCursor({ ...next, from }))
     },
     { lease },
   )

@@ -40,10 +40,17 @@ export async function readPaymentLogs(
       const rows = await attempts.find({ orderIds: page.map(({ id }) => id) })
       const newest = new Map(page.map(({ id, attempt }) => [id, attempt]))
       const nonces = rows
-        .filter(({ orderId, number }) => newest.get(orderId) === number)
+        // An older one is open where its end was taken back.
+        .filter(
+          ({ orderId, number, open }) => open || newest.get(orderId) === number,
+        )
         .map(({ nonce }) => nonce)
       const payers = page.flatMap(({ payer }) => payer ?? [])
-      slots.push({ nonces, payers: [...new Set(payers)] })
+      for (let at = 0; at < nonces.length; at += slotSize)
+        slots.push({
+          nonces: nonces.slice(at, at + slotSize),
+          payers: [...new Set(payers)],
+        })
       after = last.position
     }
   })

@@ -51,19 +51,38 @@ export async function settleUnmatched(
     hashes: [...new Set(found.map(({ transactionHash }) => transactionHash))],
     chainId: first.chainId,
   })
+  const isAt = (row: Unmatched, other: Unmatched) =>
+    row.transactionHash === other.transactionHash &&
+    row.logIndex === other.logIndex
+  // In another block a transaction's logs have other places.
+  const moved = rows.filter(
+    (row) =>
+      row.removed &&
+      row.kind === 'unmatched' &&
+      !found.some((proof) => isAt(row, proof)),
+  )
   for (const proof of found) {
-    const known = rows.find(
-      (row) =>
-        row.transactionHash === proof.transactionHash &&
-        row.logIndex === proof.logIndex,
-    )
+    const known = rows.find((row) => isAt(row, proof))
     const isKnown = known && !known.removed
     if (isKnown && known.blockHash === proof.blockHash) continue
     if (known) changes.proofs.push({ ...known, ...proof })
     else changes.newProofs.push(proof)
-    if (known?.kind !== 'unmatched') changes.events.push(eventOf(proof, at))
+    const from = known ? -1 : moved.findIndex((row) => isAlike(row, proof))
+    if (from >= 0) moved.splice(from, 1)
+    else if (known?.kind !== 'unmatched')
+      changes.events.push(eventOf(proof, at))
   }
   return changes
+}
+
+function isAlike(row: Unmatched, other: Unmatched): boolean {
+  return (
+    row.transactionHash === other.transactionHash &&
+    row.token === other.token &&
+    row.recipient === other.recipient &&
+    row.payer === other.payer &&
+    row.value === other.value
+  )
 }
 
 function eventOf(proof: Unmatched, at: bigint): Changes['events'][number] {

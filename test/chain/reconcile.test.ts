@@ -7,6 +7,7 @@ import { readCursor } from '../../src/forks/watchState.js'
 import { openStore } from '../../src/orders/openStore.js'
 import { resumeOrders } from '../../src/orders/resumeOrders.js'
 import { auditOrders } from '../../src/reconcile/auditOrders.js'
+import { moveCursor } from '../../src/reconcile/moveCursor.js'
 import { reconcile } from '../../src/reconcile/reconcile.js'
 import { OrdersSetupError } from '../../src/records/errors.js'
 import type { OrdersContext } from '../../src/records/types.js'
@@ -430,6 +431,28 @@ test('a slow reconciliation does not set back what another has read since', asyn
   expect(await auditOrders(slow)).toMatchObject({
     ok: true,
     scopes: [{ unmatched: { value: 4n } }],
+  })
+})
+
+test('how far back was read is kept, whoever reads on', async () => {
+  const context = contextOf(chain)
+  await mineBlocks(chain, 1)
+  await reconcile(context)
+  const scope = scopeOf(context)
+  const cursor = () => context.store.read((it) => readCursor(it, scope))
+  const before = await cursor()
+  if (!before) throw new Error('no cursor')
+  const { number } = before.last
+  const from = before.from - 5n
+  const other = { ...before, from, last: { number, hash: randomHash() } }
+  const move = (after: typeof before) =>
+    moveCursor(context, { scope, lease: undefined }, { before, after })
+  await move(other)
+  await move({ ...before, last: { number: number + 1n, hash: randomHash() } })
+  expect(await cursor()).toMatchObject({ from, last: { number: number + 1n } })
+  await move({ ...before, from: from - 5n })
+  expect(await cursor()).toMatchObject({
+    ...{ from: from - 5n, last: { number: number + 1n } },
   })
 })
 
