@@ -7,6 +7,9 @@ export type SealKey = Uint8Array | CryptoKey
 /** A key, or how to fetch it from where keys are kept. */
 export type SealKeySource = SealKey | (() => Promise<SealKey>)
 
+/** Milliseconds after which a key that was asked for is asked for again. */
+const longestFetch = 30_000
+
 /** Names stand in the open beside what is sealed. */
 export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 
@@ -61,13 +64,20 @@ async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
 ): Promise<CryptoKey> {
-  const key = await Promise.resolve()
-    .then(fetch)
-    .catch(() => {
-      throw new StoreError(`could not get the key ${name}`, true)
-    })
+  const key = await inTime(Promise.resolve().then(fetch)).catch(() => {
+    throw new StoreError(`could not get the key ${name}`, true)
+  })
   checkKey(name, key)
   return importKey(key)
+}
+
+/** One that is never answered would hold up its lane for good. */
+async function inTime<result>(work: Promise<result>): Promise<result> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, longestFetch)
+  })
+  return Promise.race([work, end]).finally(() => clearTimeout(timer))
 }
 
 function checkKey(name: string, key: SealKey): void {

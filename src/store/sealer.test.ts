@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { SealError, StoreError } from './errors.js'
 import { noSeal } from './noSeal.js'
 import { sealer } from './sealer.js'
@@ -264,6 +264,27 @@ test('a key that could not be fetched is asked for again', async () => {
   expect(error.message).toBe('The store could not get the key key-1.')
   const sealed = await fetched.seal(secret, context)
   expect(await one.open(sealed, context)).toBe(secret)
+})
+
+test('a key that does not come is given up after 30 seconds, and asked for again', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  let asked = 0
+  const key = () =>
+    asked++ ? Promise.resolve(keyOf(1)) : new Promise<never>(() => undefined)
+  const fetched = sealer({ keys: { 'key-1': key }, current: 'key-1' })
+  const early = errorOf(fetched.seal(secret, context))
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await early).toMatchObject({
+    message: 'The store could not get the key key-1.',
+    retryable: true,
+  })
+  expect(vi.getTimerCount()).toBe(0)
+  const sealed = await fetched.seal(secret, context)
+  expect(await one.open(sealed, context)).toBe(secret)
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('keys the caller wipes after handing them over stay good', async () => {
