@@ -799,6 +799,21 @@ test('difference, capture pair: anyone can submit a TransferWithAuthorization, a
   expect(outcome).toMatchObject({ status: 'captured', proof: { submitter } })
 })
 
+test('difference, capture pair: a merchant who names no type takes Receive only', async () => {
+  const { payment } = await draftAndSign({
+    primaryType: 'TransferWithAuthorization',
+  })
+  const { primaryType } = payment
+
+  expect(
+    await verifyPayment(client, { payment, expect: expected }),
+  ).toMatchObject({ ok: false, reason: 'wrongPrimaryType' })
+  const willing = { ...expected, primaryType }
+  expect(
+    await verifyPayment(client, { payment, expect: willing }),
+  ).toMatchObject({ ok: true })
+})
+
 test('difference, domain: a token without version() is proven by its separator', async () => {
   const paxos = await deployDevContract(chain, {
     contract: devContracts.paxosToken,
@@ -850,6 +865,22 @@ test('difference, replay key: one payer and nonce sign two messages, and only on
   })
 })
 
+test('difference, replay key: a nonce spent on a payment to somebody else pays nobody here', async () => {
+  const { payer, payment } = await draftAndSign()
+  const { from, nonce } = payment.message
+  const other = relayer.account.address
+  const diverted = await sign(
+    payer,
+    await preparePayment(client, { ...expected, to: other, from, nonce }),
+  )
+
+  const hash = await capturePayment(relayer, { payment: diverted })
+  expect(await getPaymentOutcome(client, { payment, hash })).toMatchObject({
+    status: 'consumed',
+    transactionHash: hash,
+  })
+})
+
 test('difference, chain time: the window counts from the newest block, not from the wall clock', async () => {
   await chain.warp(10_000n)
   const time = await now()
@@ -883,6 +914,17 @@ test('difference, window: at validBefore itself it is over', async () => {
   expect(await mine(merchant, captureCall({ payment }))).toBe(
     'FiatTokenV2: authorization is expired',
   )
+})
+
+test('difference, window: one in which no second lies is not built', () => {
+  const build = (validBefore: bigint) =>
+    buildPayment({ ...sample, validAfter: 100n, validBefore })
+
+  expect(() => build(101n)).toThrow(InvalidFieldError)
+  expect(build(102n).message).toMatchObject({
+    validAfter: 100n,
+    validBefore: 102n,
+  })
 })
 
 test('difference, cancellation: the token accepts it after expiry too', async () => {
@@ -990,11 +1032,11 @@ const blockTags = [
 const signatureHash = keccak256(
   stringToHex('Transfer(address,address,uint256)'),
 )
+const newAddress = () => privateKeyToAccount(generatePrivateKey()).address
 const addressTopic = (address: Address) => pad(address, { size: 32 })
 
 /** Five token units from the payer, and where they ended up. */
-async function transfer(on: DevChain = chain) {
-  const to = privateKeyToAccount(generatePrivateKey()).address
+async function transfer(on: DevChain = chain, to: Address = newAddress()) {
   const { payer, public: client } = on.clients
   const data = encodeFunctionData({
     abi: devContracts.fiatTokenV2_2.abi,
@@ -1207,6 +1249,20 @@ test('eth_getLogs, pending: both ends give the logs of pre-confirmed transaction
   await flash.preconfirmations.seal()
   await flash.preconfirmations.tick()
   expect(await readerOf(flash).getLogs(filter)).toEqual([])
+})
+
+test('eth_getLogs, toBlock: up to pending includes the pre-confirmed logs', async () => {
+  const { to: receiver, topics, hash } = await transfer(flash)
+  await flash.preconfirmations.tick()
+  await flash.preconfirmations.seal()
+  const next = await transfer(flash, receiver)
+  await flash.preconfirmations.tick()
+  const filter = { topics, fromBlock: 'earliest', toBlock: 'pending' } as const
+  expect(await readerOf(flash).getLogs(filter)).toMatchObject([
+    { transactionHash: hash, preconfirmed: false },
+    { transactionHash: next.hash, preconfirmed: true },
+  ])
+  await flash.preconfirmations.seal()
 })
 
 test('eth_getLogs, pendingLogs: the stream of the same logs over WebSocket', async () => {
@@ -1623,6 +1679,42 @@ test('orders, payer signs: amount, recipient, window and fresh nonce are bound b
     validBefore: time + 900n,
     nonce: expect.stringMatching(/^0x[\da-f]{64}$/),
   })
+})
+
+test.each<[string, Partial<SignedPayment['message']>]>([
+  ['wrongAmount', { value: 12_499_999n }],
+  ['wrongRecipient', { to: '0x2222222222222222222222222222222222222222' }],
+  ['wrongWindow', { validAfter: 0n }],
+  ['wrongWindow', { validBefore: 4_000_000_000n }],
+  ['wrongNonce', { nonce }],
+])(
+  'orders, payer signs: what is bound otherwise than drafted is not stored (%s)',
+  async (reason, changes) => {
+    const { orders } = await newShop()
+    const buyer = await fundedAccount(chain, 12_500_000n)
+    const { order, payment } = await orders.draft({ amount })
+
+    const signed = await pay(buyer, payment, changes)
+    expect(
+      await orders.accept({ orderId: order.id, payment: signed }),
+    ).toMatchObject({ ok: false, reason })
+    expect((await orders.get({ orderId: order.id })).state).toBe('drafted')
+  },
+)
+
+test('orders, payer signs: only the payer the order names can', async () => {
+  const { orders } = await newShop()
+  const [named, other] = [
+    await fundedAccount(chain, 12_500_000n),
+    await fundedAccount(chain, 12_500_000n),
+  ]
+  const payer = named.address
+  const { order, payment } = await orders.draft({ amount, payer })
+  const accept = async (buyer: PrivateKeyAccount) =>
+    orders.accept({ orderId: order.id, payment: await pay(buyer, payment) })
+
+  expect(await accept(other)).toMatchObject({ ok: false, reason: 'wrongPayer' })
+  expect(await accept(named)).toMatchObject({ ok: true })
 })
 
 test('orders, nonce: generated per attempt, and never reused for another order', async () => {
