@@ -112,6 +112,8 @@ export type OrdersContext = {
   recipients: readonly Address[]
   /** Everything this instance answers for. */
   scopes: readonly Scope[]
+  /** Ends what is asked of nodes, where it can be told to end. */
+  signal?: AbortSignal | undefined
   /** Names this instance in leases. */
   owner: string
   observe: (observation: Observation) => void
@@ -213,6 +215,8 @@ export type CaptureRefusal =
   | 'deadlinePassed'
   /** The payer took on code since, and the policy takes no such payers. */
   | 'contractPayer'
+  /** An older payment can be spent again: a fork took its cancellation back. */
+  | 'otherPayment'
   /** What is kept of the signature does not open. */
   | 'sealBroken'
 
