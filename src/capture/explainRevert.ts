@@ -4,10 +4,7 @@ import {
   type RevertReason,
   readRefusal,
 } from '../base/revertReason.js'
-import { selectors } from '../base/tokenAbi.js'
 import type { Payment } from '../base/types.js'
-import { word } from '../base/words.js'
-import { isTrue } from '../reads/answers.js'
 import { prober } from '../reads/getToken.js'
 import { runCalls } from '../reads/runCalls.js'
 import { runPlainCalls } from '../reads/runPlainCalls.js'
@@ -18,6 +15,8 @@ import {
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
+import { refine } from '../verify/judgeRehearsal.js'
+import { factCalls } from '../verify/rehearse.js'
 import { CaptureRevertedError } from './errors.js'
 
 type FailedReceipt = {
@@ -49,13 +48,13 @@ export async function explainRevert(
   const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
   if (failure && isPassing(failure) && !replayed)
     throw new NodeError({ method, failure })
-  const told: { reason?: RevertReason; words?: string } = failure
+  const told: { reason: RevertReason; words?: string } = failure
     ? readRefusal(failure)
-    : {}
+    : { reason: 'simulationFailed' }
   return new CaptureRevertedError({
+    ...told,
     transactionHash,
-    reason: await refine(client, told.reason, { payment, blockNumber }),
-    words: told.words,
+    reason: await refineAt(client, told.reason, { payment, blockNumber }),
   })
 }
 
@@ -65,32 +64,26 @@ function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
   return limit > 0n && gasUsed * 100n > limit * 96n
 }
 
-/** Finds out which account is blocked, and which bound was missed. */
-async function refine(
+/** Asks for what a rehearsal asks too, so that the reasons are the same. */
+async function refineAt(
   client: Client,
-  reason: RevertReason = 'simulationFailed',
+  reason: RevertReason,
   { payment, blockNumber }: { payment: Payment; blockNumber: bigint },
 ): Promise<RefusalReason> {
-  if (reason !== 'blocked' && reason !== 'outsideWindow') return reason
-  const { from, validAfter } = payment.message
-  const target = payment.domain.verifyingContract
-  const ask = (selector: string) => ({
-    target,
-    data: selector + word(from),
-    gas: 100_000,
-  })
-  const { head, calls } = await runCalls(client, {
+  const { domain, message } = payment
+  const { from: payer, nonce } = message
+  const act = {
+    domain,
+    payer,
+    nonce,
+    signature: '0x',
+    transfer: message,
+  } as const
+  const facts = await runCalls(client, {
     from: prober,
     fallback: runPlainCalls,
     block: blockNumber,
-    calls: {
-      blacklisted: ask(selectors.isBlacklisted),
-      frozen: ask(selectors.isFrozen),
-    },
+    calls: factCalls(domain.verifyingContract, act),
   })
-  if (reason === 'outsideWindow')
-    return head.timestamp <= validAfter ? 'notYetValid' : 'expired'
-  return isTrue(calls.blacklisted) || isTrue(calls.frozen)
-    ? 'payerBlocked'
-    : 'recipientBlocked'
+  return refine(reason, act, facts)
 }

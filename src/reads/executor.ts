@@ -70,14 +70,13 @@ export function readRun(
   const mark = `0x${executorCode.slice(4, 68)}`
   if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
   const bytes = readBytes(result, 'eth_call')
-  if (played === undefined) {
-    const { head, answers } = readAnswers(bytes, asked)
-    return { head, scene: [], calls: answers }
+  const { head, answers } = readAnswers(bytes, asked + (played ? 1 : 0))
+  const first = played && answers.shift()
+  return {
+    head,
+    scene: first ? readAnswers(first.data, played).answers : [],
+    calls: answers,
   }
-  const { head, answers } = readAnswers(bytes, asked + 1)
-  const [first, ...calls] = answers
-  const scene = readAnswers(first?.data ?? '0x', played).answers
-  return { head, scene, calls }
 }
 
 /** The head and the given number of answers, and nothing after them. */

@@ -55,7 +55,7 @@ async function runExecutor(
 ): Promise<{ answers?: RawAnswers | undefined; unsupported: boolean }> {
   const { from, origin = from, scene, block, fees = defaultFees } = parameters
   const calls = Object.values(parameters.calls)
-  const items = scene ? [sceneCall(from, scene), ...calls] : calls
+  const items = scene?.length ? [sceneCall(from, scene), ...calls] : calls
   const { result, failure } = await tryRequest(client, 'eth_call', [
     encodeTransaction({
       from: origin,

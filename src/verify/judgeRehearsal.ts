@@ -85,10 +85,11 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
     : Number(gasUsed) >= gas * 0.9
 }
 
-function refine(
+/** What a refusal means beside the facts around it. */
+export function refine(
   reason: RevertReason,
-  { domain, signature, transfer }: Act,
-  { head, calls }: Answers,
+  { domain, signature, transfer }: Omit<Act, 'call'>,
+  { head, calls }: Pick<Answers, 'head' | 'calls'>,
 ): RefusalReason {
   const payerHasCode = calls.payer.hasCode
   switch (reason) {

@@ -95,7 +95,7 @@ async function rehearse(
 
 export function factCalls(
   token: Address,
-  { payer, nonce, transfer }: Act,
+  { payer, nonce, transfer }: Omit<Act, 'call'>,
 ): Record<FactName, Call> {
   const recipient = transfer?.to ?? payer
   const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })

@@ -7,7 +7,11 @@ import {
   signCapture,
   waitForOutcome,
 } from 'countersign'
-import { startDevChain } from 'countersign/devchain'
+import {
+  deployDevToken,
+  devContracts,
+  startDevChain,
+} from 'countersign/devchain'
 import type { Hash } from 'viem'
 import {
   sendRawTransaction,
@@ -15,8 +19,15 @@ import {
   writeContractSync,
 } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
+import { devAuthority } from '../../src/devchain/initializeToken.js'
+import { sendAs } from '../../src/devchain/sendAs.js'
 import { draft, fundedAccount, mined, type newAccount, revoke } from './desk.js'
-import { deployFamilies, type Family, type FamilyName } from './families.js'
+import {
+  delegate,
+  deployFamilies,
+  type Family,
+  type FamilyName,
+} from './families.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -145,7 +156,44 @@ test.each([
   const domain = { ...families[name].domain, name: 'Other Coin' }
   const scene = await setScene(name, { domain })
   const hash = await sendAfter(scene)
-  expect(await reverted(scene, hash)).toEqual(['wrongSigner', words])
+  expect(await reverted(scene, hash)).toEqual(['wrongDomain', words])
+})
+
+test('a payer who delegated in between is told from a wrong signer', async () => {
+  const scene = await setScene('circle22')
+  const { address } = scene.signer
+  const hash = await sendAfter(scene, () =>
+    delegate(chain, address, devContracts.strictDelegate),
+  )
+  expect(await reverted(scene, hash)).toEqual([
+    'walletRejects',
+    'FiatTokenV2: invalid signature',
+  ])
+})
+
+test('a token renamed in between is told from a wrong signer', async () => {
+  const token = await deployDevToken(chain)
+  const [signer, to] = [await fundedAccount(chain), await fundedAccount(chain)]
+  const domain = { ...families.circle22.domain, verifyingContract: token }
+  const payment = await draft(chain, { domain, signer, to: to.address })
+  const scene = { family: { ...families.circle22, token }, payment, signer, to }
+  const hash = await sendAfter(scene, () =>
+    sendAs(chain.clients, {
+      from: devAuthority,
+      calls: [
+        {
+          address: token,
+          abi: devContracts.fiatTokenV2_2.abi,
+          functionName: 'updateName',
+          args: ['USDC'],
+        },
+      ],
+    }),
+  )
+  expect(await reverted(scene, hash)).toEqual([
+    'wrongDomain',
+    'FiatTokenV2: invalid signature',
+  ])
 })
 
 const tooEarly = 'FiatTokenV2: authorization is not yet valid'
