@@ -39,7 +39,8 @@ export function startWait({
     until: (work) => Promise.race([work, ended]),
     pause: (milliseconds) => {
       const over = new Promise<void>((resolve) => {
-        pause = setTimeout(resolve, milliseconds)
+        const time = milliseconds <= maxTimer ? milliseconds : maxTimer
+        pause = setTimeout(resolve, time)
       })
       return Promise.race([over, ended])
     },

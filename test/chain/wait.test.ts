@@ -514,6 +514,18 @@ test('a pre-confirmation is looked for every 100 ms by default', async () => {
   expect(asked.length).toBeGreaterThanOrEqual(3)
 })
 
+test.each([Number.POSITIVE_INFINITY, 2 ** 31, Number.NaN])(
+  'a polling interval of %d does not flood the node',
+  async (pollingInterval) => {
+    const { client, asked } = fakeNode(chain)
+    const payment = await draft(chain)
+    const waiting = wait({ payment, pollingInterval, timeout: 400 }, client)
+    await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
+    // One look takes one request.
+    expect(asked.length).toBeLessThan(3)
+  },
+)
+
 test('where none was detected, a pre-confirmation is looked for each second', async () => {
   const { client, asked } = fakeNode(chain)
   await detectPreconfirmations(client)
