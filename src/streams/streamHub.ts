@@ -75,7 +75,7 @@ export function createStreamHub(
     const onHeartbeat = reader.revive
     const sink = openSink({ signal, limits: settled, onHeartbeat })
     const inbox = openInbox(sink.ended)
-    const following = reader.follow(keys, inbox)
+    const following = reader.follow(keys, inbox, sink.end)
     const leave = () => {
       open.splice(open.indexOf(whose), 1)
       following.stop()

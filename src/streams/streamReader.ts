@@ -6,8 +6,12 @@ import { retryUntil } from './streamRetry.js'
 
 /** Reads events once for all streams that are open. */
 export type StreamReader = {
-  /** Hands over what comes for these orders or recipients. */
-  follow(keys: readonly string[], inbox: StreamInbox): Following
+  /** Hands over what comes for these orders or recipients, while any can. */
+  follow(
+    keys: readonly string[],
+    inbox: StreamInbox,
+    onLost: () => void,
+  ): Following
   /** Starts anew where reading stands still, as with a request that is gone. */
   revive(): void
 }
@@ -28,6 +32,7 @@ export function startReader(
   orders: Pick<Orders, 'events' | 'get'>,
 ): StreamReader {
   const inboxes = new Map<string, Set<StreamInbox>>()
+  const losers = new Set<() => void>()
   let running: AbortController | undefined
   let started: Promise<void> = Promise.resolve()
   let tellStarted: () => void = () => undefined
@@ -62,7 +67,10 @@ export function startReader(
     running?.abort()
     running = new AbortController()
     lookedAt = Date.now()
-    run(running.signal).catch(() => undefined)
+    const { signal } = running
+    run(signal).catch(() => {
+      if (!signal.aborted) for (const lose of [...losers]) lose()
+    })
   }
   const stop = () => {
     running?.abort()
@@ -70,8 +78,9 @@ export function startReader(
     cursor = undefined
   }
   return {
-    follow: (keys, inbox) => {
+    follow: (keys, inbox, onLost) => {
       for (const key of keys) addTo(inboxes, key, inbox)
+      losers.add(onLost)
       if (!running) {
         started = new Promise((resolve) => {
           tellStarted = resolve
@@ -82,6 +91,7 @@ export function startReader(
         started,
         stop: () => {
           for (const key of keys) removeFrom(inboxes, key, inbox)
+          losers.delete(onLost)
           if (inboxes.size === 0) stop()
         },
       }

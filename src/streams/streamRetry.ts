@@ -1,10 +1,12 @@
 import { OrderNotFoundError } from '../records/errors.js'
 import { wait } from '../rpc/wait.js'
+import { StoreError } from '../store/errors.js'
 
 /**
  * Tries until it succeeds, ever more slowly; nothing once the signal aborts.
  *
- * @throws {@link OrderNotFoundError} which no other try would change.
+ * @throws {@link OrderNotFoundError} {@link StoreError} which no other try would
+ * change, as of a store that is closed.
  */
 export async function retryUntil<result>(
   ended: AbortSignal,
@@ -14,8 +16,15 @@ export async function retryUntil<result>(
     try {
       return await work()
     } catch (error) {
-      if (error instanceof OrderNotFoundError) throw error
+      if (isForGood(error)) throw error
       await wait(Math.min(5_000, 50 * 2 ** failures), ended)
     }
   return undefined
+}
+
+function isForGood(error: unknown): boolean {
+  return (
+    error instanceof OrderNotFoundError ||
+    (error instanceof StoreError && !error.retryable)
+  )
 }

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
 import { startDevChain } from 'countersign/devchain'
 import { memoryStore, type PaymentStore, sealer } from 'countersign/orders'
 import { sqliteStore } from 'countersign/sql'
@@ -87,4 +91,25 @@ test('after a restart the same token opens the same order', async () => {
     ...{ status: 200, body: { state: 'stored' } },
   })
   await second.orders.close()
+})
+
+test('a server whose orders are closed has no stream to wait for', async () => {
+  const store = sqliteStore({ file: join(folder, 'closed.db') })
+  const seal = sealer({ keys: { one: Buffer.alloc(32, 1) }, current: 'one' })
+  const desk = await openDesk(chain, { store, seal })
+  const { id, token } = await sell(chain, desk)
+  const server = createServer(getRequestListener(desk.handle))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const base = `http://127.0.0.1:${port}/payments`
+  const headers = { authorization: `Bearer ${token}` }
+  const streams = await Promise.all([
+    fetch(`${base}/orders/${id}/events`, { headers }),
+    fetch(`${base}/merchant/events`),
+  ])
+  expect(streams.map(({ status }) => status)).toEqual([200, 200])
+  await desk.orders.close()
+  server.close()
+  await Promise.all([once(server, 'close'), ...streams.map((it) => it.text())])
 })

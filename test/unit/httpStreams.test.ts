@@ -1,4 +1,4 @@
-import { OrderNotFoundError } from 'countersign/orders'
+import { OrderNotFoundError, StoreError } from 'countersign/orders'
 import { afterEach, expect, test, vi } from 'vitest'
 import {
   createStreamHub,
@@ -324,6 +324,29 @@ test('a store that fails delays a stream, and neither ends nor tears it', async 
     expect(ids(await merchant.take(1))).toEqual([`${round} capturing`])
   }
   await Promise.all([buyer.cancel(), merchant.cancel()])
+})
+
+test('a store that is closed ends its streams, so that no server waits for them', async () => {
+  const { orders, hub } = openHub()
+  orders.tell('one', 'drafted')
+  const buyer = openOrder(hub, 'one')
+  const merchant = openEvents(hub, orders)
+  expect(ids(await buyer.take(1))).toEqual(['1 status'])
+  expect(await merchant.next()).toEqual({ id: '1' })
+  let isClosed = true
+  orders.fault.now = () => {
+    if (isClosed) throw new StoreError('is closed')
+  }
+  expect([await buyer.rest(), await merchant.rest()]).toEqual([[], []])
+  expect(await openOrder(hub, 'one').rest()).toEqual([])
+  expect(await openEvents(hub, orders).rest()).toEqual([])
+
+  isClosed = false
+  const again = openOrder(hub, 'one')
+  expect(ids(await again.take(1))).toEqual(['1 status'])
+  orders.tell('one', 'accepted')
+  expect(ids(await again.take(1))).toEqual(['2 accepted'])
+  await again.cancel()
 })
 
 test.each([
