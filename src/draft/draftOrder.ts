@@ -21,7 +21,9 @@ import { showOrder } from './showOrder.js'
  * the buyer's browser to sign.
  *
  * The same id with the same contents gives the same order and payment again as
- * long as nobody paid, with a new `buyerToken`: the old one ends.
+ * long as nobody paid, with a new `buyerToken`: the old one ends. A window that
+ * is over stays over: only `reauthorize` gives another, and once the order is
+ * `expired` its id is in use.
  *
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field is
  * malformed, or the id belongs to another order.

@@ -78,7 +78,8 @@ export type CreateOrdersParameters = {
   tokens: readonly OrderToken[]
   /**
    * Clients with an account: each sends the captures of Receive payments to
-   * itself, and of Transfer payments on its chain.
+   * itself. Those of Transfer payments are spread over all accounts of the
+   * chain, by the order's id, whoever is paid.
    */
   wallets: readonly Client[]
   /** Encrypts credentials before they are kept; `'none'` in so many words. */
@@ -260,11 +261,16 @@ export type CancellationRequest =
 
 /** An event as it is shown. */
 export type OrderEvent = Scope & {
+  /** Place in the stream. */
   cursor: bigint
+  /** Absent where it concerns no order. */
   orderId: string | undefined
+  /** Place among the order's events, from 1; 0 where it concerns none. */
   sequence: number
   type: OrderEventType
+  /** Unix milliseconds of the machine that wrote it. */
   at: bigint
+  /** What it tells, by its type; integers as decimal text. */
   data: JsonObject
 }
 
