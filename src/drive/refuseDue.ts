@@ -11,6 +11,7 @@ import {
 } from '../ledger/settleOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
+import { sealWaits } from '../sends/rehearseDue.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
@@ -52,7 +53,8 @@ export async function refuseDue(
         // What was written since is judged again, if it is due again.
         if (file?.order.version !== judged.order.version) continue
         const again = reason && againAt(file, reason, now, policy)
-        if (evidence) ledger.add(settleOrder(file, evidence, at))
+        if (reason === sealWaits) ledger.add(postponeDue(file, now))
+        else if (evidence) ledger.add(settleOrder(file, evidence, at))
         else if (!reason) ledger.add(endDue(file))
         else
           ledger.add(
@@ -66,6 +68,13 @@ export async function refuseDue(
     },
     { lease: lane.lease },
   )
+}
+
+/** Seconds until a key that could not be reached is asked for again. */
+const keyPause = 5n
+
+function postponeDue({ order }: OrderFile, now: bigint): Changes {
+  return { ...noChanges(), orders: [{ ...order, sendDue: now + keyPause }] }
 }
 
 function endDue({ order }: OrderFile): Changes {

@@ -11,6 +11,7 @@ import { hasCode } from '../reads/hasCode.js'
 import { openSealed } from '../records/openSealed.js'
 import { paymentOf, sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
+import { waitsForKey } from '../records/waitsForKey.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
@@ -26,6 +27,9 @@ export type DueDraft = {
 export type RehearsedDue =
   | { file: OrderFile; draft: DueDraft; reason?: undefined }
   | { file: OrderFile; draft?: undefined; reason: string }
+
+/** The reason of one that is tried again soon, and nobody is told of. */
+export const sealWaits = 'sealWaits'
 
 /** Rehearses what is due, the captures of one kind in one call. */
 export async function rehearseDue(
@@ -75,15 +79,18 @@ async function rehearseCaptures(
   const opened = await Promise.all(
     sendable.map(async (file) => ({
       file,
-      payment: await takePayment(context, lane, file),
+      payment: await openedOr(context, file, takePayment(context, lane, file)),
     })),
   )
-  const whole = opened.filter((one): one is OpenedFile => !!one.payment)
+  const whole = opened.filter(
+    (one): one is OpenedFile => typeof one.payment === 'object',
+  )
   const payments = whole.map(({ payment }) => payment)
   const refused = files.flatMap((file) => {
     if (!sendable.includes(file)) return [{ file, reason: 'wrongSender' }]
-    const isOpened = whole.some((one) => one.file === file)
-    return isOpened ? [] : [{ file, reason: 'sealBroken' }]
+    const payment = opened.find((one) => one.file === file)?.payment
+    if (typeof payment === 'object') return []
+    return [{ file, reason: payment ?? 'sealBroken' }]
   })
   if (payments.length === 0) return refused
   const [{ rehearsals }, contracts] = await Promise.all([
@@ -103,6 +110,22 @@ async function rehearseCaptures(
         ),
   )
   return [...judged, ...refused]
+}
+
+/** What a seal held, nothing where it is broken, or that it waits for its key. */
+async function openedOr<secret>(
+  context: OrdersContext,
+  { order }: OrderFile,
+  opening: Promise<secret | undefined>,
+): Promise<secret | undefined | typeof sealWaits> {
+  const { id, chainId, lane } = order
+  try {
+    return await opening
+  } catch (error) {
+    const about = { chainId, account: lane, orderId: id }
+    if (waitsForKey(context, about, error)) return sealWaits
+    throw error
+  }
 }
 
 /** Payers that have code by now, where the policy takes none. */
@@ -133,12 +156,11 @@ async function rehearseCancellation(
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
   const { order, attempt } = file
-  const signature = await openSealed(
-    context,
-    attempt.cancellation ?? '',
-    sealContextOf('cancellation', order, attempt),
-  )
+  const place = sealContextOf('cancellation', order, attempt)
+  const opening = openSealed(context, attempt.cancellation ?? '', place)
+  const signature = await openedOr(context, file, opening)
   if (signature === undefined) return { file, reason: 'sealBroken' }
+  if (signature === sealWaits) return { file, reason: sealWaits }
   const cancellation: SignedCancellation = {
     ...buildCancellation({ payment: paymentOf(order, attempt) }),
     signature: signature as Hex,

@@ -7,6 +7,7 @@ import type { OrderFile } from '../ledger/settleOrder.js'
 import { openSealed } from '../records/openSealed.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
+import { waitsForKey } from '../records/waitsForKey.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import type { RecordedBytes } from './recordTransactions.js'
 import { sendRecorded } from './sendRecorded.js'
@@ -33,11 +34,17 @@ export async function resendTransactions(
     rows.map(async (row): Promise<RecordedBytes | undefined> => {
       const { nonce, hash } = row
       const file = ledger.fileOf(row.orderId, row.attempt)
-      const raw = await openSealed(context, row.raw, sealOf(row, file))
-      if (raw !== undefined) return { nonce, hash, raw: raw as Hex }
+      const opening = openSealed(context, row.raw, sealOf(row, file))
+      const raw = await opening.catch((error: unknown) => {
+        const about = { ...lane.wallet.lane, nonce }
+        if (!waitsForKey(context, about, error)) throw error
+        return null
+      })
+      if (raw) return { nonce, hash, raw: raw as Hex }
       // Others take their place, unless the node has them.
       lane.sentAt.set(nonce, lane.tick)
-      if (nonce >= view.pendingCount) lane.underpriced.add(nonce)
+      if (raw === undefined && nonce >= view.pendingCount)
+        lane.underpriced.add(nonce)
       return undefined
     }),
   )

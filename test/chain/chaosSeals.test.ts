@@ -110,6 +110,56 @@ test('a sealed signature moved to the row of another order is not sent, and can 
   expect(await timesPaid(shop, [one, other, third])).toEqual([1, 1, 1])
 })
 
+test('a key that cannot be fetched holds up what is sealed with it, and nothing else', async () => {
+  const account = await fundedAccount(chain)
+  const { store } = sqliteFile()
+  const policy = { relayCancellations: 'always' } as const
+  const before = await newShop({ account, store, policy })
+  const [old = ''] = await storeOrders(before, 1)
+  const payment = await draft(chain, { to: account.address, amount: '1' })
+  const canceled = await storeOrder(before, payment)
+  await cancelOrder(before.context, {
+    orderId: canceled,
+    cancellation: await revoke(chain, payment),
+  })
+  await before.engine.stop()
+  let isDown = true
+  const keys = {
+    test: async () => {
+      if (isDown) throw new Error('no answer')
+      return key
+    },
+    next: crypto.getRandomValues(new Uint8Array(32)),
+  }
+  const sealed = sealer({ keys, current: 'next' })
+  const shop = await newShop({ account, store, policy, seal: sealed })
+  const [fresh = ''] = await storeOrders(shop, 1)
+  const waiting = capture(shop, old, 1_000)
+  expect(await capture(shop, fresh)).toMatchObject({ status: 'captured' })
+  expect(await waiting).toMatchObject({ status: 'unknown' })
+  const { orders } = await rowsOf(shop, [old, canceled])
+  const told = orders.map(({ state, wish, reason }) => [state, wish, reason])
+  expect(told.sort()).toEqual([
+    ['stored', 'cancel', undefined],
+    ['stored', 'capture', undefined],
+  ])
+  expect(
+    shop.seen.filter(({ attributes }) => attributes.orderId === old)[0],
+  ).toMatchObject({
+    name: 'lane.failed',
+    attributes: { words: 'The store could not get the key test.' },
+  })
+  isDown = false
+  await chain.warp(10n)
+  expect(await captureAll(shop, [old, canceled])).toEqual([
+    'captured',
+    'rejected',
+  ])
+  expect(await timesPaid(shop, [old, fresh])).toEqual([1, 1])
+  expect(await timesPaid(shop, [canceled])).toEqual([0])
+  expect(await sentBy(shop)).toBe(3)
+})
+
 test('a cancellation that does not open is not sent, and stops no other order', async () => {
   const shop = await newShop({ policy: { relayCancellations: 'always' } })
   const account = shop.account.address
