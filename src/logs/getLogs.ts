@@ -1,6 +1,7 @@
 import type { BlockTag, Client } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import { readBytes32 } from '../base/fields.js'
+import { askUnder } from '../rpc/callSignal.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { getBlockHead, requestQuantity } from '../rpc/requestNode.js'
@@ -85,25 +86,32 @@ async function readFilter(
   filter: LogFilter,
   options: LogReading,
 ): Promise<ReadLog[]> {
+  const { signal } = options
+  const pending = () => askUnder(signal, () => readPending(client, wire))
   if (filter.blockHash !== undefined) {
     const blockHash = readBytes32(filter.blockHash, 'blockHash')
-    return finish(await readLogPlace(client, wire, { blockHash }), options)
+    return finish(
+      await askUnder(signal, () => readLogPlace(client, wire, { blockHash })),
+      options,
+    )
   }
   const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
   const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
   if (from === 'pending' && to === 'pending')
-    return finish(await readPending(client, wire), options)
+    return finish(await pending(), options)
   const newest =
-    from === 'latest' && to === 'latest' && (await readNewest(client, wire))
+    from === 'latest' &&
+    to === 'latest' &&
+    (await askUnder(signal, () => readNewest(client, wire)))
   if (newest) return finish(newest, options)
 
-  const range = await pinRange(client, from, to)
+  const range = await pinRange(client, from, to, signal)
   const toPending = to === 'pending'
   if (range.last >= range.first)
     return readPinned(client, wire, range, { ...options, toPending })
   if (!toPending) return []
   // Above the head lies what is pre-confirmed.
-  const ahead = await readPending(client, wire)
+  const ahead = await pending()
   const wanted = ahead.filter((log) => log.blockNumber >= range.first)
   return finish(wanted, options)
 }
@@ -186,14 +194,17 @@ export async function pinRange(
   client: Client,
   from: bigint | BlockTag,
   to: bigint | BlockTag,
+  signal: AbortSignal | undefined,
 ): Promise<{ first: bigint; last: bigint }> {
   const heads = [from, to].some((end) => end === 'latest' || end === 'pending')
-  const head = heads ? await requestQuantity(client, 'eth_blockNumber') : 0n
+  const head = heads
+    ? await askUnder(signal, () => requestQuantity(client, 'eth_blockNumber'))
+    : 0n
   const pin = async (end: bigint | BlockTag) => {
     if (typeof end === 'bigint') return end
     if (end === 'earliest') return 0n
     if (end === 'latest' || end === 'pending') return head
-    const block = await getBlockHead(client, end)
+    const block = await askUnder(signal, () => getBlockHead(client, end))
     if (!block)
       throw new NodeAnswerError({
         method: 'eth_getBlockByNumber',

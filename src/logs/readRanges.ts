@@ -1,4 +1,5 @@
 import type { Client } from 'viem'
+import { askUnder } from '../rpc/callSignal.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { wait } from '../rpc/wait.js'
 import { classifyLogFailure } from './classifyLogFailure.js'
@@ -89,12 +90,15 @@ export async function readPersistently(
 ): Promise<{ logs: readonly ReadLog[] } | { narrower: bigint }> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
-    const answer = await readLogRange(client, wire, piece, {
+    const reading = {
       toBlock,
       classify: classifyLogFailure,
-      read: (result) =>
+      read: (result: unknown) =>
         readLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
-    })
+    }
+    const answer = await askUnder(signal, () =>
+      readLogRange(client, wire, piece, reading),
+    )
     signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
     const { again, narrower } = answer

@@ -67,7 +67,10 @@ export async function* streamLogs(
   const to = readBlockSelector(toBlock, 'toBlock')
   // Resumed where its last chunk ended.
   if (typeof to === 'bigint' && from === to + 1n) return
-  const { first, last } = await endOnAbort(pinRange(client, from, to), signal)
+  const { first, last } = await endOnAbort(
+    pinRange(client, from, to, signal),
+    signal,
+  )
   let size = nextSize(firstBlocks, 0, rangeLimit(client, maxBlockRange))
   for (let next = first; next <= last; ) {
     const end = next + size - 1n

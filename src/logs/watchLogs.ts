@@ -1,7 +1,8 @@
 import type { Client } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import { askUnder } from '../rpc/callSignal.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
-import { getBlockHead } from '../rpc/requestNode.js'
+import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
 import { wait } from '../rpc/wait.js'
 import { encodeLogFilter } from './encodeLogFilter.js'
 import { getLogs, readPending } from './getLogs.js'
@@ -111,6 +112,9 @@ export function watchLogs(
   /** First block that was not read since it reached a grade. */
   const graded = new Map<string, bigint>()
 
+  const ask = <answer>(request: () => answer) => askUnder(stop.signal, request)
+  const headOf = (block: BlockSelector) =>
+    ask(() => getBlockHead(client, block))
   /** What is sealed in these blocks; a node may add more than was asked. */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
@@ -120,7 +124,7 @@ export function watchLogs(
 
   const look = async (): Promise<void> => {
     const closes = regained
-    const head = await getBlockHead(client, 'latest')
+    const head = await headOf('latest')
     if (!head) return
     start ??= head.number + 1n
     if (preconfirmed) await lookAhead().catch(report)
@@ -146,7 +150,7 @@ export function watchLogs(
     emit({ type: 'gap', ...gap })
   }
   const lookAhead = async (): Promise<void> => {
-    for (const log of await readPending(client, wire))
+    for (const log of await ask(() => readPending(client, wire)))
       if (log.preconfirmed) tracker.preconfirm(log)
   }
   /** A replica that is behind has no such block; another block proves it. */
@@ -156,9 +160,7 @@ export function watchLogs(
   ): Promise<void> => {
     const missing = tracker.missing(logs, range)
     const numbers = [...new Set(missing.map((log) => log.blockNumber))]
-    const blocks = await Promise.all(
-      numbers.map((number) => getBlockHead(client, number)),
-    )
+    const blocks = await Promise.all(numbers.map(headOf))
     for (const log of missing) {
       const block = blocks[numbers.indexOf(log.blockNumber)]
       const isOther = block?.hash && block.hash !== log.blockHash
@@ -166,7 +168,7 @@ export function watchLogs(
     }
   }
   const raise = async (grade: 'safe' | 'finalized'): Promise<void> => {
-    const head = await getBlockHead(client, grade)
+    const head = await headOf(grade)
     if (!head && !unsupported.has(grade)) {
       unsupported.add(grade)
       report(new FinalityUnsupportedError({ finality: grade }))

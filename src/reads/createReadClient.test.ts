@@ -455,3 +455,11 @@ test('a timeout may be a fraction', async () => {
   const { url } = await serve(ok)
   expect(await balance(createReadClient({ url, timeout: 9999.5 }))).toBe(7n)
 })
+
+test('a bigint among the parameters of a call is sent as a quantity', async () => {
+  const { url, seen } = await serve(ok)
+  const client = createReadClient({ url })
+  const odd = client.request({ method: 'eth_odd', params: [10n] } as never)
+  expect(await Promise.all([odd, balance(client)])).toEqual(['0x7', 7n])
+  expect(seen[0]?.calls[0]?.params).toEqual(['0xa'])
+})

@@ -17,13 +17,23 @@ export type PostAnswer =
 export async function postRpc(
   body: string,
   { url, headers, timeout }: PostOptions,
+  signal?: AbortSignal | undefined,
 ): Promise<PostAnswer> {
+  const stop = new AbortController()
+  const end = () => stop.abort()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    end()
+  }, timeout)
+  signal?.addEventListener('abort', end)
+  if (signal?.aborted) end()
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
-      signal: AbortSignal.timeout(Math.ceil(timeout)),
+      signal: stop.signal,
     })
     const { status } = response
     const text = await response.text()
@@ -36,11 +46,12 @@ export async function postRpc(
       failure: { ...readRefusal(answer, text, status), status },
       retryAfter: readRetryAfter(response.headers.get('retry-after')),
     }
-  } catch (error) {
-    const late = error instanceof Error && error.name === 'TimeoutError'
-    return {
-      failure: { words: late ? `no answer in ${timeout} ms` : 'no connection' },
-    }
+  } catch {
+    const words = isLate ? `no answer in ${timeout} ms` : 'no connection'
+    return { failure: { words } }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
   }
 }
 

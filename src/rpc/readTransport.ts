@@ -1,4 +1,5 @@
 import { createTransport, type Transport } from 'viem'
+import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
 import { soon } from './nextTurn.js'
@@ -88,7 +89,9 @@ function createSender(options: ReadTransportOptions): SendRpc {
       void sendCalls(calls.slice(at, at + batchSize))
   }
   const sendCalls = async (calls: readonly RpcCall[]): Promise<void> => {
-    const { answer, failure } = await postWithRetries(calls, options)
+    const { signal, release } = watchInterest(calls)
+    const { answer, failure } = await postWithRetries(calls, options, signal)
+    release()
     if (failure && !isBatchRefusal(failure, calls.length)) {
       const served = findServed(calls, failure)
       for (const call of calls)
@@ -100,20 +103,47 @@ function createSender(options: ReadTransportOptions): SendRpc {
     if (left.length === calls.length) batchSize = 1
     await Promise.all(left.map((call) => sendCalls([call])))
   }
-  return (method, params) =>
-    new Promise((settle) => {
+  return (method, params) => {
+    const signal = callSignal()
+    return new Promise((settle) => {
       if (queue.length === 0) soon(flush)
-      queue.push({ id: ++id, method, params: params ?? [], settle })
+      queue.push({
+        id: ++id,
+        method,
+        params: params ?? [],
+        signal,
+        settle,
+      })
     })
+  }
 }
 
 function postWithRetries(
   calls: readonly RpcCall[],
   { retries, ...options }: ReadTransportOptions,
+  signal: AbortSignal,
 ): Promise<PostAnswer> {
   const body = encodeRpcCalls(calls)
   const methods = calls.map(({ method }) => method)
-  return sendAgain(methods, retries, () => postRpc(body, options))
+  const post = () => postRpc(body, options, signal)
+  return sendAgain(methods, retries, post, signal)
+}
+
+/** A signal that aborts when nobody waits for any of the calls any more. */
+function watchInterest(calls: readonly RpcCall[]): {
+  signal: AbortSignal
+  release(): void
+} {
+  const over = new AbortController()
+  const look = () => {
+    if (calls.every(({ signal }) => signal?.aborted)) over.abort()
+  }
+  for (const { signal } of calls) signal?.addEventListener('abort', look)
+  look()
+  const release = () => {
+    for (const { signal } of calls) signal?.removeEventListener('abort', look)
+  }
+  return { signal: over.signal, release }
 }
 
 /**

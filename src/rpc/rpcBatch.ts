@@ -6,6 +6,8 @@ export type RpcCall = {
   id: number
   method: string
   params: unknown
+  /** Aborts when nobody waits for the answer any more. */
+  signal?: AbortSignal | undefined
   settle(outcome: RpcOutcome): void
 }
 
@@ -21,7 +23,11 @@ export function encodeRpcCalls(calls: readonly RpcCall[]): string {
     method,
     params,
   }))
-  return JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
+  const body = bodies.length === 1 ? bodies[0] : bodies
+  // One such parameter must not keep the calls beside it from being sent.
+  return JSON.stringify(body, (_, value) =>
+    typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
+  )
 }
 
 /**

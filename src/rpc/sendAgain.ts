@@ -10,12 +10,14 @@ export type Attempt = {
 
 /**
  * Makes an attempt, and again as long as it may succeed later: network faults,
- * HTTP 429, 502, 503 and 504. What sends a transaction is attempted once.
+ * HTTP 429, 502, 503 and 504. What sends a transaction is attempted once, and
+ * after the signal aborts nothing is.
  */
 export async function sendAgain<attempt extends Attempt>(
   methods: readonly string[],
   retries: number,
   send: () => Promise<attempt>,
+  signal?: AbortSignal | undefined,
 ): Promise<attempt> {
   const once = methods.some(isSentOnce)
   for (let count = 0; ; count++) {
@@ -23,7 +25,8 @@ export async function sendAgain<attempt extends Attempt>(
     const { failure, retryAfter } = attempt
     if (!failure || once || count >= retries || !maySucceedLater(failure))
       return attempt
-    await wait(retryAfter ?? 150 * 2 ** count)
+    await wait(retryAfter ?? 150 * 2 ** count, signal)
+    if (signal?.aborted) return attempt
   }
 }
 

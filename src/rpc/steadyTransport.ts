@@ -1,4 +1,5 @@
 import type { Transport } from 'viem'
+import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import { readFailure } from './errors.js'
 import { RpcError } from './RpcError.js'
@@ -15,8 +16,8 @@ export function steadyTransport(
 ): Transport {
   return (config) => {
     const inner = transport({ ...config, retryCount: 0 })
-    const sendSteadily: SendRpc = (method, params) =>
-      sendAgain([method], retries, async () => {
+    const sendSteadily: SendRpc = (method, params) => {
+      const attempt = async () => {
         try {
           const result = await inner.request({ method, params } as never, {
             retryCount: 0,
@@ -26,7 +27,9 @@ export function steadyTransport(
           const retryAfter = readRetryAfter(headerOf(error))
           return { failure: readFailure(error), retryAfter }
         }
-      })
+      }
+      return sendAgain([method], retries, attempt, callSignal())
+    }
     const send = namingHost(sendSteadily, inner.value?.url)
     const steady = async (request: { method: string; params?: unknown }) => {
       const { result, failure } = await send(request.method, request.params)

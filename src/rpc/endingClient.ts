@@ -1,0 +1,43 @@
+import type { Client } from 'viem'
+import { askUnder } from './callSignal.js'
+import { type NodeFailure, readFailure } from './errors.js'
+import { onEnd } from './onEnd.js'
+import { RpcError } from './RpcError.js'
+import type { SendRpc } from './readTransport.js'
+
+/** Without a code, like a lost connection: it may have been done. */
+const failure: NodeFailure = { words: 'let go before it was answered' }
+
+/**
+ * The same client for work that can be told to stop: from the signal on, what
+ * is asked and not answered yet has failed, and nothing more is asked.
+ *
+ * What the node was asked to do it may still do.
+ */
+export function endingClient(client: Client, signal: AbortSignal): Client {
+  const untilEnd = <answer>(
+    ask: (over: AbortSignal) => Promise<answer>,
+  ): Promise<answer> =>
+    new Promise((resolve, reject) => {
+      const over = new AbortController()
+      const end = () => {
+        reject(new RpcError(failure))
+        over.abort()
+      }
+      if (signal.aborted) return end()
+      const forget = onEnd(signal, end)
+      ask(over.signal).then(resolve, reject).finally(forget)
+    })
+  const request = (sent: unknown, options?: object | undefined) =>
+    // One signal for all: viem batches by it.
+    untilEnd(() => client.request(sent as never, { ...options, signal }))
+  // What it answers is the client's to know.
+  const ending = { ...client, request: request as Client['request'] }
+  const { send }: { send?: SendRpc } = Object(client.transport)
+  if (!send) return ending
+  const sendUntilEnd: SendRpc = (method, params) =>
+    untilEnd((over) => askUnder(over, () => send(method, params))).catch(
+      (error: unknown) => ({ failure: readFailure(error) }),
+    )
+  return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
+}
