@@ -3,6 +3,7 @@ import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
 import { soon } from './nextTurn.js'
+import { onEnd } from './onEnd.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import { RpcError } from './RpcError.js'
 import {
@@ -138,10 +139,11 @@ function watchInterest(calls: readonly RpcCall[]): {
   const look = () => {
     if (calls.every(({ signal }) => signal?.aborted)) over.abort()
   }
-  for (const { signal } of calls) signal?.addEventListener('abort', look)
+  const signals = new Set(calls.flatMap(({ signal }) => signal ?? []))
+  const forgets = [...signals].map((signal) => onEnd(signal, look))
   look()
   const release = () => {
-    for (const { signal } of calls) signal?.removeEventListener('abort', look)
+    for (const forget of forgets) forget()
   }
   return { signal: over.signal, release }
 }

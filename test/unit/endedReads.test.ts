@@ -53,6 +53,27 @@ test('a watch that is ended leaves its request', async () => {
   expect(errors).toEqual([])
 })
 
+test('many requests under one signal are no leak to Node', async () => {
+  const warn = vi.spyOn(process, 'emitWarning')
+  onTestFinished(() => warn.mockRestore())
+  const { url, open } = await openNode()
+  const client = createReadClient({ url, batch: false })
+  const stop = new AbortController()
+  const reading = client.getLogs({
+    address,
+    fromBlock: 1n,
+    toBlock: 30n,
+    maxBlockRange: 1n,
+    concurrency: 30,
+    signal: stop.signal,
+  })
+  await until(() => expect(open.size).toBe(30))
+  stop.abort('enough')
+  await expect(reading).rejects.toBe('enough')
+  await until(() => expect(open.size).toBe(0))
+  expect(warn).not.toHaveBeenCalled()
+})
+
 test('a request that others wait for goes on', async () => {
   const { url, open } = await openNode()
   const client = createReadClient({ url })
