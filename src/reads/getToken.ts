@@ -59,9 +59,10 @@ export async function getToken(
   parameters: GetTokenParameters,
 ): Promise<Token> {
   const token = readCheckedAddress(parameters.token, 'token')
-  return (
+  const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
-  )
+  // A copy: what a caller makes of it must not change what others sign.
+  return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
 }
 
 /** The token and the newest head in one request. */
