@@ -29,7 +29,9 @@ type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
  * keeps its nonce, so that at most one of the signatures can settle, unless the
  * last one is dead for good: canceled, or expired in a finalized block.
  *
- * A signature that is held stays good until a new one is accepted.
+ * A signature that is held stays good until a new one is accepted. A window of
+ * the same length at the time of the same block is the same message again: then
+ * there is nothing new to sign.
  *
  * @throws {@link OrderNotFoundError}
  * @throws {@link InvalidFieldError} when the window is malformed or too long.
