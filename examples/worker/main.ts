@@ -24,10 +24,16 @@ const interrupted = once(process, 'SIGINT').then(() => {
 try {
   await Promise.race([main(), interrupted])
 } catch (error) {
+  tell(error)
+} finally {
+  for (const end of ends.reverse()) await end().catch(tell)
+  // The package that starts the server would exit with 0, whatever happened.
+  process.exit()
+}
+
+function tell(error: unknown): void {
   console.error(`worker: ${error instanceof Error ? error.message : error}`)
   process.exitCode = 1
-} finally {
-  for (const end of ends.reverse()) await end()
 }
 
 async function main(): Promise<void> {

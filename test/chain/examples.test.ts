@@ -230,6 +230,20 @@ test('two workers on one PostgreSQL share the captures and leave nothing', async
   await expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed')
 })
 
+test('two workers without their database say so in a line each, and leave no node', async () => {
+  const DATABASE_URL = 'postgres://shop@127.0.0.1:1/shop'
+  const env = { ...process.env, DATABASE_URL }
+  const { code, stdout, stderr } = await run('worker/main.ts', [], env)
+  expect([code, stderr.trim().split('\n')]).toEqual([
+    1,
+    [
+      'worker: The store cannot reach its database (ECONNREFUSED).',
+      'worker: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+  ])
+  await expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed')
+})
+
 test('every example is run here, listed, and 30 to 60 lines long', () => {
   const list = readFileSync(`${root}/examples/README.md`, 'utf8')
   const others = ['6-reads.ts', '8-orders.ts']
