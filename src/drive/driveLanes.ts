@@ -1,12 +1,14 @@
-import { type LaneState, laneKey, readerOf } from '../lanes/laneState.js'
+import { type LaneState, laneKey } from '../lanes/laneState.js'
 import { openLane } from '../lanes/openLane.js'
 import { startPause } from '../lanes/startPause.js'
 import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
+import { endingContext, lastAnswers } from '../records/endingContext.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import { observeFailure } from '../records/observeFailure.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { onEnd } from '../rpc/onEnd.js'
 import { LeaseLostError } from '../store/errors.js'
-import type { Lane, OrderRecord } from '../store/types.js'
+import type { Lane, Lease, OrderRecord } from '../store/types.js'
 import { waitForOrders } from './waitForOrders.js'
 import { type WishCapture, wishCaptures } from './wishCaptures.js'
 import { workLane } from './workLane.js'
@@ -34,6 +36,8 @@ type Driver = {
   holders: number
   limit: Limit
   isIdle: boolean
+  /** Ends what its loop asks of nodes. */
+  letGo: AbortController
   /** The loop, while there is one. */
   running: Promise<void> | undefined
 }
@@ -63,32 +67,35 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     if (known !== undefined) return known
     // Not before it has to be waited for: the answer takes a few requests.
     if (lane.idle < 5) return usualInterval
-    const { pollingInterval } = await detectPreconfirmations(
-      readerOf(context, chainId),
-    )
+    const { pollingInterval } = await detectPreconfirmations(lane.reader)
     intervals.set(chainId, pollingInterval)
     return pollingInterval
   }
 
   const drive = async (driver: Driver): Promise<void> => {
-    const { wallet, pause } = driver
+    const { pause } = driver
+    driver.letGo = new AbortController()
+    const { signal } = driver.letGo
+    const own = endingContext(context, signal)
+    const wallet = own.wallets.find(({ lane }) => lane === driver.wallet.lane)
+    if (!wallet) return
     let lane: LaneState | undefined
+    let held: Lease | undefined
     let failures = 0
-    while (isWanted(driver)) {
+    while (isWanted(driver) && !signal.aborted) {
       let next = takeEvery
       let isNews = true
       let settled: readonly FoundOrder[] = []
       driver.isIdle = false
       try {
         const before = lane
-        lane = await openLane(context, wallet, before)
+        lane = await openLane(own, wallet, before)
         if (lane !== before) await before?.sending.catch(() => undefined)
         const mine = lane
+        held = mine?.lease
         if (mine) {
           const interval = await intervalOf(mine)
-          const tick = await driver.limit(() =>
-            workLane(context, mine, interval),
-          )
+          const tick = await driver.limit(() => workLane(own, mine, interval))
           ;({ next, isNews, settled } = tick)
           driver.isIdle = tick.isIdle
         }
@@ -99,13 +106,14 @@ export function driveLanes(context: OrdersContext): LaneEngine {
         // What is known may be wrong: the store is read again.
         lane = undefined
         const isLost = error instanceof LeaseLostError
+        if (isLost) held = undefined
         next = isLost ? takeEvery : Math.min(30_000, 100 * 2 ** failures++)
         observeFailure(context, 'lane.failed', { about: wallet.lane, error })
       }
       if (isWanted(driver)) await pause.wait(next)
     }
     await lane?.sending.catch(() => undefined)
-    if (lane) await store.releaseLease(lane.lease).catch(() => undefined)
+    if (held) await store.releaseLease(held).catch(() => undefined)
   }
 
   const start = (driver: Driver): void => {
@@ -124,6 +132,23 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       })
   }
 
+  /** Waits for the end of a loop that nobody wants, unless someone comes. */
+  const finish = async (driver: Driver): Promise<void> => {
+    const { running, letGo, pause } = driver
+    pause.wake()
+    if (!running) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        if (isWanted(driver)) resolve()
+        else letGo.abort()
+      }, lastAnswers)
+      running.finally(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+
   const driverOf = (lane: Lane): Driver | undefined => {
     const key = laneKey(lane)
     const known = drivers.get(key)
@@ -133,6 +158,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       wallet,
       ...{ pause: startPause(), holders: 0, isIdle: false },
       ...{ limit: (work) => work(), running: undefined },
+      letGo: new AbortController(),
     }
     drivers.set(key, driver)
     return driver
@@ -158,20 +184,16 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       driver.limit = limit
       driver.holders++
       start(driver)
-      await new Promise<void>((resolve) =>
-        signal.addEventListener('abort', () => resolve(), { once: true }),
-      )
+      await new Promise<void>((resolve) => onEnd(signal, resolve))
       driver.holders--
-      driver.pause.wake()
-      if (!isWanted(driver)) await driver.running
+      if (!isWanted(driver)) await finish(driver)
     },
     stopping: stopping.signal,
     stop: async () => {
       stopping.abort()
       unheard?.()
       waits.end()
-      for (const { pause } of drivers.values()) pause.wake()
-      await Promise.all([...drivers.values()].map(({ running }) => running))
+      await Promise.all([...drivers.values()].map(finish))
     },
   }
 }

@@ -1,15 +1,20 @@
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../drive/driveLanes.js'
 import type { WatchMemory } from '../forks/watchState.js'
+import { endingContext, lastAnswers } from '../records/endingContext.js'
 import { observeFailure } from '../records/observeFailure.js'
 import type { OrdersContext } from '../records/types.js'
+import { onEnd } from '../rpc/onEnd.js'
 import { wait } from '../rpc/wait.js'
 import type { Scope } from '../store/types.js'
 import { watchScope } from '../watch/watchScope.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {
-  /** Ends the worker, once what it is writing is written. */
+  /**
+   * Ends the worker, once what it is writing is written. What nodes do not
+   * answer within 3 seconds from then is let go.
+   */
   signal: AbortSignal
   /** Lanes and tokens worked on at the same time. @default 4 */
   concurrency?: number | undefined
@@ -39,16 +44,22 @@ export async function runWorker(
       'a positive integer',
     )
   const ending = new AbortController()
-  const end = () => ending.abort()
+  const letGo = new AbortController()
+  let late: ReturnType<typeof setTimeout> | undefined
+  const end = () => {
+    ending.abort()
+    late ??= setTimeout(() => letGo.abort(), lastAnswers)
+  }
   const signals = [signal, engine.stopping]
   if (signals.some(({ aborted }) => aborted)) end()
   for (const one of signals) one.addEventListener('abort', end)
   try {
-    await work(context, engine, {
+    await work(endingContext(context, letGo.signal), engine, {
       signal: ending.signal,
       limit: limitTo(concurrency),
     })
   } finally {
+    clearTimeout(late)
     for (const one of signals) one.removeEventListener('abort', end)
   }
 }
@@ -86,6 +97,9 @@ function startWatcher(
     tellCaughtUp = resolve
   })
   const memory: WatchMemory = {}
+  // A signal of its own: Node takes more than ten who listen for a leak.
+  const pausing = new AbortController()
+  onEnd(signal, () => pausing.abort())
   const watch = async (): Promise<void> => {
     let failures = 0
     while (!signal.aborted) {
@@ -99,7 +113,7 @@ function startWatcher(
         observeFailure(context, 'watch.failed', { about: scope, error })
       }
       tellCaughtUp()
-      await wait(pause, signal)
+      await wait(pause, pausing.signal)
     }
     tellCaughtUp()
     const { lease } = memory

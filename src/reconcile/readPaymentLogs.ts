@@ -4,6 +4,7 @@ import { word } from '../base/words.js'
 import { getLogs } from '../logs/getLogs.js'
 import type { ReadLog } from '../logs/logTypes.js'
 import type { OrdersContext } from '../records/types.js'
+import { endOnAbort } from '../rpc/endOnAbort.js'
 import type { Scope } from '../store/types.js'
 
 /** Orders whose events are asked for at once. */
@@ -25,7 +26,7 @@ export type PaymentLogs = {
  * the node refuses or does not answer.
  */
 export async function readPaymentLogs(
-  { store }: Pick<OrdersContext, 'store'>,
+  { store, signal }: Pick<OrdersContext, 'store' | 'signal'>,
   client: Client,
   scope: Scope,
   range: { fromBlock: bigint; toBlock: bigint },
@@ -54,10 +55,12 @@ export async function readPaymentLogs(
       after = last.position
     }
   })
-  const [transfers, ...spent] = await Promise.all([
+  const reading = Promise.all([
     readTransfers(client, scope, range),
     ...slots.map((slot) => readSlot(client, scope, slot, range)),
   ])
+  // Faults are waited out there, which nobody has the time for any more.
+  const [transfers, ...spent] = await endOnAbort(reading, signal)
   return { transfers, spent: spent.flat() }
 }
 

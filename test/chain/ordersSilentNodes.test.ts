@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevChain } from 'countersign/devchain'
+import { createOrders, type PaymentStore } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { postgresStore, sqliteStore } from 'countersign/sql'
+import { type Account, createClient, http } from 'viem'
+import { afterAll, expect, test } from 'vitest'
+import { startDatabase } from './database.js'
+import { fundedAccount } from './desk.js'
+import { openShop, type Shop, storedOrder } from './shop.js'
+import { startSilentNode } from './silentNode.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+const database = await startDatabase()
+const folder = mkdtempSync(join(tmpdir(), 'countersign-silent-'))
+afterAll(async () => {
+  await Promise.all([chain.stop(), database.stop()])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+let stores = 0
+const engines = {
+  sqlite: async () => sqliteStore({ file: join(folder, `${stores++}.db`) }),
+  postgres: async () =>
+    postgresStore({
+      connectionString: await database.create(`silent${stores++}`),
+    }),
+}
+
+/** Slow machines take a while to get there. */
+const patience = { timeout: 20_000 }
+
+/** Longer than any test: whoever waits for it is stuck. */
+const timeout = 600_000
+
+/** A shop over a node that can fall silent, and how often it wrote. */
+async function openSilentShop(store: PaymentStore, account: Account) {
+  const node = await startSilentNode(chain.urls.http)
+  let writes = 0
+  const write: PaymentStore['write'] = (work, options) => {
+    writes++
+    return store.write(work, options)
+  }
+  const { url } = node
+  const orders = createOrders({
+    store: { ...store, write },
+    seal: 'none',
+    tokens: [
+      {
+        client: createReadClient({ chain: chain.chain, url, timeout }),
+        token: chain.token,
+      },
+    ],
+    wallets: [
+      createClient({
+        ...{ account, chain: chain.chain },
+        transport: http(url, { timeout }),
+      }),
+    ],
+    policy: { pollingInterval: 50, capture: 'onAccept' },
+  })
+  const seller = account.address.toLowerCase() as Shop['seller']
+  return { node, shop: { orders, store, seller }, writes: () => writes }
+}
+
+const silences: [string, (method: string) => boolean][] = [
+  ['looks at the chain', () => true],
+  ['reconciles', (method) => method === 'eth_getLogs'],
+  ['rehearses a capture', (method) => /call|estimate|simulate/i.test(method)],
+  ['sends a capture', (method) => method === 'eth_sendRawTransaction'],
+]
+
+const cases = silences.flatMap((silence) =>
+  (['sqlite', 'postgres'] as const).map((engine) => [engine, ...silence]),
+) as [keyof typeof engines, ...(typeof silences)[number]][]
+
+test.each(cases)(
+  'over %s, a worker that %s ends though its node never answers',
+  async (engine, _, isSilent) => {
+    const account = await fundedAccount(chain)
+    const store = await engines[engine]()
+    const { node, shop, writes } = await openSilentShop(store, account)
+    const { id } = await storedOrder(chain, shop)
+    node.silence(isSilent)
+    const stop = new AbortController()
+    const running = shop.orders.run({ signal: stop.signal })
+    await expect.poll(node.waiting, patience).toBeGreaterThan(0)
+    stop.abort()
+    await running
+    const written = writes()
+    await expect.poll(node.waiting, patience).toBe(0)
+    expect(writes()).toBe(written)
+
+    // Whoever comes next finds nothing held, and does the rest.
+    const next = await openShop(chain, { store, sellers: [account] })
+    const { lanes } = await next.orders.health()
+    expect(lanes).toMatchObject([{ lease: undefined }])
+    expect(await next.orders.capture({ orderId: id })).toMatchObject({
+      status: 'captured',
+    })
+    await shop.orders.close()
+  },
+)
+
+test('orders are closed though the node never answers who captures', async () => {
+  const account = await fundedAccount(chain)
+  const store = await engines.sqlite()
+  const { node, shop } = await openSilentShop(store, account)
+  const { id } = await storedOrder(chain, shop)
+  node.silence((method) => method === 'eth_sendRawTransaction')
+  const asked = shop.orders.capture({ orderId: id })
+  await expect.poll(node.waiting, patience).toBeGreaterThan(0)
+  await shop.orders.close()
+  expect(await asked).toMatchObject({ status: 'unknown', resolvedBy: 'chain' })
+  await expect.poll(node.waiting, patience).toBe(0)
+})
+
+test('a wallet that was asked and let go is not asked again', async () => {
+  const [address] = chain.accounts.slice(-1).map((one) => one.address)
+  if (!address) throw new Error('The chain has no account.')
+  const account: Account = { address, type: 'json-rpc' }
+  const store = await engines.sqlite()
+  const { node, shop } = await openSilentShop(store, account)
+  const { id } = await storedOrder(chain, shop)
+  node.silence((method) => method === 'eth_sendTransaction')
+  const asked = shop.orders.capture({ orderId: id })
+  await expect.poll(node.waiting, patience).toBeGreaterThan(0)
+  await shop.orders.close()
+  expect(await asked).toMatchObject({
+    ...{ status: 'unknown', resolvedBy: 'window' },
+    order: { state: 'capturing' },
+  })
+})
+
+test('a worker for many recipients leaves no warning of listeners', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  const sellers = await Promise.all(
+    Array.from({ length: 11 }, () => fundedAccount(chain)),
+  )
+  const { orders } = await openShop(chain, {
+    sellers,
+    policy: { pollingInterval: 20 },
+  })
+  const stop = new AbortController()
+  const running = orders.run({ signal: stop.signal })
+  await expect
+    .poll(async () => (await orders.health()).lanes.map(({ lease }) => lease))
+    .not.toContain(undefined)
+  stop.abort()
+  await running
+  await orders.close()
+  process.off('warning', onWarning)
+  expect(warnings).toEqual([])
+})
