@@ -344,13 +344,14 @@ test('a token is remembered for ten minutes, by the client that asked', async ()
 
 test('what a caller makes of a token is not what is remembered', async () => {
   const client = newClient()
-  const told = await getToken(client, { token: circle22 })
+  const { token } = circle22
+  const told = await getToken(client, { token })
   const before = structuredClone(told)
 
   told.domain.name = 'Changed'
   told.decimals = 2
   told.capabilities.receive = false
-  expect(await getToken(client, { token: circle22 })).toEqual(before)
+  expect(await getToken(client, { token })).toEqual(before)
 })
 
 test('a token is remembered whatever the letters of its address', async () => {
