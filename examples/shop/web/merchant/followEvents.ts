@@ -15,6 +15,8 @@ export type FollowParameters = {
   after?: string | undefined
   signal: AbortSignal
   onEvent: (event: WireEvent) => void
+  /** Told once all that comes from now on is told; what was before is not. */
+  onPresent?: (() => void) | undefined
   /** Told when the stream stands, and when it has to be opened anew. */
   onConnection: (isLive: boolean) => void
 }
@@ -23,12 +25,13 @@ export type FollowParameters = {
 export async function followEvents(
   parameters: FollowParameters,
 ): Promise<void> {
-  const { signal, onConnection } = parameters
+  const { signal, onConnection, onPresent } = parameters
   let { after } = parameters
   let failures = 0
   while (!signal.aborted) {
     try {
       await readOnce({ ...parameters, after }, (id) => {
+        if (after === undefined) onPresent?.()
         after = id
         failures = 0
       })

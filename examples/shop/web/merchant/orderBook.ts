@@ -35,16 +35,25 @@ export function createOrderBook(api: MerchantApi): OrderBook {
 
   function start(): () => void {
     const control = new AbortController()
+    // What happens between a list and a stream that begins after it is in
+    // neither of the two.
+    const readAll = (): void => {
+      void list(store.read().filter)
+      void readSums()
+    }
     void followEvents({
       api,
       after,
       signal: control.signal,
       onEvent: tell,
-      onConnection: (isLive) =>
-        store.set({ connection: isLive ? 'live' : 'lost' }),
+      onPresent: readAll,
+      onConnection: (isLive) => {
+        const isFirst = store.read().connection === 'connecting'
+        store.set({ connection: isLive ? 'live' : 'lost' })
+        if (isFirst && !isLive) readAll()
+      },
     })
-    void list(store.read().filter)
-    void readSums()
+    if (after !== undefined) readAll()
     return () => control.abort()
   }
 
