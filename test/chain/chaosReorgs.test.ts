@@ -26,6 +26,8 @@ const policy = {
 } as const
 
 const buyer = await fundedAccount(chain, 1_000_000_000n)
+/** A capture that comes too late makes the other orders of its payer wait. */
+const hasty = await fundedAccount(chain, 1_000_000_000n)
 
 /**
  * The node, to be asked while nothing replaces its blocks: others see only
@@ -100,8 +102,8 @@ type Sold = { id: string; payment: SignedPayment; isLong: boolean }
 async function sell({ orders }: Shop, window: bigint): Promise<Sold> {
   const drafted = await orders.draft({ amount: '1', window })
   const { id } = drafted.order
-  const payment = await pay(buyer, drafted.payment)
   const isLong = window > 100n
+  const payment = await pay(isLong ? buyer : hasty, drafted.payment)
   const accept = () => orders.accept({ orderId: id, payment })
   let verdict = await accept()
   // The clock of the fork may be behind the one of the draft for a while.
