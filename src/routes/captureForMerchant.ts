@@ -23,6 +23,6 @@ export async function captureForMerchant({
 function readWait(request: Request): number {
   const prefer = request.headers.get('prefer') ?? ''
   const [, digits = '0'] =
-    /(?:^|[,;\s])wait\s*=\s*(\d{1,6})(?![^,;\s])/i.exec(prefer) ?? []
+    /(?:^|[,;\s])wait\s*=\s*(\d+)(?![^,;\s])/i.exec(prefer) ?? []
   return Math.min(Number(digits), longestWait)
 }

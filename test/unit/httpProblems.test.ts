@@ -200,7 +200,7 @@ test('a capture is waited for at most 25 seconds', async () => {
     'wait=7',
     'respond-async; wait=0, WAIT = 12',
     'wait=30',
-    'wait=999999',
+    'wait=99999999999',
     'wait=-1',
     'wait=1.5',
     'await=3',
