@@ -12,9 +12,11 @@ export async function openPushServer() {
   const upgrades = new WebSocketServer({ noServer: true })
   const subscriptions = new Map<DevSocket, Map<string, string>>()
   const server = createServer()
+  let opened = 0
   server.on('upgrade', (request, socket, head) =>
     upgrades.handleUpgrade(request, socket, head, (one) => {
       subscriptions.set(one, new Map())
+      opened += 1
       one.on('close', () => subscriptions.delete(one))
       one.on('message', (data) => {
         const { id, params } = JSON.parse(data.toString())
@@ -52,6 +54,8 @@ export async function openPushServer() {
       return size
     },
     connections: () => subscriptions.size,
+    /** Connections so far. */
+    opened: () => opened,
     close: () => server.close(),
   }
 }

@@ -30,12 +30,13 @@ async function watchPushed() {
     method: string
     params: unknown[]
   }) => {
-    if (method === 'eth_getBlockByNumber')
+    if (method === 'eth_getBlockByNumber') {
       return {
         number: `0x${node.head}`,
         hash: word(node.head),
         timestamp: '0x1',
       }
+    }
     const { fromBlock } = Object(params[0])
     return [1, 2, 3]
       .filter((block) => block >= Number(fromBlock) && block <= node.head)
@@ -85,7 +86,9 @@ test('after a message that cannot be read the connection is made anew', async ()
   const { server, node, pushUntil } = await watchPushed()
   node.head = 2
   await pushUntil(server.pushHead, ['included 2'])
+  await vi.waitFor(() => expect(server.opened()).toBe(1), { timeout: 10_000 })
   server.garble()
+  await vi.waitFor(() => expect(server.opened()).toBe(2), { timeout: 10_000 })
   node.head = 3
   await pushUntil(server.pushHead, ['included 2', 'included 3'])
 })
