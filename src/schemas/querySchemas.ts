@@ -49,7 +49,8 @@ export function createQuerySchemas(): QuerySchemas {
       before: place,
       limit: z
         .string()
-        .regex(/^[1-9][0-9]{0,2}$/)
+        // 1 to 200
+        .regex(/^([1-9]|[1-9][0-9]|1[0-9]{2}|200)$/)
         .optional(),
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),
