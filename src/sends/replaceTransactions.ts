@@ -89,7 +89,7 @@ async function draftReplacement(
       ? { reason: 'expired' }
       : await judgeStuck(context, lane, view, { last, file, fees })
   if (verdict.reason === undefined) {
-    const { gas } = last
+    const { gas = last.gas } = verdict
     const isTooDear = maxFee !== undefined && gas * fees.maxFeePerGas > maxFee
     if (isTooDear || !verdict.call) return undefined
     return { ...shared, kind: last.kind, gas, call: verdict.call }
@@ -115,9 +115,10 @@ async function judgeStuck(
 ): Promise<{
   reason?: string | undefined
   call?: RowDraft['call'] | undefined
+  /** Where it may take more than was known when it was signed. */
+  gas?: bigint | undefined
 }> {
-  if (last.kind === 'release' || !file)
-    return { call: (await releaseCall(lane)).call }
+  if (last.kind === 'release' || !file) return releaseCall(lane)
   const { order, attempt } = file
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // The cancellation of an older attempt, which a reorganization took back.

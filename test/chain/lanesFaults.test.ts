@@ -2,7 +2,7 @@ import { startDevChain } from 'countersign/devchain'
 import { parseTransaction, type TransactionSerialized } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { memoryStore } from '../../src/store/memoryStore.js'
-import { fundedAccount, rpcError } from './desk.js'
+import { fakeNode, fundedAccount, rpcError } from './desk.js'
 import {
   capture,
   captureAll,
@@ -224,6 +224,47 @@ test('a payment whose window ends in the pool is given up at its nonce', async (
   ])
   expect(await timesPaid(shop, ids)).toEqual([0, 0])
   expect(await openNonces(shop)).toBe(0)
+})
+
+test('a release whose gas could not be estimated is sent again for what it takes', async () => {
+  let failures = 1
+  const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+    const [{ from, to } = {}] = params as { from?: string; to?: string }[]
+    if (method !== 'eth_estimateGas' || from !== to) return forward()
+    if (failures-- > 0) throw rpcError(-32005, 'rate limit')
+    return '0xea60'
+  })
+  // As rollups do whose gas pays for their first layer too.
+  const answer: ShopParameters['answer'] = ({ method, params }, forward) => {
+    if (method !== 'eth_sendRawTransaction') return forward()
+    const raw = String(params) as TransactionSerialized
+    const { gas = 0n } = parseTransaction(raw)
+    return gas > 60_000n ? forward() : refuse('intrinsic gas too low')
+  }
+  const shop = await newShop({ answer, client, policy: { bumpAfter: 5 } })
+  await control.setAutomine(false)
+  const ids = await storeOrders(shop, 1)
+  const results = captureAll(shop, ids, 40_000)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await forgetPool()
+  await chain.warp(1000)
+  await control.setAutomine(true)
+  await expect
+    .poll(
+      async () => {
+        await chain.warp(6)
+        return (await rowsOf(shop, ids)).transactions.some(({ open }) => open)
+      },
+      { timeout: 40_000, interval: 200 },
+    )
+    .toBe(false)
+  expect(await results).toEqual(['rejected'])
+  const { transactions } = await rowsOf(shop, ids)
+  expect(transactions.map(({ kind, gas }) => [kind, gas])).toEqual([
+    ['capture', transactions[0]?.gas],
+    ['release', 21_000n],
+    ['release', 75_000n],
+  ])
 })
 
 test('a capture that fails after its rehearsal passed makes its payer wait', async () => {

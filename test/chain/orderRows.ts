@@ -1,7 +1,7 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
-import { type Account, type Address, parseAbiItem } from 'viem'
+import { type Account, type Address, type Client, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
 import { driveLanes, type LaneEngine } from '../../src/drive/driveLanes.js'
@@ -37,6 +37,8 @@ export type ShopParameters = {
   policy?: OrdersPolicy | undefined
   /** Stands between wallet and node. */
   answer?: Parameters<typeof fakeNode>[1]
+  /** Reads the chain. Default: at its node, in batches. */
+  client?: Client | undefined
   seal?: Sealer | 'none' | undefined
 }
 
@@ -44,7 +46,9 @@ export type ShopParameters = {
 export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
   const { account, store = memoryStore(), policy, answer } = parameters
   const seen: Observation[] = []
-  const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
+  const {
+    client = createReadClient({ url: chain.urls.http, chain: chain.chain }),
+  } = parameters
   const context = createContext({
     ...{ store, seal: parameters.seal ?? 'none' },
     tokens: [{ client, token: chain.token }],
