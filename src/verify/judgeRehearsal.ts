@@ -129,8 +129,10 @@ function separatorOf(
 
 /** Whether the recipient's balance rose by something else than the value. */
 function movedOtherwise({ transfer }: Act, { scene, calls }: Answers): boolean {
-  const after = scene[1]
-  if (!transfer || !after || !isWord(after) || !isWord(calls.balance))
-    return false
+  const [played, after] = scene
+  if (!transfer || !played) return false
+  // Plain calls cannot ask for it; `false` is the token's own word.
+  if (!after) return isWord(played) && !isTrue(played)
+  if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
 }

@@ -392,6 +392,17 @@ for (const [via, by] of ways) {
     )
   })
 
+  test(`a token that answers false and moves nothing (${via})`, async () => {
+    const { address } = account('false')
+    // Returns a word of zeros, whatever is called.
+    await setCode(chain.clients.test, { address, bytecode: '0x60205ff3' })
+    const verifyingContract = address.toLowerCase()
+    const payment = await pay({ domain: { verifyingContract } as object })
+    expect(await verdictOf(payment, { by: by() })).toEqual(
+      refusal('simulationFailed', 'the exact value would not arrive'),
+    )
+  })
+
   test(`a token without receiveWithAuthorization (${via})`, async () => {
     const payment = await pay({ family: circle20 })
     expect(await verdictOf(payment, { by: by() })).toEqual(
