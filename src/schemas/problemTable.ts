@@ -62,7 +62,8 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   orderIdInUse: {
     status: 409,
     title: 'Order id in use',
-    detail: 'This Idempotency-Key belongs to another order, or a paid one.',
+    detail:
+      'This Idempotency-Key belongs to another order, or to one that is paid or over.',
   },
   wrongContentType: {
     status: 415,
