@@ -4,6 +4,7 @@ import { readCursor } from '../forks/watchState.js'
 import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
 import { getBalance } from '../reads/getBalance.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
+import { endOnAbort } from '../rpc/endOnAbort.js'
 import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
 import type { OrderState, Scope, StoreReader } from '../store/types.js'
 import { storeKey } from './openStore.js'
@@ -72,7 +73,8 @@ export type LaneLease = {
  * and who works on them, and how far each recipient is reconciled. Holds no
  * credential.
  *
- * A node that does not answer is part of the answer, and no error.
+ * A node that does not answer, within five seconds, is part of the answer, and
+ * no error.
  */
 export async function readHealth(
   context: OrdersContext,
@@ -109,7 +111,9 @@ async function readChain(
   chainId: number,
 ): Promise<ChainHealth> {
   try {
-    const head = await getBlockHead(readerOf(context, chainId), 'latest')
+    const head = await inTime(
+      getBlockHead(readerOf(context, chainId), 'latest'),
+    )
     const [block, time] = [head?.number, head?.timestamp]
     const fault = head ? undefined : 'names no latest block'
     return { chainId, block, time, fault }
@@ -132,10 +136,12 @@ async function readFunds(
   const method = 'eth_gasPrice'
   try {
     const client = readerOf(context, lane.chainId)
-    const [balance, price] = await Promise.all([
-      getBalance(client, { address: lane.account, block: 'latest' }),
-      requestNode(client, method, []),
-    ])
+    const [balance, price] = await inTime(
+      Promise.all([
+        getBalance(client, { address: lane.account, block: 'latest' }),
+        requestNode(client, method, []),
+      ]),
+    )
     const gasPrice = readQuantity(price, method)
     return { balance, gasPrice, fault: undefined }
   } catch (error) {
@@ -143,8 +149,17 @@ async function readFunds(
   }
 }
 
+/** Milliseconds a node has to show that it is well. */
+const patience = 5000
+
+function inTime<value>(work: Promise<value>): Promise<value> {
+  return endOnAbort(work, AbortSignal.timeout(patience))
+}
+
 /** Only the words of our own errors are known to be safe to show. */
 function faultOf(error: unknown): string {
+  if (Object(error).name === 'TimeoutError')
+    return `no answer in ${patience / 1000} seconds`
   return error instanceof CountersignError ? error.message : 'failed'
 }
 

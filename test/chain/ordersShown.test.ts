@@ -198,6 +198,15 @@ test('a node that is down is a fault in the health, and no more', async () => {
   })
 })
 
+test('a node that never answers is a fault in the health, which does', async () => {
+  const { client } = fakeNode(chain, () => new Promise(() => {}))
+  const { orders } = await openShop(chain, { client })
+  const { chains, lanes } = await orders.health()
+  const fault = 'no answer in 5 seconds'
+  expect(chains).toMatchObject([{ chainId: 31337, fault }])
+  expect(lanes).toMatchObject([{ balance: undefined, fault }])
+})
+
 test('health is read with one HTTP request', async () => {
   const { url, asked } = await startEndpoint(chain.urls.http)
   const { orders } = await openShop(chain, { url })
