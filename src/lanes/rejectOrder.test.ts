@@ -47,12 +47,30 @@ test.each([
 )
 
 test.each([
-  ['capturing', 'capture', true, { state: 'stored', wish: 'capture' }, []],
-  ['capturing', 'cancel', true, { state: 'stored', wish: 'cancel' }, []],
+  [
+    'capturing',
+    'capture',
+    true,
+    { state: 'stored', wish: 'capture' },
+    ['reopened'],
+  ],
+  [
+    'capturing',
+    'cancel',
+    true,
+    { state: 'stored', wish: 'cancel' },
+    ['reopened'],
+  ],
   ['capturing', 'cancel', false, { state: 'voided', ...sent }, voided],
   ['capturing', 'void', true, { state: 'voided', ...sent }, voided],
   ['capturing', 'void', false, { state: 'voided', ...rests }, voided],
-  ['canceling', 'cancel', true, { state: 'stored', wish: 'cancel' }, []],
+  [
+    'canceling',
+    'cancel',
+    true,
+    { state: 'stored', wish: 'cancel' },
+    ['reopened'],
+  ],
   ['voided', 'cancel', true, { state: 'voided', ...sent }, []],
 ] as const)(
   'what is %s with the wish %s, relayed %s, is %o when its transaction is lost',

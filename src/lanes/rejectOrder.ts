@@ -96,9 +96,12 @@ export function reopenOrder(
   if (isGivenUp(order, options.relays))
     return rejectOrder(file, { ...options, reason: 'voided' })
   const kept = wish ?? (state === 'canceling' ? 'cancel' : 'capture')
-  const open = dropPreconfirmed(order)
-  const again = { ...open, state: 'stored', wish: kept, sendDue: 0n } as const
-  return { orders: [again], events: [] }
+  const told = tellOrder(
+    dropPreconfirmed(order),
+    { type: 'reopened', at: options.at },
+    { state: 'stored', wish: kept, sendDue: 0n },
+  )
+  return { orders: [told.order], events: [told.event] }
 }
 
 /** Whether what buyers cancel is sent without being approved. */

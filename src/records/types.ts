@@ -283,6 +283,8 @@ export type OrderEventType =
   /** Seen in the block being made; it can still be dropped. */
   | 'preconfirmed'
   | 'captureRejected'
+  /** What was sent for it never will be mined; another one is sent. */
+  | 'reopened'
   | 'captured'
   | 'voided'
   | 'cancelRequested'

@@ -58,8 +58,7 @@ const ask = (target: Address, data = '', gas = 100_000): Call => ({
   gas,
 })
 
-const balanceOf = (owner: Address) =>
-  ask(token, balanceCall(token, owner).data)
+const balanceOf = (owner: Address) => ask(token, balanceCall(token, owner).data)
 
 /** `transfer(address,uint256)` */
 const transfer = (to: Address, value: bigint) =>

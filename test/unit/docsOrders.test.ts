@@ -21,6 +21,7 @@ const events: Record<OrderEventType, true> = {
   capturing: true,
   preconfirmed: true,
   captureRejected: true,
+  reopened: true,
   captured: true,
   voided: true,
   cancelRequested: true,

@@ -19,6 +19,7 @@ const every: Record<OrderEventType, true> = {
   capturing: true,
   preconfirmed: true,
   captureRejected: true,
+  reopened: true,
   captured: true,
   voided: true,
   cancelRequested: true,

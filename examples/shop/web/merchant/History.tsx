@@ -15,6 +15,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   capturing: 'Capture sent',
   preconfirmed: 'Pre-confirmed',
   captureRejected: 'Capture rejected',
+  reopened: 'To be sent again',
   captured: 'Captured',
   voided: 'Voided',
   cancelRequested: 'Buyer asks to cancel',
