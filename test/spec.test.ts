@@ -875,6 +875,7 @@ test('difference, replay key: a nonce spent on a payment to somebody else pays n
   )
 
   const hash = await capturePayment(relayer, { payment: diverted })
+  await receiptOf(hash)
   expect(await getPaymentOutcome(client, { payment, hash })).toMatchObject({
     status: 'consumed',
     transactionHash: hash,
