@@ -16,7 +16,7 @@ export type RunWorkerParameters = {
    * answer within 3 seconds from then is let go.
    */
   signal: AbortSignal
-  /** Lanes and tokens worked on at the same time. @default 4 */
+  /** Lanes and tokens of one chain worked on at the same time. @default 4 */
   concurrency?: number | undefined
 }
 
@@ -56,7 +56,7 @@ export async function runWorker(
   try {
     await work(endingContext(context, letGo.signal), engine, {
       signal: ending.signal,
-      limit: limitTo(concurrency),
+      concurrency,
     })
   } finally {
     clearTimeout(late)
@@ -64,20 +64,40 @@ export async function runWorker(
   }
 }
 
-type Shift = { signal: AbortSignal; limit: Limit }
-
+/** Chain by chain: one that does not answer holds up no other. */
 async function work(
   context: OrdersContext,
   engine: LaneEngine,
-  { signal, limit }: Shift,
+  { signal, concurrency }: { signal: AbortSignal; concurrency: number },
 ): Promise<void> {
-  const watchers = context.scopes.map((scope) =>
-    startWatcher(context, scope, { signal, limit }),
+  const chainIds = new Set(context.scopes.map(({ chainId }) => chainId))
+  const shifts = [...chainIds].map((chainId) =>
+    workChain(context, engine, {
+      chainId,
+      signal,
+      limit: limitTo(concurrency),
+    }),
   )
+  await Promise.all(shifts)
+}
+
+type Shift = { signal: AbortSignal; limit: Limit }
+
+async function workChain(
+  context: OrdersContext,
+  engine: LaneEngine,
+  { chainId, ...shift }: Shift & { chainId: number },
+): Promise<void> {
+  const watchers = context.scopes
+    .filter((scope) => scope.chainId === chainId)
+    .map((scope) => startWatcher(context, scope, shift))
   await Promise.all(watchers.map(({ caughtUp }) => caughtUp))
+  const lanes = context.wallets
+    .map(({ lane }) => lane)
+    .filter((lane) => lane.chainId === chainId)
   await Promise.all([
     ...watchers.map(({ ended }) => ended),
-    ...context.wallets.map(({ lane }) => engine.hold(lane, signal, limit)),
+    ...lanes.map((lane) => engine.hold(lane, shift.signal, shift.limit)),
   ])
 }
 

@@ -104,6 +104,44 @@ test.each(cases)(
   },
 )
 
+test('a chain whose node never answers holds up no other chain', async () => {
+  const account = await fundedAccount(chain)
+  const silent = await startSilentNode(chain.urls.http)
+  silent.silence(() => true)
+  const other = { ...chain.chain, id: 8453 }
+  const { url } = silent
+  const client = createReadClient({ chain: other, url, timeout })
+  const tokens = [1, 2, 3, 4, 5].map((n) => ({
+    ...{ client, token: `0x${`${n}`.repeat(40)}` as const },
+  }))
+  const { http: here } = chain.urls
+  const store = await engines.sqlite()
+  const orders = createOrders({
+    ...{ store, seal: 'none' },
+    tokens: [
+      ...tokens,
+      {
+        client: createReadClient({ chain: chain.chain, url: here }),
+        token: chain.token,
+      },
+    ],
+    wallets: [
+      createClient({ account, chain: other, transport: http(url) }),
+      createClient({ account, chain: chain.chain, transport: http(here) }),
+    ],
+  })
+  const policy = { capture: 'onAccept' } as const
+  const desk = await openShop(chain, { store, sellers: [account], policy })
+  const { id } = await storedOrder(chain, desk)
+  const stop = new AbortController()
+  const running = orders.run({ signal: stop.signal })
+  const stateOf = async () => (await orders.get({ orderId: id })).state
+  await expect.poll(stateOf, patience).toBe('captured')
+  stop.abort()
+  await running
+  await orders.close()
+})
+
 test('orders are closed though the node never answers who captures', async () => {
   const account = await fundedAccount(chain)
   const store = await engines.sqlite()
