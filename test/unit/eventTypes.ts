@@ -1,0 +1,35 @@
+import type { OrderEventType } from 'countersign/orders'
+
+/** Each of them once: one that is missing here does not compile. */
+const every: Record<OrderEventType, true> = {
+  drafted: true,
+  accepted: true,
+  captureRequested: true,
+  capturing: true,
+  preconfirmed: true,
+  captureRejected: true,
+  reopened: true,
+  captured: true,
+  voided: true,
+  cancelRequested: true,
+  canceling: true,
+  cancelRejected: true,
+  canceled: true,
+  expired: true,
+  consumed: true,
+  reauthorized: true,
+  graded: true,
+  fulfil: true,
+  reorged: true,
+  deadlineNear: true,
+  refundDue: true,
+  overpaid: true,
+  lossAfterFulfilment: true,
+  payerHeld: true,
+  laneShared: true,
+  unmatched: true,
+  storeReplaced: true,
+}
+
+/** All that can happen to an order, a lane or a store. */
+export const eventTypes = Object.keys(every) as OrderEventType[]
