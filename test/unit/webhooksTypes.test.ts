@@ -1,3 +1,4 @@
+import type { OrderEventType } from 'countersign/orders'
 import { expect, test } from 'vitest'
 import { readTargets } from '../../src/targets/readTargets.js'
 import { eventTypes } from './eventTypes.js'
