@@ -5,7 +5,12 @@ import { openOrders, type Shop } from './openOrders.js'
 
 const stopping = new AbortController()
 const stop = () => stopping.abort()
-process.once('message', work)
+process.once('message', (shop: Shop) =>
+  work(shop).catch((error: unknown) => {
+    console.error(`worker: ${error instanceof Error ? error.message : error}`)
+    process.exit(1)
+  }),
+)
 process.once('SIGTERM', stop)
 // Who started it is gone.
 process.once('disconnect', stop)
