@@ -242,9 +242,13 @@ test('a void during a capture that is stuck is applied, and the cancellation sen
   expect(await voidOrder(shop.context, { orderId })).toMatchObject({
     ...{ ok: false, reason: 'captureInFlight' },
   })
-  await chain.warp(10)
+  // The lane has to see it stuck at one time, and still stuck at a later one.
+  const typesLater = async () => {
+    await chain.warp(5)
+    return types(shop, orderId)
+  }
   await expect
-    .poll(() => types(shop, orderId), { timeout: 10_000 })
+    .poll(typesLater, { timeout: 10_000, interval: 200 })
     .toEqual([
       ...['capturing', 'captureRejected', 'voided', 'canceling', 'canceled'],
     ])
