@@ -21,7 +21,7 @@ import type { OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { fillGaps } from './fillGaps.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
-import { rehearseDue } from './rehearseDue.js'
+import { rehearseDue, sealWaits } from './rehearseDue.js'
 import { sealOf } from './resendTransactions.js'
 import { askWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
@@ -131,6 +131,8 @@ async function judgeStuck(
     return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
+  // It stays as it is until its seal can be opened.
+  if (due?.reason === sealWaits) return {}
   return due?.draft ? { call: due.draft.call } : { reason: due?.reason }
 }
 

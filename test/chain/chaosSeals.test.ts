@@ -160,6 +160,48 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
   expect(await sentBy(shop)).toBe(3)
 })
 
+test('what is stuck is not given up because its key cannot be fetched', async () => {
+  const account = await fundedAccount(chain)
+  const { store } = sqliteFile()
+  const policy = { bumpAfter: 3 }
+  const before = await newShop({ account, store, policy })
+  const ids = await storeOrders(before, 1)
+  const [id = ''] = ids
+  await control.setAutomine(false)
+  const asked = capture(before, id)
+  await expect.poll(() => openNonces(before)).toBe(1)
+  await before.engine.stop()
+  await asked
+  await control.request({ method: 'anvil_dropAllTransactions' } as never)
+  let isDown = true
+  const keys = {
+    test: async () => {
+      if (isDown) throw new Error('no answer')
+      return key
+    },
+    next: crypto.getRandomValues(new Uint8Array(32)),
+  }
+  const seal = sealer({ keys, current: 'next' })
+  const shop = await newShop({ account, store, policy, seal })
+  const waiting = capture(shop, id)
+  // The lane sees it stuck time after time, and cannot read what it is.
+  const isSeen = async () => {
+    await chain.warp(5n)
+    return shop.seen.filter(({ attributes }) => attributes.orderId === id)
+      .length
+  }
+  await expect
+    .poll(isSeen, { timeout: 20_000, interval: 100 })
+    .toBeGreaterThan(1)
+  const { orders, transactions } = await rowsOf(shop, ids)
+  expect(orders).toMatchObject([{ state: 'capturing', reason: undefined }])
+  expect(transactions.map(({ kind }) => kind)).toEqual(['capture'])
+  isDown = false
+  await control.setAutomine(true)
+  expect(await waiting).toMatchObject({ status: 'captured' })
+  expect(await timesPaid(shop, ids)).toEqual([1])
+})
+
 test('a cancellation that does not open is not sent, and stops no other order', async () => {
   const shop = await newShop({ policy: { relayCancellations: 'always' } })
   const account = shop.account.address
