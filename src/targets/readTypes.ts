@@ -4,8 +4,8 @@ import type { CheckedTarget } from './types.js'
 /** What there is to be told of; a test holds it against the type. */
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
-  'reopened captured voided cancelRequested canceling cancelRejected canceled expired ' +
-  'consumed reauthorized graded fulfil reorged deadlineNear refundDue ' +
+  'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
+  'expired consumed reauthorized graded fulfil reorged deadlineNear refundDue ' +
   'overpaid lossAfterFulfilment payerHeld laneShared unmatched storeReplaced'
 
 /**
