@@ -10,7 +10,10 @@ export type Row = {
   unit: string
 }
 
-export type Candidates = Record<string, () => unknown>
+/** Times the part of a candidate that counts, where that is not all of it. */
+export type Stopwatch = (work: () => Promise<void>) => Promise<void>
+
+export type Candidates = Record<string, (time: Stopwatch) => unknown>
 
 /**
  * Times candidates against each other: in random order inside each round, and
@@ -28,9 +31,13 @@ export async function compare(
   for (let round = -2; round < rounds; round++) {
     const times: Record<string, number> = {}
     for (const [name, run] of shuffle(Object.entries(await prepare()))) {
-      const start = performance.now()
-      await run()
-      times[name] = performance.now() - start
+      let part: number | undefined
+      const whole = await measure(() =>
+        run(async (work) => {
+          part = await measure(work)
+        }),
+      )
+      times[name] = part ?? whole
     }
     // The first rounds warm up code and caches.
     if (round >= 0)
@@ -42,6 +49,12 @@ export async function compare(
   return Object.fromEntries(
     Object.entries(ratios).map(([name, all]) => [name, median(all)]),
   )
+}
+
+async function measure(work: () => unknown): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
 }
 
 export function median(values: readonly number[]): number {

@@ -111,19 +111,25 @@ async function setStage(
   })
   return {
     candidates: {
-      countersign: () =>
+      countersign: (time) =>
         miner.mineBeside(crowd, async () => {
           const before = await counter.countRequests()
-          await captureAll(shop)
+          await time(() => captureAll(shop))
           tell((await counter.countRequests()) - before)
         }),
-      viem: () =>
+      viem: (time) =>
         miner.mineBeside(alone, () =>
-          captureByHand(chain, { url, account: hand, payments: received }),
+          time(() =>
+            captureByHand(chain, { url, account: hand, payments: received }),
+          ),
         ),
-      x402: () =>
+      x402: (time) =>
         miner.mineBeside(crowd, () =>
-          settleByX402(chain, { url, account: relayer, payments: transferred }),
+          time(() =>
+            settleByX402(chain, {
+              ...{ url, account: relayer, payments: transferred },
+            }),
+          ),
         ),
     },
     stop: async () => {

@@ -152,8 +152,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
   const driverOf = (lane: Lane): Driver | undefined => {
     const key = laneKey(lane)
     const known = drivers.get(key)
+    if (known) return known
     const wallet = context.wallets.find((one) => laneKey(one.lane) === key)
-    if (known || !wallet) return known
+    if (!wallet) return undefined
     const driver: Driver = {
       wallet,
       ...{ pause: startPause(), holders: 0, isIdle: false },

@@ -33,7 +33,9 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
   const lanes = new Map<string, { waiters: Set<Waiter>; looked: number }>()
   const groupOf = (lane: Lane) => {
     const key = laneKey(lane)
-    const group = lanes.get(key) ?? { waiters: new Set<Waiter>(), looked: 0 }
+    const known = lanes.get(key)
+    if (known) return known
+    const group = { waiters: new Set<Waiter>(), looked: 0 }
     lanes.set(key, group)
     return group
   }

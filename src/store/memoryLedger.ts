@@ -14,30 +14,21 @@ import type {
 
 export const attemptKeys: RowKeys<AttemptRecord> = {
   table: 'attempts',
-  unique: ({ orderId, number, nonce }) => [
-    `${number} of ${orderId}`,
-    `nonce ${nonce}`,
-  ],
+  identity: ({ orderId, number }) => `${number} of ${orderId}`,
+  unique: ({ nonce }) => [`nonce ${nonce}`],
   words: ({ orderId, payer }) => [`order ${orderId}`, `payer ${payer}`],
 }
 
 export const transactionKeys: RowKeys<TransactionRecord> = {
   table: 'transactions',
-  unique: ({ nonce, bump, ...lane }) => [
-    `bump ${bump} at ${nonce} in ${laneWord(lane)}`,
-  ],
-  words: ({ orderId, hash, ...lane }) => [
-    `order ${orderId}`,
-    `hash ${hash}`,
-    laneWord(lane),
-  ],
+  identity: (row) => `bump ${row.bump} at ${row.nonce} in ${laneWord(row)}`,
+  words: (row) => [`order ${row.orderId}`, `hash ${row.hash}`, laneWord(row)],
 }
 
 export const proofKeys: RowKeys<ProofRecord> = {
   table: 'proofs',
-  unique: ({ chainId, transactionHash, logIndex }) => [
+  identity: ({ chainId, transactionHash, logIndex }) =>
     `log ${logIndex} of ${transactionHash} on ${chainId}`,
-  ],
   words: ({ orderId, transactionHash }) => [
     `order ${orderId}`,
     `hash ${transactionHash}`,
@@ -46,7 +37,7 @@ export const proofKeys: RowKeys<ProofRecord> = {
 
 export const eventKeys: RowKeys<EventRecord> = {
   table: 'events',
-  unique: ({ cursor }) => [String(cursor)],
+  identity: ({ cursor }) => String(cursor),
   words: ({ orderId }) => [`order ${orderId}`],
 }
 
@@ -135,11 +126,10 @@ function pickOrders<row extends { orderId: string | undefined }>(
   rows: Rows<row>,
   orderIds: readonly string[],
 ): row[] {
+  const wanted: ReadonlySet<string | undefined> = new Set(orderIds)
   return rows
     .pick(orderIds.map((orderId) => `order ${orderId}`))
-    .filter(
-      ({ orderId }) => orderId !== undefined && orderIds.includes(orderId),
-    )
+    .filter(({ orderId }) => wanted.has(orderId))
 }
 
 function laneWord({ chainId, account }: Lane): string {

@@ -4,7 +4,7 @@ import type { OrderQuery, OrderRecord, OrderState, Scope } from './types.js'
 
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
-  unique: ({ id }) => [id],
+  identity: ({ id }) => id,
   words: () => [],
 }
 

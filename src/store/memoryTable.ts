@@ -3,9 +3,10 @@ import { DuplicateRecordError, StaleRecordError } from './errors.js'
 /** How the rows of one table are told apart and found. */
 export type RowKeys<row> = {
   table: string
-  /** What no two rows may share; the first is the row's identity. */
-  unique(row: row): readonly [string, ...string[]]
-  /** What rows are looked for by, beside that. */
+  identity(row: row): string
+  /** What no two rows may share beside it. */
+  unique?(row: row): readonly string[]
+  /** What rows are looked for by, beside both. */
   words(row: row): readonly string[]
 }
 
@@ -44,10 +45,11 @@ export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
     staged,
     get,
     pick: (words) => {
-      const keys = [staged, table].flatMap(({ index }) =>
-        words.flatMap((word) => [...(index.get(word) ?? [])]),
-      )
-      return [...new Set(keys)].flatMap((key) => get(key) ?? [])
+      const found = new Set<string>()
+      for (const { index } of [staged, table])
+        for (const word of words)
+          for (const key of index.get(word) ?? []) found.add(key)
+      return [...found].flatMap((key) => get(key) ?? [])
     },
     all: () => {
       if (staged.rows.size === 0) return [...table.rows.values()]
@@ -57,15 +59,15 @@ export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   }
 }
 
-/** Adds one row to a unit of work. */
+/** Adds one row, which is its own from then on, to a unit of work. */
 export function stageInsert<row extends object>(
   table: MemoryTable<row>,
   stage: StagedTable<row>,
   row: row,
 ): void {
-  const [key] = table.keys.unique(row)
-  if (stage.get(key))
-    throw new DuplicateRecordError({ table: table.keys.table })
+  const { keys } = table
+  if (stage.get(keys.identity(row)))
+    throw new DuplicateRecordError({ table: keys.table })
   stageRow(table, stage, row)
 }
 
@@ -75,26 +77,33 @@ export function stageUpdate<row extends { version: number }>(
   stage: StagedTable<row>,
   row: row,
 ): void {
-  const kept = stage.get(table.keys.unique(row)[0])
+  const { keys } = table
+  const kept = stage.get(keys.identity(row))
   if (kept?.version !== row.version)
-    throw new StaleRecordError({ table: table.keys.table })
+    throw new StaleRecordError({ table: keys.table })
   stageRow(table, stage, { ...row, version: row.version + 1 })
 }
 
-/** Puts one row into a unit of work, in place of the one that is there. */
+/**
+ * Puts one row, which is its own from then on, into a unit of work, in place of
+ * the one that is there.
+ */
 export function stageRow<row extends object>(
   { keys }: MemoryTable<row>,
   { staged, pick }: StagedTable<row>,
   row: row,
 ): void {
-  const words = keys.unique(row)
+  const key = keys.identity(row)
+  const words = keys.unique?.(row) ?? []
   for (const other of pick(words)) {
-    const taken = keys.unique(other)
-    if (taken[0] === words[0]) continue
-    if (words.some((word) => taken.includes(word)))
+    const taken = keys.unique?.(other) ?? []
+    if (
+      keys.identity(other) !== key &&
+      words.some((word) => taken.includes(word))
+    )
       throw new DuplicateRecordError({ table: keys.table })
   }
-  keepRow(staged, freezeRow(row))
+  keepRow(staged, key, freezeRow(row))
 }
 
 /** Makes the changes of a unit of work part of the table. */
@@ -102,29 +111,32 @@ export function keepStaged<row>(
   table: MemoryTable<row>,
   { staged }: StagedTable<row>,
 ): void {
-  for (const row of staged.rows.values()) keepRow(table, row)
+  for (const [key, row] of staged.rows) keepRow(table, key, row)
 }
 
-function keepRow<row>({ keys, rows, index }: MemoryTable<row>, row: row): void {
-  const unique = keys.unique(row)
-  rows.set(unique[0], row)
-  for (const word of [...unique, ...keys.words(row)]) {
+function keepRow<row>(
+  { keys, rows, index }: MemoryTable<row>,
+  key: string,
+  row: row,
+): void {
+  rows.set(key, row)
+  for (const word of [...(keys.unique?.(row) ?? []), ...keys.words(row)]) {
     const found = index.get(word)
-    if (found) found.add(unique[0])
-    else index.set(word, new Set([unique[0]]))
+    if (found) found.add(key)
+    else index.set(word, new Set([key]))
   }
 }
 
-/** A copy nobody can change, with JSON as JSON keeps it. */
+/** The row, which nobody can change any more, with JSON as JSON keeps it. */
 function freezeRow<row extends object>(row: row): row {
-  const members = Object.entries(row).map(([name, value]) => [
-    name,
-    typeof value === 'object' && value ? freezeJson(value) : value,
-  ])
-  return Object.freeze(Object.fromEntries(members))
+  for (const name in row) {
+    const value = row[name]
+    if (typeof value === 'object' && value) row[name] = freezeJson(value)
+  }
+  return Object.freeze(row)
 }
 
-function freezeJson(value: object): unknown {
+function freezeJson<value extends object>(value: value): value {
   return JSON.parse(JSON.stringify(value), (_, member) =>
     typeof member === 'object' && member ? Object.freeze(member) : member,
   )

@@ -49,7 +49,7 @@ export type MemoryStages = {
 
 const valueKeys: RowKeys<{ key: string; value: JsonObject }> = {
   table: 'values',
-  unique: ({ key }) => [key],
+  identity: ({ key }) => key,
   words: () => [],
 }
 
