@@ -60,24 +60,19 @@ export async function takeDue(
   }
   const groups = groupByPayer(open)
   const coming: Rehearsing[] = []
-  const rehearse = (): void => {
-    for (const group of groups.splice(0, 1))
-      coming.push(settled(rehearseDue(context, lane, group, fees)))
-  }
-  // Two at a time: one is made ready while the node plays the other.
   await openAll(context, lane, groups[0] ?? [])
-  rehearse()
-  // The first is on its way before the next one takes the time.
-  if (groups.length > 0) await wait(1)
-  rehearse()
+  for (const group of groups) {
+    // One is on its way before the next one takes the time.
+    if (coming.length > 0) await wait(1)
+    coming.push(settled(rehearseDue(context, lane, group, fees)))
+  }
   try {
-    for (let next = coming.shift(); next; next = coming.shift()) {
-      const { due = [], error } = await next
-      if (error === undefined) rehearse()
+    for (const [at, rehearsing] of coming.entries()) {
+      const { due = [], error } = await rehearsing
       const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
-      await send(error !== undefined || coming.length === 0)
+      await send(error !== undefined || at === coming.length - 1)
       if (error !== undefined) throw error
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)

@@ -15,18 +15,12 @@ const failure: NodeFailure = { words: 'let go before it was answered' }
  * What the node was asked to do it may still do.
  */
 export function endingClient(client: Client, signal: AbortSignal): Client {
-  const untilEnd = <answer>(
-    ask: (over: AbortSignal) => Promise<answer>,
-  ): Promise<answer> =>
+  const untilEnd = <answer>(ask: () => Promise<answer>): Promise<answer> =>
     new Promise((resolve, reject) => {
-      const over = new AbortController()
-      const end = () => {
-        reject(new RpcError(failure))
-        over.abort()
-      }
+      const end = () => reject(new RpcError(failure))
       if (signal.aborted) return end()
       const forget = onEnd(signal, end)
-      ask(over.signal).then(resolve, reject).finally(forget)
+      ask().then(resolve, reject).finally(forget)
     })
   const request = (sent: unknown, options?: object | undefined) =>
     // One signal for all: viem batches by it.
@@ -36,7 +30,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   const { send }: { send?: SendRpc } = Object(client.transport)
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
-    untilEnd((over) => askUnder(over, () => send(method, params))).catch(
+    untilEnd(() => askUnder(signal, () => send(method, params))).catch(
       (error: unknown) => ({ failure: readFailure(error) }),
     )
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
