@@ -30,7 +30,7 @@ export async function benchReadsBatch(): Promise<Row[]> {
 
 async function countOwn(node: ReadsNode): Promise<number> {
   const before = await node.countRequests()
-  await readers(node)().countersign?.()
+  await readers(node)().countersign?.((work) => work())
   const count = (await node.countRequests()) - before
   if (count !== 1) throw new Error(`${calls} reads took ${count} requests.`)
   return count
