@@ -29,9 +29,8 @@ type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
  * keeps its nonce, so that at most one of the signatures can settle, unless the
  * last one is dead for good: canceled, or expired in a finalized block.
  *
- * A signature that is held stays good until a new one is accepted. A window of
- * the same length at the time of the same block is the same message again: then
- * there is nothing new to sign.
+ * A signature that is held stays good until a new one is accepted. What is
+ * offered is never the message it signs, so there is always one to sign anew.
  *
  * @throws {@link OrderNotFoundError}
  * @throws {@link InvalidFieldError} when the window is malformed or too long.
@@ -79,8 +78,9 @@ async function renewAttempt(
   context: OrdersContext,
   tables: StoreWriter,
   found: FoundOrder,
-  window: Window,
+  asked: Window,
 ): Promise<ReauthorizeVerdict> {
+  const window = otherThanSigned(asked, found.attempt)
   // What was offered before may be signed without our knowledge.
   const spendableUntil = lastSecondOf(found.attempt)
   const attempt = { ...found.attempt, ...window, spendableUntil }
@@ -107,6 +107,15 @@ async function renewAttempt(
       one.number === attempt.number ? attempt : one,
     ),
   })
+}
+
+/** By a second, where the chain still has the time of what is held. */
+function otherThanSigned(
+  { validAfter, validBefore }: Window,
+  { signedAfter, signedBefore }: AttemptRecord,
+): Window {
+  const isSigned = validAfter === signedAfter && validBefore === signedBefore
+  return { validAfter: isSigned ? validAfter - 1n : validAfter, validBefore }
 }
 
 async function openAttempt(

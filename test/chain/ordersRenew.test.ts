@@ -1,5 +1,6 @@
 import { capturePayment } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
+import { memoryStore, sealer } from 'countersign/orders'
 import { getBlock } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { draftOrder } from '../../src/draft/draftOrder.js'
@@ -133,6 +134,35 @@ test('a stored signature stays until the new one replaces it', async () => {
     'reauthorized',
     'accepted',
   ])
+})
+
+test('a signature whose key is lost is asked for anew within the same block, and sealed with the new key', async () => {
+  const seller = await fundedAccount(chain)
+  const kept = { sellers: [seller], store: memoryStore() }
+  const sealWith = (name: string) => {
+    const key = crypto.getRandomValues(new Uint8Array(32))
+    return sealer({ keys: { [name]: key }, current: name })
+  }
+  const before = await openShop(chain, { ...kept, seal: sealWith('lost') })
+  const { id, buyer, signed } = await storedOrder(chain, before)
+  const { orders } = await openShop(chain, { ...kept, seal: sealWith('next') })
+  const orderId = id
+  expect(await orders.capture({ orderId })).toMatchObject({
+    ...{ status: 'rejected', reason: 'sealBroken' },
+  })
+  const renewed = await orders.reauthorize({ orderId })
+  if (!renewed.ok) throw new Error(renewed.reason)
+  const { validAfter, validBefore, nonce } = signed.message
+  expect(renewed.payment.message).toMatchObject({
+    ...{ validAfter: validAfter - 1n, validBefore, nonce },
+  })
+  const payment = await pay(buyer, renewed.payment)
+  expect(await orders.accept({ orderId, payment })).toMatchObject({
+    ...{ ok: true, at: { time: validBefore - 900n } },
+  })
+  expect(await orders.capture({ orderId })).toMatchObject({
+    status: 'captured',
+  })
 })
 
 test('what can be spent longest counts, also after a shorter window', async () => {
