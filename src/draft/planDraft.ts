@@ -27,7 +27,10 @@ export type DraftOrderParameters = {
   amount: string
   /** Who has to pay. @default anyone */
   payer?: Address | undefined
-  /** Seconds from now until the payment expires. @default `policy.window` */
+  /**
+   * Seconds from now until the payment expires; more than
+   * `policy.safetyMargin`. @default `policy.window`
+   */
   window?: bigint | undefined
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined

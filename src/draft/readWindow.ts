@@ -13,11 +13,15 @@ export function readWindow(
   policy: SettledPolicy,
   window: bigint = policy.window,
 ): bigint {
-  if (typeof window !== 'bigint' || window < 1n || window > policy.maxWindow)
+  // A payment is not accepted with no more than the margin left.
+  const least = policy.safetyMargin + 1n
+  const fits =
+    typeof window === 'bigint' && window >= least && window <= policy.maxWindow
+  if (!fits)
     throw new InvalidFieldError(
       'window',
       window,
-      `a bigint of 1 to ${policy.maxWindow} seconds`,
+      `a bigint of ${least} to ${policy.maxWindow} seconds`,
     )
   return window
 }

@@ -18,7 +18,10 @@ import { showOrder } from './showOrder.js'
 /** What `reauthorize` takes. */
 export type ReauthorizeOrderParameters = {
   orderId: string
-  /** Seconds from now until the payment expires. @default `policy.window` */
+  /**
+   * Seconds from now until the payment expires; more than
+   * `policy.safetyMargin`. @default `policy.window`
+   */
   window?: bigint | undefined
 }
 

@@ -45,6 +45,8 @@ test.each<[string, object]>([
   ['policy.deadlineNear', { deadlineNear: 2n ** 70n }],
   ['policy.deadlineNear', { capture: 'beforeDeadline', deadlineNear: 20n }],
   ['policy.deadlineNear', { capture: 'beforeDeadline', safetyMargin: 300n }],
+  ['policy.window', { window: 20n }],
+  ['policy.window', { safetyMargin: 900n }],
   ['policy.pollingInterval', { pollingInterval: 2 ** 31 }],
   ['policy.window', { window: 900 }],
   ['policy.window', { window: 86_401n }],

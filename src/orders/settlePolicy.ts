@@ -71,6 +71,13 @@ function checkTimes({
       window,
       `at most maxWindow, ${maxWindow}`,
     )
+  // Its buyers would sign in vain.
+  if (window <= safetyMargin)
+    throw new InvalidFieldError(
+      'policy.window',
+      window,
+      `more than safetyMargin, ${safetyMargin}`,
+    )
   // What becomes due when it is too late to be sent is never captured.
   if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
     throw new InvalidFieldError(

@@ -175,7 +175,9 @@ test('a capture dearer than allowed is refused', async () => {
 })
 
 test('nothing is sent within the safety margin, nor after the window', async () => {
-  const shop = await newShop({ policy: { safetyMargin: 1000n } })
+  const shop = await newShop({
+    policy: { window: 2000n, safetyMargin: 1000n },
+  })
   const [near = ''] = await storeOrders(shop, 1)
   expect(await capture(shop, near)).toMatchObject({
     status: 'rejected',

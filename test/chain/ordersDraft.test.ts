@@ -107,6 +107,7 @@ test.each<[string, object]>([
   ['amount', { amount: 1 }],
   ['amount', { amount: '0' }],
   ['window', { window: 0n }],
+  ['window', { window: 20n }],
   ['window', { window: 86_401n }],
   ['window', { window: 60 }],
   ['token', { token: stranger }],
