@@ -4,6 +4,7 @@ import { type NodeFailure, readFailure } from './errors.js'
 import { onEnd } from './onEnd.js'
 import { RpcError } from './RpcError.js'
 import type { SendRpc } from './readTransport.js'
+import { tickSignals } from './tickSignals.js'
 
 /** Without a code, like a lost connection: it may have been done. */
 const failure: NodeFailure = { words: 'let go before it was answered' }
@@ -15,23 +16,38 @@ const failure: NodeFailure = { words: 'let go before it was answered' }
  * What the node was asked to do it may still do.
  */
 export function endingClient(client: Client, signal: AbortSignal): Client {
-  const untilEnd = <answer>(ask: () => Promise<answer>): Promise<answer> =>
-    new Promise((resolve, reject) => {
-      const end = () => reject(new RpcError(failure))
-      if (signal.aborted) return end()
-      const forget = onEnd(signal, end)
-      ask().then(resolve, reject).finally(forget)
-    })
-  const request = (sent: unknown, options?: object | undefined) =>
-    // One signal for all: viem batches by it.
-    untilEnd(() => client.request(sent as never, { ...options, signal }))
+  const { send, timeout }: { send?: SendRpc; timeout?: number } = Object(
+    client.transport,
+  )
+  const ofTick = tickSignals(signal, timeout)
+  const request = async (sent: unknown, options?: object | undefined) => {
+    if (signal.aborted) throw new RpcError(failure)
+    const { signal: over, leave } = ofTick()
+    const ask = () =>
+      client.request(sent as never, { ...options, signal: over })
+    return untilEnd(over, ask).finally(leave)
+  }
   // What it answers is the client's to know.
   const ending = { ...client, request: request as Client['request'] }
-  const { send }: { send?: SendRpc } = Object(client.transport)
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
-    untilEnd(() => askUnder(signal, () => send(method, params))).catch(
+    untilEnd(signal, () => askUnder(signal, () => send(method, params))).catch(
       (error: unknown) => ({ failure: readFailure(error) }),
     )
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
+}
+
+function untilEnd<answer>(
+  signal: AbortSignal,
+  ask: () => Promise<answer>,
+): Promise<answer> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      const { reason } = signal
+      reject(reason instanceof RpcError ? reason : new RpcError(failure))
+    }
+    if (signal.aborted) return end()
+    const forget = onEnd(signal, end)
+    ask().then(resolve, reject).finally(forget)
+  })
 }

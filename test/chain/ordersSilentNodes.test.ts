@@ -5,7 +5,12 @@ import { startDevChain } from 'countersign/devchain'
 import { createOrders, type PaymentStore } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { postgresStore, sqliteStore } from 'countersign/sql'
-import { type Account, createClient, http } from 'viem'
+import {
+  type Account,
+  createClient,
+  type HttpTransportConfig,
+  http,
+} from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { startDatabase } from './database.js'
 import { fundedAccount } from './desk.js'
@@ -36,7 +41,11 @@ const patience = { timeout: 20_000 }
 const timeout = 600_000
 
 /** A shop over a node that can fall silent, and how often it wrote. */
-async function openSilentShop(store: PaymentStore, account: Account) {
+async function openSilentShop(
+  store: PaymentStore,
+  account: Account,
+  transport: HttpTransportConfig = { timeout },
+) {
   const node = await startSilentNode(chain.urls.http)
   let writes = 0
   const write: PaymentStore['write'] = (work, options) => {
@@ -56,7 +65,7 @@ async function openSilentShop(store: PaymentStore, account: Account) {
     wallets: [
       createClient({
         ...{ account, chain: chain.chain },
-        transport: http(url, { timeout }),
+        transport: http(url, transport),
       }),
     ],
     policy: { pollingInterval: 50, capture: 'onAccept' },
@@ -154,6 +163,23 @@ test('orders are closed though the node never answers who captures', async () =>
   expect(await asked).toMatchObject({ status: 'unknown', resolvedBy: 'chain' })
   await expect.poll(node.waiting, patience).toBe(0)
 })
+
+test.each([false, true])(
+  'a node that falls silent once is given no more time than its transport has [batch: %s]',
+  async (batch) => {
+    const account = await fundedAccount(chain)
+    const store = await engines.sqlite()
+    const transport = { timeout: 500, batch }
+    const { node, shop } = await openSilentShop(store, account, transport)
+    const { id } = await storedOrder(chain, shop)
+    node.silence((method) => method === 'eth_sendRawTransaction')
+    const asked = shop.orders.capture({ orderId: id, timeout: 20_000 })
+    await expect.poll(node.waiting, patience).toBeGreaterThan(0)
+    node.silence(() => false)
+    expect(await asked).toMatchObject({ status: 'captured' })
+    await shop.orders.close()
+  },
+)
 
 test('a wallet that was asked and let go is not asked again', async () => {
   const [address] = chain.accounts.slice(-1).map((one) => one.address)

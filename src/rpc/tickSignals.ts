@@ -1,0 +1,58 @@
+import { soon } from './nextTurn.js'
+import { onEnd } from './onEnd.js'
+import { RpcError } from './RpcError.js'
+
+/** The signal of what is asked now, until it is answered. */
+type TickSignal = { signal: AbortSignal; leave(): void }
+
+/**
+ * Gives all that is asked in one tick one signal, by which viem batches. It
+ * aborts with another one, and when the time is over: under a signal viem does
+ * not look at its own.
+ *
+ * @param milliseconds for an answer; 0 for as long as it takes.
+ */
+export function tickSignals(
+  end: AbortSignal,
+  milliseconds = 0,
+): () => TickSignal {
+  let current: Tick | undefined
+  const begin = (): Tick => {
+    const tick = startTick(end, milliseconds)
+    soon(() => {
+      current = undefined
+      if (tick.open === 0) tick.close()
+    })
+    return tick
+  }
+  return () => {
+    current ??= begin()
+    const tick = current
+    tick.open++
+    const leave = () => {
+      tick.open--
+      if (tick.open === 0 && tick !== current) tick.close()
+    }
+    return { signal: tick.signal, leave }
+  }
+}
+
+type Tick = {
+  signal: AbortSignal
+  /** What is not answered yet. */
+  open: number
+  close(): void
+}
+
+function startTick(end: AbortSignal, milliseconds: number): Tick {
+  const over = new AbortController()
+  const words = `no answer in ${milliseconds} ms`
+  const late = () => over.abort(new RpcError({ words }))
+  const timer = milliseconds > 0 ? setTimeout(late, milliseconds) : undefined
+  const forget = onEnd(end, () => over.abort())
+  const close = () => {
+    clearTimeout(timer)
+    forget()
+  }
+  return { signal: over.signal, open: 0, close }
+}
