@@ -28,40 +28,17 @@ export async function startDatabase(
   // The server may run as another user, who has to get through.
   chmodSync(folder, 0o755)
   const port = await findPort()
-  const server = (postgresFlags: readonly string[]) =>
-    new EmbeddedPostgres({
-      databaseDir: join(folder, 'data'),
-      port,
-      password: 'postgres',
-      // It has to outlive a restart; the folder goes at the end.
-      persistent: true,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--no-sync'],
-      postgresFlags: [...place, ...postgresFlags],
-      onLog: () => undefined,
-      onError: () => undefined,
-    })
-  const place = ['-h', '127.0.0.1', '-k', '', '-c', 'deadlock_timeout=100ms']
+  const databaseDir = join(folder, 'data')
+  const server = (flags: readonly string[]) =>
+    prepareServer({ databaseDir, port, flags })
   let running = server(flags)
   await running.initialise()
   await running.start()
 
   const url = (database: string, user = 'shop') =>
     `postgres://${user}:${user}@127.0.0.1:${port}/${database}`
-  const ask = async (
-    text: string,
-    database = 'postgres',
-    user = 'postgres',
-  ) => {
-    const connectionString = url(database, user)
-    const client = new pg.Client({ connectionString })
-    await client.connect()
-    try {
-      return (await client.query(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
+  const ask = (text: string, database = 'postgres', user = 'postgres') =>
+    askServer(url(database, user), text)
   await ask(`create role shop login password 'shop'`)
   return {
     url,
@@ -82,7 +59,46 @@ export async function startDatabase(
   }
 }
 
-async function findPort(): Promise<number> {
+/** A server that is not started yet. */
+export function prepareServer({
+  databaseDir,
+  port,
+  flags,
+}: {
+  databaseDir: string
+  port: number
+  flags: readonly string[]
+}): EmbeddedPostgres {
+  const place = ['-h', '127.0.0.1', '-k', '', '-c', 'deadlock_timeout=100ms']
+  return new EmbeddedPostgres({
+    databaseDir,
+    port,
+    password: 'postgres',
+    // It has to outlive a restart; the folder goes at the end.
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--no-sync'],
+    postgresFlags: [...place, ...flags],
+    onLog: () => undefined,
+    onError: () => undefined,
+  })
+}
+
+/** Asks through a connection of its own. */
+export async function askServer(
+  connectionString: string,
+  text: string,
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export async function findPort(): Promise<number> {
   const listener = createServer()
   await new Promise<void>((resolve) =>
     listener.listen(0, '127.0.0.1', () => resolve()),
