@@ -89,10 +89,11 @@ async function draftReplacement(
       ? { reason: 'expired' }
       : await judgeStuck(context, lane, view, { last, file, fees })
   if (verdict.reason === undefined) {
-    const { gas = last.gas } = verdict
-    const isTooDear = maxFee !== undefined && gas * fees.maxFeePerGas > maxFee
-    if (isTooDear || !verdict.call) return undefined
-    return { ...shared, kind: last.kind, gas, call: verdict.call }
+    const { again } = verdict
+    if (!again) return undefined
+    const fee = again.gas * fees.maxFeePerGas
+    if (maxFee !== undefined && fee > maxFee) return undefined
+    return { ...shared, ...again, kind: last.kind }
   }
   return {
     ...shared,
@@ -114,11 +115,11 @@ async function judgeStuck(
   }: { last: TransactionRecord; file: OrderFile | undefined; fees: LaneFees },
 ): Promise<{
   reason?: string | undefined
-  call?: RowDraft['call'] | undefined
-  /** Where it may take more than was known when it was signed. */
-  gas?: bigint | undefined
+  /** With the gas it takes by now. */
+  again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {
-  if (last.kind === 'release' || !file) return releaseCall(lane)
+  if (last.kind === 'release' || !file)
+    return { again: await releaseCall(lane) }
   const { order, attempt } = file
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // The cancellation of an older attempt, which a reorganization took back.
@@ -133,7 +134,9 @@ async function judgeStuck(
   const [due] = await rehearseDue(context, lane, [asked], fees)
   // It stays as it is until its seal can be opened.
   if (due?.reason === sealWaits) return {}
-  return due?.draft ? { call: due.draft.call } : { reason: due?.reason }
+  if (!due?.draft) return { reason: due?.reason }
+  const { call, gas } = due.draft
+  return { again: { call, gas } }
 }
 
 async function replaceOne(

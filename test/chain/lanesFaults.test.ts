@@ -177,6 +177,9 @@ test('a foreign transaction that takes a nonce is told, and the order goes under
   ).toEqual([0, 1, 2, 3])
 })
 
+/** Hashes 96 KB before it agrees to any signature (ERC-1271). */
+const slowToAgree = '0x6201800060002050631626ba7e60e01b60005260206000f3'
+
 test('a stuck head is sent again for more, and what is behind it goes ahead', async () => {
   const shop = await newShop({ policy: { bumpAfter: 5 } })
   await control.setAutomine(false)
@@ -201,6 +204,29 @@ test('a stuck head is sent again for more, and what is behind it goes ahead', as
   await chain.warp(6)
   expect(new Set(await results)).toEqual(new Set(['captured']))
   expect(await timesPaid(shop, ids)).toEqual([1, 1, 1])
+})
+
+test('a stuck capture that takes more gas by now is sent again with more', async () => {
+  const policy = { bumpAfter: 5, contractPayers: 'accept' } as const
+  const shop = await newShop({ policy })
+  const signer = await fundedAccount(chain, 100_000_000n)
+  await control.setAutomine(false)
+  const ids = await storeOrders(shop, 1, { signer })
+  const results = captureAll(shop, ids)
+  await expect.poll(() => openNonces(shop)).toBe(1)
+  await forgetPool()
+  // The payer's account is a wallet by now whose code takes some time to agree.
+  await control.setCode({ address: signer.address, bytecode: slowToAgree })
+  await expect
+    .poll(async () => {
+      await chain.warp(6)
+      const { transactions } = await rowsOf(shop, ids)
+      return transactions.some(({ bump }) => bump > 0)
+    })
+    .toBe(true)
+  await control.setAutomine(true)
+  await chain.warp(6)
+  expect(await results).toEqual(['captured'])
 })
 
 test('a payment whose window ends in the pool is given up at its nonce', async () => {
