@@ -44,6 +44,7 @@ export type {
 } from '../reconcile/reconcile.js'
 export type { ScopeReconciliation } from '../reconcile/reconcileScope.js'
 export {
+  CursorAheadError,
   OrderNotFoundError,
   OrdersSetupError,
   TransitionError,

@@ -1,10 +1,11 @@
+import { CursorAheadError } from '../records/errors.js'
 import { findOrder } from '../records/findOrder.js'
 import type {
   OrderEvent,
   OrderEventType,
   OrdersContext,
 } from '../records/types.js'
-import type { EventRecord } from '../store/types.js'
+import type { EventRecord, StoreReader } from '../store/types.js'
 import { readLimit, readPosition } from './listOrders.js'
 
 /** Which events `events` gives. */
@@ -34,6 +35,8 @@ export type ReadEvents = {
  * once, and known again by its own `cursor`.
  *
  * @throws {@link InvalidFieldError} when cursor or limit are malformed.
+ * @throws {@link CursorAheadError} when the cursor is of no event yet: it is one
+ * of another database, as of the one before a backup was put in its place.
  * @throws {@link OrderNotFoundError}
  */
 export async function readEvents(
@@ -43,38 +46,50 @@ export async function readEvents(
   const { after = 0n, orderId } = parameters
   if (after !== 'latest') readPosition(after, 'after')
   const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })
-  const rows = await (orderId === undefined
-    ? readStream(context, after, limit)
-    : readOrderEvents(context, orderId))
-  const last = rows.at(-1)?.cursor ?? 0n
-  if (after === 'latest') return { events: [], cursor: last }
-  const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
-  return {
-    events: events.map(showEvent),
-    cursor: events.at(-1)?.cursor ?? after,
-  }
+  return context.store.read(async (tables) => {
+    const rows = await (orderId === undefined
+      ? readStream(tables, context, after, limit)
+      : readOrderEvents(tables, context, orderId))
+    const last = rows.at(-1)?.cursor ?? 0n
+    if (after === 'latest') return { events: [], cursor: last }
+    const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
+    if (last <= after) await checkCursor(tables, after)
+    return {
+      events: events.map(showEvent),
+      cursor: events.at(-1)?.cursor ?? after,
+    }
+  })
 }
 
 function readStream(
-  { store, scopes }: OrdersContext,
+  { events }: StoreReader,
+  { scopes }: OrdersContext,
   after: bigint | 'latest',
   limit: number,
 ): Promise<EventRecord[]> {
-  return store.read(({ events }) =>
-    events.find(
-      after === 'latest' ? { newest: scopes } : { scopes, after, limit },
-    ),
+  return events.find(
+    after === 'latest' ? { newest: scopes } : { scopes, after, limit },
   )
 }
 
-function readOrderEvents(
+async function readOrderEvents(
+  tables: StoreReader,
   context: OrdersContext,
   orderId: string,
 ): Promise<EventRecord[]> {
-  return context.store.read(async (tables) => {
-    const { order } = await findOrder(tables, context, orderId)
-    return tables.events.find({ orderIds: [order.id] })
-  })
+  const { order } = await findOrder(tables, context, orderId)
+  return tables.events.find({ orderIds: [order.id] })
+}
+
+/** A store counts all events of whoever shares it without gaps. */
+async function checkCursor(
+  { events }: StoreReader,
+  after: bigint,
+): Promise<void> {
+  if (after === 0n) return
+  const [last] = await events.find({ newest: 'all' })
+  const newest = last?.cursor ?? 0n
+  if (after > newest) throw new CursorAheadError({ after, newest })
 }
 
 function showEvent({ type, ...row }: EventRecord): OrderEvent {

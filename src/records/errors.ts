@@ -9,6 +9,16 @@ export class OrderNotFoundError extends CountersignError {
   }
 }
 
+/** A cursor of no event yet, as of a database that is not this one. */
+export class CursorAheadError extends CountersignError {
+  override readonly name = 'CursorAheadError'
+
+  constructor(facts: { after: bigint; newest: bigint }) {
+    const { after, newest } = facts
+    super(`The cursor ${after} is ahead of the newest event, ${newest}.`, facts)
+  }
+}
+
 /** An order cannot go from one state to another. A fault, not a verdict. */
 export class TransitionError extends CountersignError {
   override readonly name = 'TransitionError'

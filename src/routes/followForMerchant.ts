@@ -1,4 +1,5 @@
 import type { EventsQuery } from '../schemas/querySchemas.js'
+import { readCursor } from '../streams/streamEvents.js'
 import { problem } from './problem.js'
 import type { MerchantCall } from './route.js'
 
@@ -6,6 +7,7 @@ import type { MerchantCall } from './route.js'
  * Opens the merchant's stream of events.
  *
  * @throws {@link OrderNotFoundError} for an order that is none of its own.
+ * @throws {@link CursorAheadError} where it would begin after the newest event.
  */
 export async function followForMerchant(
   call: MerchantCall & { query: EventsQuery },
@@ -15,6 +17,10 @@ export async function followForMerchant(
   const { after = null, orderId } = query
   if (orderId !== undefined) await scoped.get({ orderId })
   const lastEventId = headers.get('last-event-id') ?? after
+  const cursor = readCursor(lastEventId)
+  // Once a stream is open it cannot say what is wrong.
+  if (cursor !== undefined)
+    await scoped.events({ orderId, after: cursor, limit: 1 })
   const about = { scoped, recipients, orderId, lastEventId, signal }
   return hub.openEvents(about) ?? problem('tooManyStreams')
 }

@@ -3,7 +3,7 @@ import {
   InvalidAmountError,
   InvalidFieldError,
 } from '../base/errors.js'
-import { OrderNotFoundError } from '../records/errors.js'
+import { CursorAheadError, OrderNotFoundError } from '../records/errors.js'
 import {
   BlockReceiptsForbiddenError,
   DomainMismatchError,
@@ -44,6 +44,7 @@ export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)
     return problem(error.reason, error.facts)
   if (error instanceof OrderNotFoundError) return problem('orderNotFound')
+  if (error instanceof CursorAheadError) return problem('cursorAhead')
   if (error instanceof InvalidAmountError)
     return problem('invalidField', { field: 'amount', detail: error.message })
   if (error instanceof InvalidFieldError)

@@ -18,6 +18,7 @@ export type ProblemReason =
   | 'wrongContentType'
   | 'tooLarge'
   | 'invalidField'
+  | 'cursorAhead'
   | 'tooManyStreams'
   | 'timeout'
   | 'nodeUnavailable'
@@ -79,6 +80,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 400,
     title: 'Invalid field',
     detail: 'A field is missing, unknown or malformed.',
+  },
+  cursorAhead: {
+    status: 409,
+    title: 'Cursor ahead',
+    detail:
+      'There is no event of this cursor yet: it is one of another database.',
   },
   tooManyStreams: {
     status: 429,

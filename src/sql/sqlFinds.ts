@@ -123,13 +123,15 @@ export async function findEvents(
     return decodeRows(eventTable, await events.where(wanted).execute())
   }
   if ('newest' in query) {
+    const last = session
+      .selectFrom('events')
+      .selectAll()
+      .orderBy('cursor', 'desc')
+      .limit(1n)
+    if (query.newest === 'all')
+      return decodeRows(eventTable, await last.execute())
     const lasts = distinctScopes(query.newest).map((scope) =>
-      session
-        .selectFrom('events')
-        .selectAll()
-        .where(inScope(scope))
-        .orderBy('cursor', 'desc')
-        .limit(1n),
+      last.where(inScope(scope)),
     )
     const order = 'cursor desc'
     const rows = await mergeRows(session, lasts, { order, limit: 1 })

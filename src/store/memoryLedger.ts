@@ -106,12 +106,14 @@ export function findEvents(
 ): EventRecord[] {
   if ('orderIds' in query)
     return sortRows(pickOrders(rows, query.orderIds), ({ cursor }) => [cursor])
-  if ('newest' in query)
+  if ('newest' in query) {
+    const { newest } = query
     return rows
       .all()
-      .filter((row) => isInScopes(row, query.newest))
+      .filter((row) => newest === 'all' || isInScopes(row, newest))
       .sort((one, other) => (one.cursor < other.cursor ? 1 : -1))
       .slice(0, 1)
+  }
   const found: EventRecord[] = []
   let cursor = query.after > 0n ? query.after + 1n : 1n
   while (found.length < query.limit) {

@@ -239,8 +239,8 @@ export type ProofQuery =
 export type EventQuery =
   /** In the order of the stream. */
   | { scopes: readonly Scope[]; after: bigint; limit: number }
-  /** The last one only. */
-  | { newest: readonly Scope[] }
+  /** The last one only; of whoever shares the store, for `'all'`. */
+  | { newest: readonly Scope[] | 'all' }
   | { orderIds: readonly string[] }
 
 /** Rows that can be looked for. */

@@ -1,12 +1,12 @@
-import { OrderNotFoundError } from '../records/errors.js'
+import { CursorAheadError, OrderNotFoundError } from '../records/errors.js'
 import { wait } from '../rpc/wait.js'
 import { StoreError } from '../store/errors.js'
 
 /**
  * Tries until it succeeds, ever more slowly; nothing once the signal aborts.
  *
- * @throws {@link OrderNotFoundError} {@link StoreError} which no other try would
- * change, as of a store that is closed.
+ * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link StoreError}
+ * which no other try would change, as of a store that is closed.
  */
 export async function retryUntil<result>(
   ended: AbortSignal,
@@ -25,6 +25,7 @@ export async function retryUntil<result>(
 function isForGood(error: unknown): boolean {
   return (
     error instanceof OrderNotFoundError ||
+    error instanceof CursorAheadError ||
     (error instanceof StoreError && !error.retryable)
   )
 }

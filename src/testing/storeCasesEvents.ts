@@ -139,6 +139,11 @@ export const eventCases: readonly StoreCase[] = [
           )
         expectSame('Of both', await find([other, one]), [3])
         expectSame('Of one', await find([other]), [2])
+        const [last] = await store.read(({ events }) =>
+          events.find({ newest: 'all' }),
+        )
+        const noised = await find([noise])
+        expectSame('Of all', last ? [last.sequence] : [], noised)
         expectSame('Of nobody', await find([drawScope()]), [])
         expectSame('Of none', await find([]), [])
       }),

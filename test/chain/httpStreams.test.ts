@@ -225,6 +225,48 @@ test('a merchant is told all of one order, and of no other', async () => {
   await back.cancel()
 })
 
+test('a cursor of a database that is gone is refused, and one of a narrower view is not', async () => {
+  const sellers = [await fundedAccount(chain), await fundedAccount(chain)]
+  const [recipient, other] = sellers.map(({ address }) => address)
+  const draftAt = (shop: Shop, at: Shop['seller'] | undefined) =>
+    shop.orders.draft({ amount: '1', recipient: at })
+  const gone = await openShop(chain, { sellers })
+  for (let count = 0; count < 3; count++) await draftAt(gone, recipient)
+  const { cursor: after } = await gone.orders.events({ after: 'latest' })
+  const shop = await openShop(chain, { sellers, store: sqliteFile().store })
+  const { order } = await draftAt(shop, recipient)
+  await draftAt(shop, other)
+  const own = shop.orders.within({ recipients: [recipient ?? '0x'] })
+  const web = createPaymentHandler(shop.orders, {
+    basePath: '/payments',
+    authorize: () => ({ recipients: [recipient ?? '0x'] }),
+  })
+  const ask = (id: unknown, query = '') => {
+    const headers = { 'last-event-id': String(id) }
+    const url = `${site}/merchant/events${query}`
+    return web(new Request(url, query ? {} : { headers }))
+  }
+  const ahead = { name: 'CursorAheadError', details: { after, newest: 2n } }
+  for (const { orders } of [shop, { orders: own }])
+    for (const orderId of [undefined, order.id])
+      await expect(orders.events({ after, orderId })).rejects.toMatchObject(
+        ahead,
+      )
+  for (const query of [
+    '',
+    `?after=${after}`,
+    `?after=${after}&orderId=${order.id}`,
+  ]) {
+    const refused = await ask(after, query)
+    expect(refused.status).toBe(409)
+    expect(await refused.json()).toMatchObject({ reason: 'cursorAhead' })
+  }
+  expect(await own.events({ after: 2n })).toEqual({ events: [], cursor: 2n })
+  const stream = readFrames(await ask(2n))
+  expect(await stream.next()).toEqual({ id: '2' })
+  await stream.cancel()
+})
+
 test.each([
   ['memory', undefined],
   ['SQLite', sqliteFile],

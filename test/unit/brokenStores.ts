@@ -625,8 +625,22 @@ export const brokenStores: readonly {
       events: {
         find: (query) =>
           events.find(
-            'newest' in query
+            'newest' in query && query.newest !== 'all'
               ? { scopes: query.newest, after: 0n, limit: 1 }
+              : query,
+          ),
+      },
+    })),
+    fails: ['the newest event is the last of any of the scopes'],
+  },
+  {
+    defect: 'the newest event of all is none',
+    make: inFinds(({ events }) => ({
+      events: {
+        find: (query) =>
+          events.find(
+            'newest' in query && query.newest === 'all'
+              ? { newest: [] }
               : query,
           ),
       },

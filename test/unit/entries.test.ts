@@ -128,6 +128,7 @@ test('countersign/testing exports these names', () => {
 test('countersign/orders exports these names', () => {
   expect(Object.keys(orders).sort()).toMatchInlineSnapshot(`
     [
+      "CursorAheadError",
       "DuplicateRecordError",
       "LeaseLostError",
       "OrderNotFoundError",

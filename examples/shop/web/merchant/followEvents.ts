@@ -38,6 +38,9 @@ export async function followEvents(
     } catch (error) {
       // An order that is not there will not be; all else is asked again below.
       if (error instanceof Problem && error.status === 404) return
+      // The shop's database is another one: it is followed from the present on.
+      if (error instanceof Problem && error.reason === 'cursorAhead')
+        after = undefined
     }
     if (signal.aborted) return
     onConnection(false)
