@@ -15,7 +15,7 @@ const milliseconds = 10_000n
 
 const known = /* @__PURE__ */ new WeakMap<
   OrderWallet,
-  { funds: Promise<LaneFunds>; since: bigint }
+  { funds: Promise<LaneFunds>; since: number }
 >()
 
 /**
@@ -30,7 +30,7 @@ export function readLaneFunds(
   client: Client,
 ): Promise<LaneFunds> {
   const last = known.get(wallet)
-  const now = context.now()
+  const now = performance.now()
   if (last && now - last.since < milliseconds) return last.funds
   const funds = askLaneFunds(context, wallet, client)
   known.set(wallet, { funds, since: now })

@@ -35,7 +35,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
     const key = laneKey(lane)
     const known = lanes.get(key)
     if (known) return known
-    const group = { waiters: new Set<Waiter>(), looked: 0 }
+    const group = { waiters: new Set<Waiter>(), looked: -lookEvery }
     lanes.set(key, group)
     return group
   }
@@ -59,7 +59,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       const group = groupOf(lane)
       const decided = settled.filter(({ order }) => isDecided(order))
       tellOf(group.waiters, decided)
-      const now = Date.now()
+      const now = performance.now()
       if (group.waiters.size === 0) return
       if (!isNews && now - group.looked < lookEvery) return
       group.looked = now

@@ -21,10 +21,13 @@ export type WatchMemory = {
   seen?: readonly SeenBlock[] | undefined
   /** Proofs from here on are not yet known to be where they were. */
   recheckFrom?: bigint | undefined
-  /** When to reconcile next, in milliseconds of this machine. */
-  nextReconcile?: bigint | undefined
+  /**
+   * When to reconcile next, in milliseconds of `performance`: the wall clock may
+   * be set back.
+   */
+  nextReconcile?: number | undefined
   /** When to look back to the last final block next. */
-  nextDeepReconcile?: bigint | undefined
+  nextDeepReconcile?: number | undefined
   /** Place in the stream up to which captures were announced. */
   fulfilledTo?: bigint | undefined
 }

@@ -31,12 +31,12 @@ export type LaneState = {
   /** Reads the lane's chain. */
   readonly reader: Client
   lease: Lease
-  /** Unix milliseconds of this machine. */
+  /** Milliseconds of `performance`: the wall clock may be set back. */
   leasedAt: number
   value: LaneValue
   /** By nonce and bump. */
   open: TransactionRecord[]
-  /** When `open` was read, Unix milliseconds; 0 to have it read again. */
+  /** When `open` was read, in the same. */
   loadedAt: number
   /** When what is open comes too late, by order and attempt. */
   windows: Map<string, AttemptEnds>

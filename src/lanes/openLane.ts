@@ -24,7 +24,7 @@ export async function openLane(
   lane: LaneState | undefined,
 ): Promise<LaneState | undefined> {
   const { store, policy, owner } = context
-  const now = Number(context.now())
+  const now = performance.now()
   // A third is left for the work that is done under it.
   if (lane && now - lane.leasedAt < policy.lease / 3) return lane
   const lease = await store.takeLease({
@@ -72,7 +72,7 @@ export async function findWork(
   lane: LaneState,
 ): Promise<LaneWork> {
   const { recipients, store } = context
-  const now = Number(context.now())
+  const now = performance.now()
   const isKnown = lane.open.length > 0 && now - lane.loadedAt < maxAge
   return store.read(async (tables) => {
     const { suspended } = Object(await tables.getValue('store'))

@@ -53,7 +53,7 @@ export function startReader(
     while (cursor !== undefined) {
       const all = await retryUntil(ended, readFrom(cursor))
       if (!all || ended.aborted) return
-      lookedAt = Date.now()
+      lookedAt = performance.now()
       for (const news of all) hand(news)
       cursor = all.at(-1)?.event.cursor ?? cursor
       pause = all.length ? pauses.least : Math.min(pauses.most, pause * 2)
@@ -66,7 +66,7 @@ export function startReader(
   const start = () => {
     running?.abort()
     running = new AbortController()
-    lookedAt = Date.now()
+    lookedAt = performance.now()
     const { signal } = running
     run(signal).catch(() => {
       if (!signal.aborted) for (const lose of [...losers]) lose()
@@ -97,7 +97,7 @@ export function startReader(
       }
     },
     revive: () => {
-      if (running && Date.now() - lookedAt > standstill) start()
+      if (running && performance.now() - lookedAt > standstill) start()
     },
   }
 }

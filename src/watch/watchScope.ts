@@ -11,10 +11,10 @@ import { gradeSettled } from './gradeSettled.js'
 import { holdLease } from './holdLease.js'
 
 /** Milliseconds between two periodic reconciliations. */
-const reconcileEvery = 10_000n
+const reconcileEvery = 10_000
 
 /** Milliseconds between two that go back to the last final block. */
-const deepEvery = 600_000n
+const deepEvery = 600_000
 
 /**
  * Looks once at what the chain says about the orders of a scope, and writes
@@ -87,7 +87,7 @@ async function reconcileWhenDue(
   isReorged: boolean,
 ): Promise<void> {
   const { memory } = watch
-  const now = context.now()
+  const now = performance.now()
   const { nextReconcile = now, nextDeepReconcile = now } = memory
   const isDeep = nextDeepReconcile <= now
   if (!isReorged && !isDeep && nextReconcile > now) return

@@ -2,7 +2,7 @@ import { cancelPayment, capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { erc20Abi } from 'viem'
 import { getBlock, getTransactionReceipt, writeContract } from 'viem/actions'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { readCursor } from '../../src/forks/watchState.js'
 import { openStore } from '../../src/orders/openStore.js'
 import { resumeOrders } from '../../src/orders/resumeOrders.js'
@@ -13,6 +13,7 @@ import { OrdersSetupError } from '../../src/records/errors.js'
 import type { OrdersContext } from '../../src/records/types.js'
 import { memoryStore } from '../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../src/store/types.js'
+import { watchScope } from '../../src/watch/watchScope.js'
 import { draft, fakeNode, mined, randomHash, revoke, rpcError } from './desk.js'
 import {
   eventsOf,
@@ -202,6 +203,29 @@ test('a draft that a payment nobody showed us pays is captured', async () => {
     state: 'captured',
     payer: payment.message.from,
   })
+})
+
+test('a worker whose clock is set back reconciles as often as before', async () => {
+  const context = contextOf(chain)
+  const memory = {}
+  const look = () => watchScope(context, scopeOf(context), memory)
+  await look()
+  const payment = await draft(chain, {
+    primaryType: 'TransferWithAuthorization',
+  })
+  const id = await putOrder(context, payment)
+  await mined(chain, capturePayment(chain.clients.relayer, { payment }))
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  vi.setSystemTime(Date.now() - 3_600_000)
+  vi.advanceTimersByTime(9_999)
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({ state: 'stored' })
+  vi.advanceTimersByTime(10_000)
+  await look()
+  expect(await orderOf(context, id)).toMatchObject({ state: 'captured' })
 })
 
 test('600 open orders are asked about in two slots', async () => {

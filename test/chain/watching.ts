@@ -18,7 +18,7 @@ export function scopeOf({ scopes }: OrdersContext): Scope {
 export function watcherOf(context: OrdersContext): () => Promise<unknown> {
   const memory: WatchMemory = {}
   return () => {
-    memory.nextReconcile &&= 0n
+    memory.nextReconcile &&= 0
     return watchScope(context, scopeOf(context), memory)
   }
 }
