@@ -71,13 +71,14 @@ try {
         .evaluate((heading) => heading.closest('section')?.scrollIntoView())
     await take(page, `shop-merchant${look}`)
   }
-  const { page } = await desk.openWindow()
+  const { page } = await desk.openWindow({ height: 1100 })
   await page.goto(`${desk.shop.url}/merchant/orders/${captured}${key}`)
   await page.getByText('Proof holds').waitFor()
   await take(page, 'shop-proof')
   await page.goto(`${desk.shop.url}/merchant/books`)
   await page.getByText('agree to the unit').waitFor()
   await button(page, 'Reconcile now').click()
+  await page.getByText('Nothing was missing.').waitFor()
   await take(page, 'shop-audit')
 } finally {
   await desk.close()
