@@ -84,7 +84,7 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
 /** The pool given, or one of its own, once it is needed. */
 function lendPool(parameters: PostgresStoreParameters) {
   let lent: Promise<SqlSession> | undefined
-  let isClosed = false
+  let closed: Promise<void> | undefined
   let free = async () => {}
   const take = async (): Promise<SqlSession> => {
     const pool =
@@ -102,16 +102,19 @@ function lendPool(parameters: PostgresStoreParameters) {
     const dialect = new PostgresDialect({ pool: watchPool(pool) })
     return new Kysely<SqlTables>({ dialect })
   }
+  const end = async (): Promise<void> => {
+    await lent?.catch(ignoreError)
+    await free()
+  }
   return {
     lend: (): Promise<SqlSession> => {
-      if (isClosed) throw new StoreError('is closed')
+      if (closed) throw new StoreError('is closed')
       lent ??= take()
       return lent
     },
-    close: async (): Promise<void> => {
-      isClosed = true
-      await lent?.catch(ignoreError)
-      await free()
+    close: (): Promise<void> => {
+      closed ??= end()
+      return closed
     },
   }
 }

@@ -46,7 +46,8 @@ async function putValue(
   return (await put.execute(session)).numAffectedRows
 }
 
-async function replaceValue(
+/** Replaces a setting that is still what it was. */
+export async function replaceValue(
   { session }: Finder,
   key: string,
   value: string,

@@ -4,6 +4,7 @@ import { type Migration, migrate, migrations } from '../tables/migrations.js'
 import { type SeenRows, seenRows } from '../tables/seenRows.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import { mayRunAgain, SqlFault } from '../tables/sqlFault.js'
+import { enterDatabase } from './enterDatabase.js'
 import {
   checkSqlLease,
   releaseSqlLease,
@@ -22,6 +23,7 @@ export function createSqlStore(
   engine: SqlEngine,
   steps: readonly Migration[] = migrations,
 ): PaymentStore {
+  const { dialect } = engine
   const seen = seenRows()
   const run = <result>(mode: Mode, work: Work<result>) =>
     runPatiently(engine, () => runUnit(engine, mode, { work, seen }))
@@ -30,9 +32,12 @@ export function createSqlStore(
     await run('write', async (session) => {
       await migrate(session, engine, steps)
       // Who dies leaves leases behind, and who starts clears them away.
-      await sweepSqlLeases(session, engine.dialect)
+      await sweepSqlLeases(session, dialect)
     })
     const identity = await run('read', (session) => engine.identify(session))
+    await run('write', (session) =>
+      enterDatabase({ session, dialect, locks: true }, identity),
+    )
     return { identity }
   }
   let opened: Promise<{ identity: string }> | undefined
@@ -43,7 +48,6 @@ export function createSqlStore(
     })
     return opened
   }
-  const { dialect } = engine
   return {
     open,
     read: async (work) => {

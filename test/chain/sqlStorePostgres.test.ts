@@ -466,6 +466,15 @@ test('a process does not go on in a backup that was put in place meanwhile', asy
   })
 })
 
+test('a closed store answers no more, and may be closed again', async () => {
+  const store = openStore()
+  await store.open()
+  await Promise.all([store.close(), store.close()])
+  await expect(store.read((it) => it.getValue('a'))).rejects.toThrow(
+    'The store is closed.',
+  )
+})
+
 test('a user without rights to make tables works with those that are there', async () => {
   const owner = openStore({ connectionString, schema: 'ruled' })
   await owner.open()

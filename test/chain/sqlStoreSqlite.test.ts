@@ -122,6 +122,28 @@ test('a copy of a file has an identity of its own, the file keeps its own', asyn
   expect(await identify(file)).not.toBe(first)
 })
 
+test('whoever has read the original skips no event of a copy that takes its place', async () => {
+  const [file, copy] = [newFile(), newFile()]
+  const scope = drawScope()
+  const append = async (path: string, count: number) => {
+    const store = sqliteStore({ file: path })
+    const rows = Array.from({ length: count }, () => sampleEvent(scope))
+    await store.write((it) => it.events.append(rows))
+    const [newest] = await store.read((it) =>
+      it.events.find({ newest: [scope] }),
+    )
+    await store.close()
+    return newest?.cursor ?? 0n
+  }
+  await append(file, 2)
+  copyFileSync(file, copy)
+  const read = await append(file, 50)
+  const next = await append(copy, 1)
+  expect(next).toBeGreaterThan(read)
+  // In the copy they go on one by one again.
+  expect(await append(copy, 1)).toBe(next + 1n)
+})
+
 test('a closed store is whole in its one file, also while another reads it', async () => {
   const [file, copy] = [newFile(), newFile()]
   const [store, other] = [sqliteStore({ file }), sqliteStore({ file })]
@@ -303,6 +325,7 @@ test('what the database refuses is told without what it was given', async () => 
 test('a closed store answers no more', async () => {
   const store = sqliteStore({ file: newFile() })
   await store.open()
+  await store.close()
   await store.close()
   await expect(store.read((it) => it.getValue('a'))).rejects.toThrow(
     'The store is closed.',
