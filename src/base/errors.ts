@@ -42,7 +42,7 @@ export class ClockSkewError extends CountersignError {
  * neither a misplaced signature nor one half of it, base64 or not, fits.
  */
 function showValue(value: unknown): string {
-  if (typeof value === 'object' && value) return 'an object'
+  if (Object(value) === value) return 'an object'
   const text = String(value)
   return text.length > 42 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
 }

@@ -26,7 +26,7 @@ export type BuildCancellationParameters = {
 export function buildCancellation(
   parameters: BuildCancellationParameters,
 ): Cancellation {
-  const { domain, message } = readPayment(parameters.payment)
+  const { domain, message } = readPayment(Object(parameters).payment)
   return {
     primaryType: 'CancelAuthorization',
     domain,

@@ -25,7 +25,7 @@ export type CancelCallParameters = {
  * ```
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
-  const call = encodeCancel(parameters.cancellation)
+  const call = encodeCancel(Object(parameters).cancellation)
   const { authorizer, nonce } = call.signed.message
   return describeCall(call, {
     functionName: 'cancelAuthorization',

@@ -41,7 +41,7 @@ export type CaptureCallParameters = {
  * ```
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
-  const call = encodeCapture(parameters.payment)
+  const call = encodeCapture(Object(parameters).payment)
   const { primaryType, message } = call.signed
   const { from, to, value, validAfter, validBefore, nonce } = message
   return describeCall(call, {

@@ -32,7 +32,8 @@ export type CancelPaymentParameters = SendOptions & {
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
  * @throws {@link WrongWalletError} when the wallet is on another chain.
- * @throws {@link InvalidFieldError} when the cancellation is malformed.
+ * @throws {@link InvalidFieldError} when the cancellation is malformed, or a
+ * nonce, gas or fee is no whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example
@@ -48,7 +49,8 @@ export async function cancelPayment(
   client: Client,
   parameters: CancelPaymentParameters,
 ): Promise<Hash> {
-  const { cancellation: given, ...options } = parameters
+  const { cancellation: given, ...options }: CancelPaymentParameters =
+    Object(parameters)
   const { maxCaptureGas = defaultMaxCaptureGas } = options
   const cancellation = readSignedCancellation(given)
   const account = readAccount(client, options.account)

@@ -18,7 +18,8 @@ export type CapturePaymentParameters = CaptureOptions
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
  * @throws {@link WrongWalletError} when the wallet is on another chain.
- * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link InvalidFieldError} when the payment is malformed, or a nonce,
+ * gas or fee is no whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example

@@ -44,7 +44,11 @@ export async function capturePaymentSync(
   client: Client,
   parameters: CapturePaymentSyncParameters,
 ): Promise<PaymentOutcome> {
-  const { timeout = 20_000, pollingInterval, ...options } = parameters
+  const {
+    timeout = 20_000,
+    pollingInterval,
+    ...options
+  }: CapturePaymentSyncParameters = Object(parameters)
   const payment = readSignedPayment(options.payment)
   const capture = await planCapture(client, options)
   const deadline = Date.now() + timeout

@@ -39,8 +39,13 @@ export type PlannedCapture = {
 /** Refuses what cannot be captured, and decides the gas limit of what can. */
 export async function planCapture(
   client: Client,
-  { payment: given, simulate = true, ...options }: CaptureOptions,
+  parameters: CaptureOptions,
 ): Promise<PlannedCapture> {
+  const {
+    payment: given,
+    simulate = true,
+    ...options
+  }: CaptureOptions = Object(parameters)
   const payment = readSignedPayment(given)
   const { maxCaptureGas = defaultMaxCaptureGas } = options
   const account = readAccount(client, options.account)

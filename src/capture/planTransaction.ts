@@ -8,6 +8,7 @@ import {
   type NonceManager,
 } from 'viem'
 import { estimateFeesPerGas } from 'viem/actions'
+import { InvalidFieldError } from '../base/errors.js'
 import type { TokenCall } from '../build/captureCall.js'
 import type { CallFees } from '../reads/types.js'
 import { NodeError, readFailure } from '../rpc/errors.js'
@@ -80,6 +81,11 @@ export async function planTransaction(
     options.nonce ?? getNonce(client, account.address, chainId, manager),
     asked,
   ])
+  const { type, ...prices } = fees
+  // A signer takes what is no number for 0.
+  for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
+    if (!/^\d+$/.test(String(value)))
+      throw new InvalidFieldError(field, value, 'digits')
   return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
 }
 

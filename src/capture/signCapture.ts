@@ -17,7 +17,8 @@ export type SignCaptureParameters = CaptureOptions
  * @throws {@link AccountError} when the account cannot sign here.
  * @throws {@link SendError} when the signer fails.
  * @throws {@link SigningDeclinedError} when the signer declines.
- * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws {@link InvalidFieldError} when the payment is malformed, or a nonce,
+ * gas or fee is no whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example
@@ -37,6 +38,6 @@ export async function signCapture(
   client: Client,
   parameters: SignCaptureParameters,
 ): Promise<SignedTransaction> {
-  readLocalAccount(readAccount(client, parameters.account))
+  readLocalAccount(readAccount(client, Object(parameters).account))
   return signCall(client, await planCapture(client, parameters))
 }

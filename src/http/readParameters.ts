@@ -14,15 +14,15 @@ export type SettledParameters = {
  *
  * @throws {@link InvalidFieldError}
  */
-export function readParameters({
-  basePath = '',
-  authorize,
-  cors,
-  origins,
-}: PaymentHandlerParameters): SettledParameters {
+export function readParameters(
+  parameters: PaymentHandlerParameters,
+): SettledParameters {
+  const given: PaymentHandlerParameters = Object(parameters)
+  const { basePath = '', authorize, cors, origins } = given
   const isPath =
     basePath === '' ||
-    (/^(\/[^/?#]+)+$/.test(basePath) &&
+    (typeof basePath === 'string' &&
+      /^(\/[^/?#]+)+$/.test(basePath) &&
       new URL(basePath, 'http://localhost').pathname === basePath)
   if (!isPath)
     throw new InvalidFieldError(

@@ -66,9 +66,10 @@ export async function getLogs(
   client: Client,
   parameters: GetLogsParameters,
 ): Promise<ReadLog[]> {
-  const { maxBlockRange = 2000n, concurrency = 4 } = parameters
-  const { signal, onProgress, ...given } = parameters
-  const filter = pickFilter(given)
+  const given: GetLogsParameters = Object(parameters)
+  const { maxBlockRange = 2000n, concurrency = 4 } = given
+  const { signal, onProgress, ...criteria } = given
+  const filter = pickFilter(criteria)
   const wire = encodeLogFilter(filter)
   rangeLimit(client, maxBlockRange)
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)

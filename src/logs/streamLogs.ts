@@ -58,8 +58,9 @@ export async function* streamLogs(
   client: Client,
   parameters: StreamLogsParameters,
 ): AsyncGenerator<LogChunk, void, undefined> {
-  const { maxBlockRange = 2000n, signal, address, topics } = parameters
-  const { fromBlock = 'latest', toBlock = 'latest' } = parameters
+  const given: StreamLogsParameters = Object(parameters)
+  const { maxBlockRange = 2000n, signal, address, topics } = given
+  const { fromBlock = 'latest', toBlock = 'latest' } = given
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
   signal?.throwIfAborted()

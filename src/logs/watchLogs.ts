@@ -74,17 +74,18 @@ export function watchLogs(
   client: Client,
   parameters: WatchLogsParameters,
 ): () => void {
-  const { address, topics, finality = 'included', onEvent } = parameters
-  const { overlap = 32n, preconfirmed = false } = parameters
-  const { pollingInterval = client.pollingInterval } = parameters
+  const given: WatchLogsParameters = Object(parameters)
+  const { address, topics, finality = 'included', onEvent } = given
+  const { overlap = 32n, preconfirmed = false } = given
+  const { pollingInterval = client.pollingInterval } = given
   const wire = encodeLogFilter({ address, topics, fromBlock: 'latest' })
-  requireOptions({ ...parameters, finality, pollingInterval })
+  requireOptions({ ...given, finality, pollingInterval })
   const stop = new AbortController()
   /** A handler that throws must not end the watch. */
   const report = (error: unknown): void => {
     if (stop.signal.aborted) return
     try {
-      parameters.onError?.(error)
+      given.onError?.(error)
     } catch {
       // There is nobody left to tell.
     }
@@ -102,7 +103,7 @@ export function watchLogs(
   const tracker = createLogTracker(emit, finality)
   const isWanted = logMatcher(wire)
 
-  let start = parameters.fromBlock
+  let start = given.fromBlock
   let scanned: bigint | undefined
   let lost: bigint | undefined
   let regained = false
@@ -192,8 +193,8 @@ export function watchLogs(
     due = true
     nudge.abort()
   }
-  const close = parameters.webSocket
-    ? openLogSocket(parameters.webSocket, wire, {
+  const close = given.webSocket
+    ? openLogSocket(given.webSocket, wire, {
         onPending: (log) => {
           if (isWanted(log)) tracker.preconfirm(log)
         },
@@ -227,12 +228,14 @@ export function watchLogs(
 }
 
 function requireOptions(options: WatchLogsParameters): void {
-  const { finality, pollingInterval = 0, webSocket } = options
+  const { onEvent, finality, pollingInterval = 0, webSocket } = options
   for (const field of ['fromBlock', 'overlap'] as const) {
     const blocks: unknown = options[field]
     if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
       throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
   }
+  if (typeof onEvent !== 'function')
+    throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !grades.includes(finality))
     throw new InvalidFieldError('finality', finality, grades.join(', '))
   // Longer timers fire at once, and what is no number as well.

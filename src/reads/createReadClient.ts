@@ -70,8 +70,9 @@ export type CreateReadClientParameters = {
 export function createReadClient(
   parameters: CreateReadClientParameters,
 ): ReadClient {
-  const { url, transport, chain, batch = 100 } = parameters
-  const { retry = 3, timeout = 10_000, headers = {} } = parameters
+  const given: CreateReadClientParameters = Object(parameters)
+  const { url, transport, chain, batch = 100 } = given
+  const { retry = 3, timeout = 10_000, headers = {} } = given
   if ((url === undefined) === (transport === undefined))
     throw new InvalidFieldError('url', url, 'given, or a transport instead')
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
@@ -120,7 +121,7 @@ function requireNumbers(options: Record<string, number>): void {
 const maxTimer = 2_147_483_647
 
 function readUrl(url: string | undefined): string {
-  if (!url || !URL.canParse(url) || !/^https?:/i.test(url))
+  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url))
     throw new InvalidFieldError('url', '(not shown)', 'an http(s) URL')
   return url
 }

@@ -42,8 +42,9 @@ export async function getBalance(
   parameters: GetBalanceParameters,
 ): Promise<bigint> {
   const method = 'eth_getBalance'
-  const address = readCheckedAddress(parameters.address, 'address')
-  const block = encodeBlock(readBlockSelector(parameters.block))
+  const given: GetBalanceParameters = Object(parameters)
+  const address = readCheckedAddress(given.address, 'address')
+  const block = encodeBlock(readBlockSelector(given.block))
   const answer = await requestNode(client, method, [address, block])
   return readFrom(client, () => readQuantity(answer, method))
 }

@@ -72,7 +72,8 @@ export async function getBlockReceipts(
   client: Client,
   parameters: GetBlockReceiptsParameters,
 ): Promise<BlockReceipts> {
-  const block = encodeBlock(readBlockSelector(parameters.block))
+  const { fallback, ...given } = Object(parameters)
+  const block = encodeBlock(readBlockSelector(given.block))
   const endpoint: object = client.transport ?? client
   if (!forbidding.has(endpoint)) {
     const { result, failure } = await tryRequest(client, method, [block], {
@@ -82,8 +83,7 @@ export async function getBlockReceipts(
     if (!isForbidden(failure)) throw new NodeError({ method, failure })
     forbidding.add(endpoint)
   }
-  if (parameters.fallback !== 'perTransaction')
-    throw new BlockReceiptsForbiddenError()
+  if (fallback !== 'perTransaction') throw new BlockReceiptsForbiddenError()
   return readSingly(client, block)
 }
 

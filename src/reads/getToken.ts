@@ -58,7 +58,7 @@ export async function getToken(
   client: Client,
   parameters: GetTokenParameters,
 ): Promise<Token> {
-  const token = readCheckedAddress(parameters.token, 'token')
+  const token = readCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
   // A copy: what a caller makes of it must not change what others sign.

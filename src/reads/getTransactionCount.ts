@@ -43,8 +43,9 @@ export async function getTransactionCount(
   parameters: GetTransactionCountParameters,
 ): Promise<number> {
   const method = 'eth_getTransactionCount'
-  const address = readCheckedAddress(parameters.address, 'address')
-  const block = encodeBlock(readBlockSelector(parameters.block))
+  const given: GetTransactionCountParameters = Object(parameters)
+  const address = readCheckedAddress(given.address, 'address')
+  const block = encodeBlock(readBlockSelector(given.block))
   const answer = await requestNode(client, method, [address, block])
   return readFrom(client, () => {
     const count = Number(readQuantity(answer, method))

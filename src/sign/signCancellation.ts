@@ -31,7 +31,7 @@ export async function signCancellation(
   wallet: Wallet,
   parameters: SignCancellationParameters,
 ): Promise<SignedCancellation> {
-  const cancellation = readCancellation(parameters.cancellation)
+  const cancellation = readCancellation(Object(parameters).cancellation)
   const { authorizer } = cancellation.message
   const signature = await askWallet(wallet, cancellation, authorizer)
   return { ...cancellation, signature }

@@ -64,8 +64,9 @@ export async function signPayment(
   wallet: Wallet,
   parameters: SignPaymentParameters,
 ): Promise<SignedPayment> {
-  const expect: SignPaymentExpectation = Object(parameters.expect)
-  const payment = readPayment(parameters.payment)
+  const given: SignPaymentParameters = Object(parameters)
+  const expect: SignPaymentExpectation = Object(given.expect)
+  const payment = readPayment(given.payment)
   const { domain, message } = payment
   const window = message.validBefore - message.validAfter
   const { chainId, decimals, maxWindow = window } = expect

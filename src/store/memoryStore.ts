@@ -36,7 +36,7 @@ export type MemoryStoreParameters = {
 export function memoryStore(
   parameters: MemoryStoreParameters = {},
 ): PaymentStore {
-  if (parameters.volatile !== true && !isTest())
+  if (Object(parameters).volatile !== true && !isTest())
     throw new StoreError(
       'in memory loses every order with the process, which only volatile: true allows',
     )

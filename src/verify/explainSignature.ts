@@ -66,7 +66,7 @@ export type ExplainSignatureParameters = {
 export async function explainSignature(
   parameters: ExplainSignatureParameters,
 ): Promise<SignatureExplanation> {
-  const { signature: given, ...unsigned } = Object(parameters.payment)
+  const { signature: given, ...unsigned } = Object(Object(parameters).payment)
   const payment: Payment = readPayment(unsigned)
   const signature = tokenSignature(given)
   if (signature?.length !== 132)

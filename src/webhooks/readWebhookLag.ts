@@ -48,8 +48,9 @@ export type WebhookLag = {
  */
 export async function readWebhookLag(
   orders: Pick<Orders, 'events'>,
-  { store, target }: ReadWebhookLagParameters,
+  parameters: ReadWebhookLagParameters,
 ): Promise<WebhookLag> {
+  const { store, target }: ReadWebhookLagParameters = Object(parameters)
   const name = readTargetName(target, 'target')
   await store.open()
   // Before the rest: what comes in between must not count as delivered.
