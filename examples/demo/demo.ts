@@ -99,7 +99,7 @@ async function playAll(
     played.push(ended)
   }
 
-  const seconds = (performance.now() - began) / 1000
+  const seconds = Math.round(performance.now() - began) / 1000
   const asTold = played.every((story) => story.asTold)
   const run: Run = { ...about, asTold, seconds, stories: played }
   narrator?.close(run)
