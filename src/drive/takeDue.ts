@@ -66,16 +66,19 @@ export async function takeDue(
     if (coming.length > 0) await wait(1)
     coming.push(settled(rehearseDue(context, lane, group, fees)))
   }
+  const failures: unknown[] = []
   try {
     for (const [at, rehearsing] of coming.entries()) {
       const { due = [], error } = await rehearsing
+      if (error !== undefined) failures.push(error)
       const { drafts, refused } = sortRehearsed(due, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
-      await send(error !== undefined || at === coming.length - 1)
-      if (error !== undefined) throw error
+      await send(at === coming.length - 1)
     }
     await refuseDue(context, lane, refusals, view.head.timestamp)
+    // One that failed holds up no other.
+    if (failures.length > 0) throw failures[0]
   } finally {
     await Promise.all(coming)
     lane.sending = Promise.all(sends)

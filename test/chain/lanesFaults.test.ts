@@ -140,6 +140,25 @@ test('a node that admits few of a sender is waited for', async () => {
   expect(await openNonces(shop)).toBe(0)
 })
 
+test('payments a node fails to play hold up nobody else', async () => {
+  const signer = await fundedAccount(chain, 200_000_000n)
+  const payer = signer.address.slice(2).toLowerCase()
+  const { client } = fakeNode(chain, ({ method, params }, forward) => {
+    const isTheirs = JSON.stringify(params).includes(payer)
+    return method === 'eth_call' && isTheirs
+      ? Promise.reject(rpcError(-32603, 'internal error'))
+      : forward()
+  })
+  const shop = await newShop({ client, policy: { maxInFlight: 200 } })
+  const theirs = await storeOrders(shop, 100, { signer })
+  const [other] = await storeOrders(shop, 1)
+  const results = captureAll(shop, theirs, 2_000)
+  expect(await capture(shop, other, 5_000)).toMatchObject({
+    status: 'captured',
+  })
+  expect(new Set(await results)).toEqual(new Set(['unknown']))
+})
+
 test('a foreign transaction that takes a nonce is told, and the order goes under another', async () => {
   const account = await fundedAccount(chain)
   const { address } = account
