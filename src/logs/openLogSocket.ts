@@ -20,6 +20,9 @@ export type LogSocketHandlers = {
 /** Milliseconds for a connection to stand and subscriptions to be taken. */
 const patience = 10_000
 
+/** Milliseconds between two questions whether the other side is there. */
+const silence = 15_000
+
 /**
  * Keeps one WebSocket open, with a growing pause between attempts, and passes
  * on what it pushes. Gives the function that closes it.
@@ -112,19 +115,18 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    await aborted(over.signal)
+    // Who is gone without a word, as behind a dead link, is told by no event.
+    while (!over.signal.aborted) {
+      await wait(silence, over.signal)
+      if (over.signal.aborted) break
+      const body = { method: 'net_version', params: [] }
+      await inTime(rpc.requestAsync({ body }), over.signal).catch(end)
+    }
     if (!signal.aborted) onLost()
   } finally {
     signal.removeEventListener('abort', end)
     end()
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }),
-  )
 }
 
 /** The result, or `undefined` when the signal aborts first. */

@@ -13,12 +13,14 @@ export async function openPushServer() {
   const subscriptions = new Map<DevSocket, Map<string, string>>()
   const server = createServer()
   let opened = 0
+  const mute = new Set<DevSocket>()
   server.on('upgrade', (request, socket, head) =>
     upgrades.handleUpgrade(request, socket, head, (one) => {
       subscriptions.set(one, new Map())
       opened += 1
       one.on('close', () => subscriptions.delete(one))
       one.on('message', (data) => {
+        if (mute.has(one)) return
         const { id, params } = JSON.parse(data.toString())
         subscriptions.get(one)?.set(params[0], `0x${id}`)
         one.send(JSON.stringify({ jsonrpc: '2.0', id, result: `0x${id}` }))
@@ -31,6 +33,7 @@ export async function openPushServer() {
     for (const [socket, kinds] of subscriptions) {
       const subscription = kinds.get(kind)
       if (subscription === undefined || socket.readyState !== 1) continue
+      if (mute.has(socket)) continue
       const params = { subscription, result }
       socket.send(
         JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }),
@@ -52,6 +55,10 @@ export async function openPushServer() {
       for (const socket of subscriptions.keys()) socket.terminate()
       subscriptions.clear()
       return size
+    },
+    /** From now on says nothing over what is open, and closes nothing. */
+    fallSilent: () => {
+      for (const socket of subscriptions.keys()) mute.add(socket)
     },
     connections: () => subscriptions.size,
     /** Connections so far. */

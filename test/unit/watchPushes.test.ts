@@ -92,3 +92,28 @@ test('after a message that cannot be read the connection is made anew', async ()
   node.head = 3
   await pushUntil(server.pushHead, ['included 2', 'included 3'])
 })
+
+test('a connection whose other side is gone without a word is made anew within 25 seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const { server, node, pushUntil } = await watchPushed()
+  node.head = 2
+  await pushUntil(server.pushHead, ['included 2'])
+  // One that answers stays, however little it has to push.
+  for (let second = 0; second < 60; second++) {
+    vi.advanceTimersByTime(1_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(server.opened()).toBe(1)
+  server.fallSilent()
+  vi.advanceTimersByTime(15_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  vi.advanceTimersByTime(10_000)
+  await vi.waitFor(() => expect(server.opened()).toBe(2), {
+    ...{ timeout: 1_000, interval: 20 },
+  })
+  node.head = 3
+  await pushUntil(server.pushHead, ['included 2', 'included 3'])
+})
