@@ -37,7 +37,8 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
 }
 
-function untilEnd<answer>(
+/** What is asked, failed as soon as the signal aborts. */
+export function untilEnd<answer>(
   signal: AbortSignal,
   ask: () => Promise<answer>,
 ): Promise<answer> {

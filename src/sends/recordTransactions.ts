@@ -14,6 +14,7 @@ import { endsOf } from '../ledger/endsOf.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
+import { untilEnd } from '../rpc/endingClient.js'
 import { nextTurn } from '../rpc/nextTurn.js'
 import { StaleRecordError } from '../store/errors.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
@@ -113,18 +114,23 @@ export type RowDraft = Pick<
   seal: SealContext
 }
 
-/** Signs and seals one transaction; nothing is written or sent. */
+/**
+ * Signs and seals one transaction; nothing is written or sent. So a signer that
+ * never answers can be let go: what it signs later leaves for nowhere.
+ */
 export async function signRow(
-  { sealer, now }: OrdersContext,
+  { sealer, now, signal }: OrdersContext,
   { wallet }: LaneState,
   draft: RowDraft,
 ): Promise<SignedRow> {
   const { call, gas, nonce, fees, seal } = draft
   const { client, account, lane } = wallet
   const shared = { chainId: lane.chainId, nonce, gas }
-  const { hash, raw } = await (draft.kind === 'release'
-    ? signRelease(client, account, { ...shared, fees: fees.fields })
-    : signTransaction(client, account, { ...call, ...shared, ...fees.fields }))
+  const sign = () =>
+    draft.kind === 'release'
+      ? signRelease(client, account, { ...shared, fees: fees.fields })
+      : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
+  const { hash, raw } = await (signal ? untilEnd(signal, sign) : sign())
   const row = rowOf(draft, lane, now())
   const sealed = await sealer.seal(raw, seal)
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }

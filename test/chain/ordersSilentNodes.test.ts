@@ -198,6 +198,44 @@ test('a wallet that was asked and let go is not asked again', async () => {
   })
 })
 
+test('a worker whose signer never answers ends, and what it signs later is sent by nobody', async () => {
+  const account = await fundedAccount(chain)
+  const store = await engines.sqlite()
+  let asked = 0
+  let answer = () => {}
+  const released = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const silent: typeof account = {
+    ...account,
+    signTransaction: async (...given) => {
+      asked++
+      await released
+      return account.signTransaction(...given)
+    },
+  }
+  const { shop } = await openSilentShop(store, silent)
+  const { id } = await storedOrder(chain, shop)
+  const stop = new AbortController()
+  const running = shop.orders.run({ signal: stop.signal })
+  await expect.poll(() => asked, patience).toBe(1)
+  stop.abort()
+  await running
+  answer()
+  const next = await openShop(chain, { store, sellers: [account] })
+  const { lanes } = await next.orders.health()
+  expect(lanes).toMatchObject([{ lease: undefined, openTransactions: 0 }])
+  expect(await next.orders.get({ orderId: id })).toMatchObject({
+    state: 'stored',
+  })
+  expect(await next.orders.capture({ orderId: id })).toMatchObject({
+    status: 'captured',
+  })
+  const { address } = account
+  expect(await chain.clients.public.getTransactionCount({ address })).toBe(1)
+  await shop.orders.close()
+})
+
 test('a worker for many recipients leaves no warning of listeners', async () => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
