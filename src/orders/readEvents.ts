@@ -81,7 +81,7 @@ async function readOrderEvents(
   return tables.events.find({ orderIds: [order.id] })
 }
 
-/** A store counts all events of whoever shares it without gaps. */
+/** A store counts the events of all who share it together. */
 async function checkCursor(
   { events }: StoreReader,
   after: bigint,
