@@ -11,7 +11,7 @@ export type Row = {
 }
 
 /** Times the part of a candidate that counts, where that is not all of it. */
-export type Stopwatch = (work: () => Promise<void>) => Promise<void>
+type Stopwatch = (work: () => Promise<void>) => Promise<void>
 
 export type Candidates = Record<string, (time: Stopwatch) => unknown>
 
