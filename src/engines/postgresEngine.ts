@@ -8,6 +8,7 @@ import { channel, listenPostgres } from './postgresListener.js'
 import {
   hearErrors,
   ignoreError,
+  keepAlive,
   loadPostgres,
   type PostgresPool,
   watchPool,
@@ -124,7 +125,7 @@ async function createPool(connectionString: string): Promise<PostgresPool> {
   return new Pool({
     connectionString,
     connectionTimeoutMillis: 5_000,
-    keepAlive: true,
+    ...keepAlive,
   })
 }
 

@@ -1,4 +1,4 @@
-import { ignoreError, loadPostgres } from './postgresPool.js'
+import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 
 /** The channel on which all stores of a database tell of their writes. */
 export const channel = 'countersign'
@@ -23,7 +23,7 @@ export function listenPostgres(
   const connect = async () => {
     const { Client } = await loadPostgres()
     if (isStopped) return
-    const client = new Client({ connectionString, keepAlive: true })
+    const client = new Client({ connectionString, ...keepAlive })
     client.on('error', ignoreError)
     client.on('end', connectLater)
     client.on('notification', ({ payload }) => {

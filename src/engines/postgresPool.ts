@@ -54,6 +54,12 @@ export async function loadPostgres(): Promise<typeof import('pg')['default']> {
   return postgres
 }
 
+/** A machine that is gone says nothing: the system asks two hours later. */
+export const keepAlive = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+} as const
+
 /** Without a listener, an event of a lost connection ends the process. */
 export const ignoreError = (): void => undefined
 

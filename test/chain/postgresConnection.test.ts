@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { postgresEngine } from '../../src/engines/postgresEngine.js'
+import { listenPostgres } from '../../src/engines/postgresListener.js'
 
 /** A server that lets someone in and shuts down in the same breath. */
 async function startClosingServer(): Promise<string> {
@@ -44,4 +45,19 @@ test('a server that shuts down as it lets someone in does not end the process', 
     name: 'StoreError',
     retryable: true,
   })
+})
+
+test('a connection that says nothing is asked for a sign of life after seconds, not hours', async () => {
+  const connectionString = await startClosingServer()
+  const asked = vi.spyOn(Socket.prototype, 'setKeepAlive')
+  onTestFinished(() => asked.mockRestore())
+  const parameters = { connectionString, schema: 'shop' }
+  const listening = listenPostgres(parameters, () => undefined)
+  await expect.poll(() => asked.mock.calls).toContainEqual([true, 10_000])
+  await listening.stop()
+  asked.mockClear()
+  const engine = postgresEngine(parameters)
+  onTestFinished(() => engine.close())
+  await engine.connect('read', async () => undefined).catch(() => undefined)
+  expect(asked.mock.calls).toContainEqual([true, 10_000])
 })
