@@ -11,7 +11,7 @@ type LaneFunds = {
   open: number
 }
 
-const milliseconds = 10_000n
+const milliseconds = 10_000
 
 const known = /* @__PURE__ */ new WeakMap<
   OrderWallet,
