@@ -26,6 +26,22 @@ afterEach(() => control.setAutomine(true))
 const key = crypto.getRandomValues(new Uint8Array(32))
 const seal = () => sealer({ keys: { test: key }, current: 'test' })
 
+/** A newer key, while the one before it cannot be fetched. */
+function losingKey() {
+  let isDown = true
+  const keys = {
+    test: async () => {
+      if (isDown) throw new Error('no answer')
+      return key
+    },
+    next: crypto.getRandomValues(new Uint8Array(32)),
+  }
+  const recover = () => {
+    isDown = false
+  }
+  return { seal: sealer({ keys, current: 'next' }), recover }
+}
+
 const newShop = async (parameters: Partial<ShopParameters> = {}) =>
   openShop(chain, {
     account: await fundedAccount(chain),
@@ -123,16 +139,8 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
     cancellation: await revoke(chain, payment),
   })
   await before.engine.stop()
-  let isDown = true
-  const keys = {
-    test: async () => {
-      if (isDown) throw new Error('no answer')
-      return key
-    },
-    next: crypto.getRandomValues(new Uint8Array(32)),
-  }
-  const sealed = sealer({ keys, current: 'next' })
-  const shop = await newShop({ account, store, policy, seal: sealed })
+  const { seal, recover } = losingKey()
+  const shop = await newShop({ account, store, policy, seal })
   const [fresh = ''] = await storeOrders(shop, 1)
   const waiting = capture(shop, old, 1_000)
   expect(await capture(shop, fresh)).toMatchObject({ status: 'captured' })
@@ -149,7 +157,7 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
     name: 'lane.failed',
     attributes: { words: 'The store could not get the key test.' },
   })
-  isDown = false
+  recover()
   await chain.warp(10n)
   expect(await captureAll(shop, [old, canceled])).toEqual([
     'captured',
@@ -173,15 +181,7 @@ test('what is stuck is not given up because its key cannot be fetched', async ()
   await before.engine.stop()
   await asked
   await control.request({ method: 'anvil_dropAllTransactions' } as never)
-  let isDown = true
-  const keys = {
-    test: async () => {
-      if (isDown) throw new Error('no answer')
-      return key
-    },
-    next: crypto.getRandomValues(new Uint8Array(32)),
-  }
-  const seal = sealer({ keys, current: 'next' })
+  const { seal, recover } = losingKey()
   const shop = await newShop({ account, store, policy, seal })
   const waiting = capture(shop, id)
   // The lane sees it stuck time after time, and cannot read what it is.
@@ -196,7 +196,7 @@ test('what is stuck is not given up because its key cannot be fetched', async ()
   const { orders, transactions } = await rowsOf(shop, ids)
   expect(orders).toMatchObject([{ state: 'capturing', reason: undefined }])
   expect(transactions.map(({ kind }) => kind)).toEqual(['capture'])
-  isDown = false
+  recover()
   await control.setAutomine(true)
   expect(await waiting).toMatchObject({ status: 'captured' })
   expect(await timesPaid(shop, ids)).toEqual([1])
