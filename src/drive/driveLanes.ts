@@ -5,6 +5,7 @@ import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
 import { endingContext, lastAnswers } from '../records/endingContext.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import { observeFailure } from '../records/observeFailure.js'
+import { type Aside, openAside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { onEnd } from '../rpc/onEnd.js'
 import { LeaseLostError } from '../store/errors.js'
@@ -32,6 +33,8 @@ export type LaneEngine = {
 type Driver = {
   wallet: OrderWallet
   pause: ReturnType<typeof startPause>
+  /** The lane itself, or orders of it, that failed and wait. */
+  aside: Aside
   /** How many keep it going besides those who wait. */
   holders: number
   limit: Limit
@@ -44,6 +47,9 @@ type Driver = {
 
 /** Milliseconds between two looks, as long as nothing else is known. */
 const usualInterval = 1000
+
+/** The name under which a lane itself is put aside. */
+const wholeLane = 'lane'
 
 /** Milliseconds between two tries to take a lane someone else works on. */
 const takeEvery = 250
@@ -73,7 +79,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
   }
 
   const drive = async (driver: Driver): Promise<void> => {
-    const { pause } = driver
+    const { pause, aside } = driver
     driver.letGo = new AbortController()
     const { signal } = driver.letGo
     const own = endingContext(context, signal)
@@ -81,7 +87,6 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     if (!wallet) return
     let lane: LaneState | undefined
     let held: Lease | undefined
-    let failures = 0
     while (isWanted(driver) && !signal.aborted) {
       let next = takeEvery
       let isNews = true
@@ -89,7 +94,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       driver.isIdle = false
       try {
         const before = lane
-        lane = await openLane(own, wallet, before)
+        lane = await openLane(own, { wallet, lane: before, aside })
         if (lane !== before) await before?.sending.catch(() => undefined)
         const mine = lane
         held = mine?.lease
@@ -99,16 +104,20 @@ export function driveLanes(context: OrdersContext): LaneEngine {
           ;({ next, isNews, settled } = tick)
           driver.isIdle = tick.isIdle
         }
-        failures = 0
+        aside.clear(wholeLane)
+        await aside.save(held)
         await waits.tell(wallet.lane, { settled, isNews })
       } catch (error) {
         await lane?.sending.catch(() => undefined)
         // What is known may be wrong: the store is read again.
         lane = undefined
-        const isLost = error instanceof LeaseLostError
-        if (isLost) held = undefined
-        next = isLost ? takeEvery : Math.min(30_000, 100 * 2 ** failures++)
-        observeFailure(context, 'lane.failed', { about: wallet.lane, error })
+        next = aside.put(wholeLane, error)
+        if (error instanceof LeaseLostError) {
+          held = undefined
+          next = takeEvery
+          aside.clearAll()
+        }
+        await aside.save(held).catch(() => undefined)
       }
       if (isWanted(driver)) await pause.wait(next)
     }
@@ -157,8 +166,16 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     if (!wallet) return undefined
     const driver: Driver = {
       wallet,
-      ...{ pause: startPause(), holders: 0, isIdle: false },
-      ...{ limit: (work) => work(), running: undefined },
+      pause: startPause(),
+      aside: openAside(context, {
+        key,
+        observed: 'lane.failed',
+        about: wallet.lane,
+      }),
+      holders: 0,
+      isIdle: false,
+      limit: (work) => work(),
+      running: undefined,
       letGo: new AbortController(),
     }
     drivers.set(key, driver)

@@ -28,6 +28,7 @@ export type {
   LaneHealth,
   LaneLease,
   OrdersHealth,
+  PutAside,
   ScopeHealth,
 } from '../orders/readHealth.js'
 export type { RunWorkerParameters } from '../orders/runWorker.js'

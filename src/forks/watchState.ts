@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import type { Aside } from '../records/putAside.js'
 import type { JsonObject, Lease, Scope, StoreReader } from '../store/types.js'
 
 /** A block this instance has seen at the head. */
@@ -17,6 +18,8 @@ export type ScopeCursor = {
 /** What a watcher remembers between two ticks; starts as `{}`. */
 export type WatchMemory = {
   lease?: Lease | undefined
+  /** Steps of a look, or orders, that failed and wait for their next try. */
+  aside?: Aside | undefined
   /** Heads seen, the lowest first. */
   seen?: readonly SeenBlock[] | undefined
   /** Proofs from here on are not yet known to be where they were. */

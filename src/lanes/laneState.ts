@@ -3,6 +3,7 @@ import type { SignedPayment } from '../base/types.js'
 import type { AttemptEnds } from '../ledger/endsOf.js'
 import { OrdersSetupError } from '../records/errors.js'
 import type { FoundOrder } from '../records/findOrder.js'
+import type { Aside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import type {
   AttemptRecord,
@@ -30,6 +31,8 @@ export type LaneState = {
   readonly wallet: OrderWallet
   /** Reads the lane's chain. */
   readonly reader: Client
+  /** The lane's orders that failed and wait for their next try. */
+  readonly aside: Aside
   lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */
   leasedAt: number
@@ -86,14 +89,14 @@ export function windowKey({
 export function newLane(
   wallet: OrderWallet,
   reader: Client,
-  lease: Lease,
-  leasedAt: number,
+  held: Pick<LaneState, 'lease' | 'leasedAt' | 'aside'>,
 ): LaneState {
   return {
     wallet,
     reader,
-    lease,
-    leasedAt,
+    lease: held.lease,
+    leasedAt: held.leasedAt,
+    aside: held.aside,
     value: { nextNonce: 0 },
     open: [],
     loadedAt: 0,

@@ -1,7 +1,9 @@
 import { createClient, custom, defineChain } from 'viem'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createContext } from '../orders/createContext.js'
+import { openAside } from '../records/putAside.js'
 import { memoryStore } from '../store/memoryStore.js'
+import { laneKey } from './laneState.js'
 import { openLane } from './openLane.js'
 
 afterEach(() => {
@@ -26,12 +28,15 @@ test('a lease is renewed in time also when the clock is set back', async () => {
   })
   const [wallet] = context.wallets
   if (!wallet) throw new Error('no wallet')
-  const lane = await openLane(context, wallet, undefined)
+  const { lane: about } = wallet
+  const key = laneKey(about)
+  const aside = openAside(context, { key, observed: 'lane.failed', about })
+  const lane = await openLane(context, { wallet, lane: undefined, aside })
   vi.setSystemTime(Date.now() - 3_600_000)
   vi.advanceTimersByTime(context.policy.lease / 3 - 1)
-  expect(await openLane(context, wallet, lane)).toBe(lane)
+  expect(await openLane(context, { wallet, lane, aside })).toBe(lane)
   expect(takeLease).toHaveBeenCalledTimes(1)
   vi.advanceTimersByTime(1)
-  expect(await openLane(context, wallet, lane)).toBe(lane)
+  expect(await openLane(context, { wallet, lane, aside })).toBe(lane)
   expect(takeLease).toHaveBeenCalledTimes(2)
 })

@@ -1,4 +1,5 @@
 import { endsOf } from '../ledger/endsOf.js'
+import type { Aside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { StoreReader } from '../store/types.js'
@@ -20,8 +21,11 @@ const maxAge = 2000
  */
 export async function openLane(
   context: OrdersContext,
-  wallet: OrderWallet,
-  lane: LaneState | undefined,
+  {
+    wallet,
+    lane,
+    aside,
+  }: { wallet: OrderWallet; lane: LaneState | undefined; aside: Aside },
 ): Promise<LaneState | undefined> {
   const { store, policy, owner } = context
   const now = performance.now()
@@ -36,7 +40,7 @@ export async function openLane(
   if (lane?.lease.fence === lease.fence)
     return Object.assign(lane, { lease, leasedAt: now })
   const reader = readerOf(context, wallet.lane.chainId)
-  return newLane(wallet, reader, lease, now)
+  return newLane(wallet, reader, { lease, leasedAt: now, aside })
 }
 
 /**
@@ -48,7 +52,11 @@ export async function keepLane(
   context: OrdersContext,
   lane: LaneState,
 ): Promise<void> {
-  const kept = await openLane(context, lane.wallet, lane)
+  const kept = await openLane(context, {
+    wallet: lane.wallet,
+    lane,
+    aside: lane.aside,
+  })
   if (kept !== lane) throw new LeaseLostError(lane.lease)
 }
 

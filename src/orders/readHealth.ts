@@ -1,8 +1,9 @@
 import type { Address } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
-import { readCursor } from '../forks/watchState.js'
+import { readCursor, scopeKey } from '../forks/watchState.js'
 import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
 import { getBalance } from '../reads/getBalance.js'
+import { readAside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
@@ -38,6 +39,18 @@ export type ScopeHealth = Scope & {
   reconciledTo: bigint | undefined
   /** Blocks from there to the newest. */
   lag: bigint | undefined
+  /** What failed in watching the chain and waits for its next try. */
+  putAside: readonly PutAside[]
+}
+
+/** Something that failed, and that a worker tries again after a pause. */
+export type PutAside = {
+  /** An order's id, or the name of what failed: `lane`, `watch`. */
+  what: string
+  /** The name of the error. */
+  reason: string
+  /** Unix milliseconds of the first failure in a row. */
+  since: bigint
 }
 
 /** How one sending account stands. */
@@ -54,6 +67,8 @@ export type LaneHealth = {
   nextNonce: number
   /** Who works on it; absent while nobody does. */
   lease: LaneLease | undefined
+  /** Orders that failed and wait for their next try, or the lane itself. */
+  putAside: readonly PutAside[]
   /** What is wrong with the node. */
   fault: string | undefined
 }
@@ -181,6 +196,7 @@ async function readKept(
       ...scope,
       counts: await tables.orders.count([scope]),
       reconciledTo: cursor?.last.number,
+      putAside: await readPutAside(tables, scopeKey('watch', scope)),
     })
   }
   const lanes: Omit<LaneHealth, keyof Funds>[] = []
@@ -193,6 +209,7 @@ async function readKept(
       openTransactions: open.length,
       nextNonce: value.nextNonce,
       lease: held && { ...held, thisInstance: held.owner === owner },
+      putAside: await readPutAside(tables, laneKey(lane)),
     })
   }
   return {
@@ -201,6 +218,14 @@ async function readKept(
     scopes: kept,
     lanes,
   }
+}
+
+async function readPutAside(
+  tables: StoreReader,
+  key: string,
+): Promise<PutAside[]> {
+  const entries = await readAside(tables, key)
+  return [...entries].map(([what, entry]) => ({ what, ...entry }))
 }
 
 function lagOf(

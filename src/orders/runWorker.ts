@@ -1,8 +1,8 @@
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../drive/driveLanes.js'
-import type { WatchMemory } from '../forks/watchState.js'
+import { scopeKey, type WatchMemory } from '../forks/watchState.js'
 import { endingContext, lastAnswers } from '../records/endingContext.js'
-import { observeFailure } from '../records/observeFailure.js'
+import { openAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { onEnd } from '../rpc/onEnd.js'
 import { wait } from '../rpc/wait.js'
@@ -101,6 +101,9 @@ async function workChain(
   ])
 }
 
+/** The name under which a destination's watch is put aside. */
+const wholeWatch = 'watch'
+
 type Watcher = {
   /** The first look is over, well or not. */
   caughtUp: Promise<void>
@@ -116,22 +119,27 @@ function startWatcher(
   const caughtUp = new Promise<void>((resolve) => {
     tellCaughtUp = resolve
   })
-  const memory: WatchMemory = {}
+  const key = scopeKey('watch', scope)
+  const aside = openAside(context, {
+    key,
+    observed: 'watch.failed',
+    about: scope,
+  })
+  const memory: WatchMemory = { aside }
   // A signal of its own: Node takes more than ten who listen for a leak.
   const pausing = new AbortController()
   onEnd(signal, () => pausing.abort())
   const watch = async (): Promise<void> => {
-    let failures = 0
     while (!signal.aborted) {
       let pause: number
       try {
         const look = () => watchScope(context, scope, memory)
         pause = (await limit(look)).nextLook
-        failures = 0
+        aside.clear(wholeWatch)
       } catch (error) {
-        pause = Math.min(30_000, 100 * 2 ** failures++)
-        observeFailure(context, 'watch.failed', { about: scope, error })
+        pause = aside.put(wholeWatch, error)
       }
+      await aside.save(memory.lease).catch(() => undefined)
       tellCaughtUp()
       await wait(pause, pausing.signal)
     }

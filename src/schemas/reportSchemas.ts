@@ -68,6 +68,13 @@ function auditSchema(): z.ZodType {
 function healthSchema(): z.ZodType {
   const block = decimalSchema().optional()
   const fault = z.string().optional()
+  const putAside = z.array(
+    z.strictObject({
+      what: z.string(),
+      reason: z.string(),
+      since: decimalSchema(),
+    }),
+  )
   return z.strictObject({
     identity: z.string().optional(),
     suspended: z.boolean(),
@@ -89,6 +96,7 @@ function healthSchema(): z.ZodType {
           .string()
           .regex(/^-?(0|[1-9][0-9]*)$/)
           .optional(),
+        putAside,
       }),
     ),
     lanes: z.array(
@@ -106,6 +114,7 @@ function healthSchema(): z.ZodType {
             until: decimalSchema(),
           })
           .optional(),
+        putAside,
         fault,
       }),
     ),

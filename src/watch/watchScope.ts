@@ -3,6 +3,7 @@ import { readHeads } from '../forks/readHeads.js'
 import { scopeKey, type WatchMemory } from '../forks/watchState.js'
 import { clientOf } from '../reconcile/clientOf.js'
 import { reconcileScope } from '../reconcile/reconcileScope.js'
+import { openAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { Lease, Scope } from '../store/types.js'
@@ -35,8 +36,14 @@ export async function watchScope(
   const { store, policy, owner } = context
   const client = clientOf(context, scope)
   const nextLook = policy.pollingInterval ?? client.pollingInterval
+  const key = scopeKey('watch', scope)
+  memory.aside ??= openAside(context, {
+    key,
+    observed: 'watch.failed',
+    about: scope,
+  })
   const lease = await store.takeLease({
-    key: scopeKey('watch', scope),
+    key,
     owner,
     milliseconds: policy.lease,
   })
@@ -99,6 +106,7 @@ async function reconcileWhenDue(
 /** What was known under a lease that was lost is not known any more. */
 function forget(memory: WatchMemory): void {
   memory.lease = undefined
+  memory.aside?.clearAll()
   memory.seen = undefined
   memory.recheckFrom = undefined
   memory.nextReconcile = undefined
