@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
 import {
   type RefusalReason,
   type RevertReason,
@@ -25,11 +26,38 @@ type FailedReceipt = {
   gasUsed: bigint
 }
 
+/** How nodes say that they no longer have the state of a block. */
+const stateIsGone =
+  /missing trie node|state .*(not |un)available|historical state|pruned|archive/i
+
 /**
- * Plays a failed transaction again on the state after its block, which still
- * holds what made it fail.
+ * Finds out why a transaction failed: repeats it on the state after its block,
+ * which still holds the cause. The reason is `simulationFailed` where the node
+ * cannot say, as without the state of that block.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node may say it
+ * later.
  */
 export async function explainRevert(
+  client: Client,
+  receipt: FailedReceipt,
+  payment: Payment,
+): Promise<CaptureRevertedError> {
+  try {
+    return await repeatFailed(client, receipt, payment)
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error
+    const words = String(error.details.words)
+    if (error.retryable && !stateIsGone.test(words)) throw error
+    const { transactionHash } = receipt
+    return new CaptureRevertedError({
+      transactionHash,
+      reason: 'simulationFailed',
+    })
+  }
+}
+
+async function repeatFailed(
   client: Client,
   receipt: FailedReceipt,
   payment: Payment,
@@ -46,7 +74,8 @@ export async function explainRevert(
     encodeBlock(blockNumber),
   ])
   const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
-  if (failure && isPassing(failure) && !replayed)
+  const isGone = stateIsGone.test(failure?.words ?? '')
+  if (failure && (isGone || (isPassing(failure) && !replayed)))
     throw new NodeError({ method, failure })
   const told: { reason: RevertReason; words?: string } = failure
     ? readRefusal(failure)

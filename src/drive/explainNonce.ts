@@ -1,8 +1,7 @@
 import type { Address, Client } from 'viem'
-import { CountersignError } from '../base/CountersignError.js'
 import { explainRevert } from '../capture/explainRevert.js'
 import type { JudgedNonce } from '../lanes/judgeNonces.js'
-import type { LaneState } from '../lanes/laneState.js'
+import { type LaneState, nonceName, noticeAgain } from '../lanes/laneState.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { isInFlight } from '../lanes/rejectOrder.js'
 import { endsOf } from '../ledger/endsOf.js'
@@ -11,6 +10,7 @@ import type { Evidence, OrderFile } from '../ledger/settleOrder.js'
 import { getConsumption } from '../reads/getAuthorizationState.js'
 import { paymentOf } from '../records/paymentOf.js'
 import { proofRecordOf } from '../records/proofRecordOf.js'
+import type { BlockHead } from '../rpc/requestNode.js'
 
 /** What became of what was sent under a nonce. */
 export type NonceFate = {
@@ -26,6 +26,9 @@ export type NonceFate = {
   /** The authorization is unused, and may go under another nonce. */
   isFree?: boolean | undefined
 }
+
+/** Milliseconds by which receipts can be behind the account's count. */
+const receiptLag = 2000
 
 /** Ticks between two looks at what a single request cannot decide. */
 const lookEvery = 8
@@ -44,7 +47,7 @@ export async function explainNonce(
     case 'pending':
       return undefined
     case 'mined':
-      return explainMined(lane.reader, view, judged, file)
+      return explainMined(lane, view, judged, file)
     case 'passed':
       return explainPassed(lane, view, judged, file)
     case 'unknown':
@@ -58,7 +61,7 @@ type Judged<kind extends JudgedNonce['kind']> = Extract<
 >
 
 async function explainMined(
-  client: Client,
+  lane: LaneState,
   { blockTimes }: LaneView,
   judged: Judged<'mined'>,
   file: OrderFile | undefined,
@@ -74,18 +77,34 @@ async function explainMined(
     return { judged, file, evidence: { kind, proof }, isOver: true }
   }
   if (!file || !isUndecided(file)) return { judged, file, isOver: true }
-  const evidence = await findEvidence(client, file)
+  const evidence = await findEvidence(lane.reader, file)
   if (evidence) return { judged, file, evidence, isOver: true }
   if (row.kind === 'release') {
     const reason = file.order.reason ?? 'deadlinePassed'
     return { judged, file, failure: { reason, isRevert: false }, isOver: true }
   }
-  const { reason } = await explainRevert(
-    client,
-    receipt,
-    paymentOf(file.order, file.attempt),
+  const payment = paymentOf(file.order, file.attempt)
+  const about = { nonce: judged.nonce, orderId: file.order.id }
+  const reason = await explainRevert(lane.reader, receipt, payment).then(
+    (error) => error.reason,
+    (error: unknown) => postponeReason(lane, about, error),
   )
-  return { judged, file, failure: { reason, isRevert: true }, isOver: true }
+  return reason === undefined
+    ? undefined
+    : { judged, file, failure: { reason, isRevert: true }, isOver: true }
+}
+
+/** Milliseconds of a pause from which on a reason is no longer waited for. */
+const longestWait = 3000
+
+/** Nothing while the node may still say it, else that it cannot. */
+function postponeReason(
+  lane: LaneState,
+  { nonce, orderId }: { nonce: number; orderId: string },
+  error: unknown,
+): 'simulationFailed' | undefined {
+  const pause = lane.aside.put(nonceName('settle', nonce), error, orderId)
+  return pause > longestWait ? 'simulationFailed' : undefined
 }
 
 /** Someone else's transaction has the nonce, or a node is behind another. */
@@ -96,13 +115,14 @@ async function explainPassed(
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
-  const ticks = (lane.lost.get(nonce) ?? 0) + 1
-  lane.lost.set(nonce, ticks)
-  // One node's answer can be older than another's.
-  if (ticks < 2) return undefined
+  const now = performance.now()
+  const lost = noticeAgain(lane.lost.get(nonce), now)
+  lane.lost.set(nonce, lost)
+  // Receipts can be behind the count, and one node behind another.
+  if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
   const isSafe = safe !== undefined && safeCount > nonce
   const isForeign = nonce > (lane.value.sharedNonce ?? -1)
-  if (!isSafe && !isForeign && ticks % lookEvery !== 0) return undefined
+  if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
   if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
   const evidence = await findEvidence(lane.reader, file)
@@ -113,7 +133,7 @@ async function explainPassed(
     const told = isForeign && !isOurs
     return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
   }
-  const isFree = isSafe && !(await isConsumed(lane.reader, file, safe.number))
+  const isFree = isSafe && (await isUnused(lane.reader, file, safe))
   return { judged, file, isForeign, isFree, isOver: isFree }
 }
 
@@ -153,23 +173,22 @@ async function explainUnknown(
   return { judged, file, evidence, isOver: isSettled && !keepsNonce }
 }
 
-async function isConsumed(
+/**
+ * True when the newest block shows the authorization unused: then it is unused
+ * in the safe block below it too, whose state the node may no longer have.
+ */
+async function isUnused(
   client: Client,
   { order, attempt }: OrderFile,
-  block: bigint,
+  safe: BlockHead,
 ): Promise<boolean> {
   const { from: payer, nonce } = paymentOf(order, attempt).message
   const { token } = order
-  const { consumed } = await getConsumption(client, {
+  const { consumed, head } = await getConsumption(client, {
     token,
     payer,
     nonce,
-    block,
+    block: 'latest',
   })
-  return consumed
-}
-
-/** A node that stumbles is asked again at the next look. */
-export function ignorePassing(error: unknown): undefined {
-  if (!(error instanceof CountersignError) || !error.retryable) throw error
+  return !consumed && head.timestamp >= safe.timestamp
 }

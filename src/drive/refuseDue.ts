@@ -9,9 +9,9 @@ import {
   type OrderFile,
   settleOrder,
 } from '../ledger/settleOrder.js'
+import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
-import { sealWaits } from '../sends/rehearseDue.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
@@ -23,11 +23,19 @@ export type Refusal = {
 
 /** What spent a nonce before us may well have paid the order. */
 async function explainRefusal(
-  { reader }: LaneState,
+  { reader, aside }: LaneState,
   refusal: Refusal,
-): Promise<Refusal> {
+): Promise<Refusal | undefined> {
   if (refusal.reason !== 'consumed') return refusal
-  return { ...refusal, evidence: await findEvidence(reader, refusal.file) }
+  const { file } = refusal
+  const { id } = file.order
+  try {
+    return { ...refusal, evidence: await findEvidence(reader, file) }
+  } catch (error) {
+    // It is judged again later; the others are refused now.
+    putAside(aside, id, error, id)
+    return undefined
+  }
 }
 
 /** Writes down why orders are not sent. */
@@ -38,9 +46,11 @@ export async function refuseDue(
   now: bigint,
 ): Promise<void> {
   if (refused.length === 0) return
-  const refusals = await Promise.all(
+  for (const { file } of refused) lane.aside.clear(file.order.id)
+  const explained = await Promise.all(
     refused.map((refusal) => explainRefusal(lane, refusal)),
   )
+  const refusals = explained.filter((one) => one !== undefined)
   const { policy } = context
   const at = context.now()
   const byId = new Map(refusals.map((one) => [one.file.order.id, one]))
@@ -53,8 +63,7 @@ export async function refuseDue(
         // What was written since is judged again, if it is due again.
         if (file?.order.version !== judged.order.version) continue
         const again = reason && againAt(file, reason, now, policy)
-        if (reason === sealWaits) ledger.add(postponeDue(file, now))
-        else if (evidence) ledger.add(settleOrder(file, evidence, at))
+        if (evidence) ledger.add(settleOrder(file, evidence, at))
         else if (!reason) ledger.add(endDue(file))
         else
           ledger.add(
@@ -68,13 +77,6 @@ export async function refuseDue(
     },
     { lease: lane.lease },
   )
-}
-
-/** Seconds until a key that could not be reached is asked for again. */
-const keyPause = 5n
-
-function postponeDue({ order }: OrderFile, now: bigint): Changes {
-  return { ...noChanges(), orders: [{ ...order, sendDue: now + keyPause }] }
 }
 
 function endDue({ order }: OrderFile): Changes {

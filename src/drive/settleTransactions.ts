@@ -1,5 +1,11 @@
 import { type JudgedNonce, judgeNonces } from '../lanes/judgeNonces.js'
-import { type LaneState, laneKey, windowKey } from '../lanes/laneState.js'
+import {
+  clearNonce,
+  type LaneState,
+  laneKey,
+  nonceName,
+  windowKey,
+} from '../lanes/laneState.js'
 import type { LaneView } from '../lanes/readLane.js'
 import {
   isRelaying,
@@ -21,12 +27,7 @@ import type { FoundOrder } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
 import type { TransactionRecord } from '../store/types.js'
-import {
-  explainNonce,
-  ignorePassing,
-  isSentBy,
-  type NonceFate,
-} from './explainNonce.js'
+import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
 
 /**
  * Writes down what the chain decided about what is open, and gives the orders
@@ -41,8 +42,11 @@ export async function settleTransactions(
   view: LaneView,
 ): Promise<FoundOrder[] | undefined> {
   if (view.isEarly) return undefined
-  const judged = judgeNonces(lane, view).filter(
-    ({ kind }) => kind !== 'pending',
+  const all = judgeNonces(lane, view)
+  forgetFound(lane, all)
+  const judged = all.filter(
+    ({ kind, nonce }) =>
+      kind !== 'pending' && !lane.aside.isWaiting(nonceName('settle', nonce)),
   )
   if (judged.length === 0) return undefined
   const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
@@ -51,20 +55,19 @@ export async function settleTransactions(
   if (fates.length === 0) return undefined
 
   const held = await readHeld(context, fates)
-  const all = {
+  const known = {
     orders: [...rows.orders, ...held.orders],
     attempts: [...rows.attempts, ...held.attempts],
     proofs: [...rows.proofs, ...held.proofs],
   }
-  const ledger = openLedger(all)
   const at = context.now()
   const told = { at, relays: isRelaying(context) }
-  for (const fate of fates) applyFate(ledger, fate, told)
+  const { ledger, fit } = applyFates(lane, known, fates, told)
   for (const { id } of held.orders) holdOrder(ledger, id, at)
   const changes = ledger.close()
-  await writeSettled(context, lane, changes, highestForeign(lane, fates))
-  forgetNonces(lane, fates)
-  return collectFound(applyChanges(all, changes))
+  await writeSettled(context, lane, changes, highestForeign(lane, fit))
+  forgetNonces(lane, fit)
+  return collectFound(applyChanges(known, changes))
 }
 
 /**
@@ -122,10 +125,44 @@ async function explainAll(
     judged.map((one) => {
       const { orderId, attempt } = one.rows[0]
       const file = ledger.fileOf(orderId, attempt)
-      return explainNonce(lane, view, one, file).catch(ignorePassing)
+      // One that cannot be explained now keeps no other one waiting.
+      return explainNonce(lane, view, one, file).catch((error: unknown) => {
+        lane.aside.put(nonceName('settle', one.nonce), error, orderId)
+        return undefined
+      })
     }),
   )
   return fates.filter((fate) => fate !== undefined)
+}
+
+/** Applies all fates but those that contradict what is on record. */
+function applyFates(
+  lane: LaneState,
+  rows: OrderRows,
+  fates: readonly NonceFate[],
+  told: Pick<Refused, 'at' | 'relays'>,
+): { ledger: Ledger; fit: readonly NonceFate[] } {
+  const apply = (some: readonly NonceFate[]): Ledger => {
+    const ledger = openLedger(rows)
+    for (const fate of some) applyFate(ledger, fate, told)
+    return ledger
+  }
+  const fits = (fate: NonceFate): boolean => {
+    try {
+      apply([fate])
+      return true
+    } catch (error) {
+      const [{ nonce, orderId }] = fate.judged.rows
+      lane.aside.put(nonceName('settle', nonce), error, orderId)
+      return false
+    }
+  }
+  try {
+    return { ledger: apply(fates), fit: fates }
+  } catch {
+    const fit = fates.filter(fits)
+    return { ledger: apply(fit), fit }
+  }
 }
 
 /** What a payer whose capture failed on chain has open besides. */
@@ -227,6 +264,17 @@ function highestForeign(
     )
 }
 
+/** A receipt was late, or another node was ahead. */
+function forgetFound(
+  { lost }: LaneState,
+  judged: readonly JudgedNonce[],
+): void {
+  const passed = new Set(
+    judged.flatMap(({ kind, nonce }) => (kind === 'passed' ? nonce : [])),
+  )
+  for (const nonce of lost.keys()) if (!passed.has(nonce)) lost.delete(nonce)
+}
+
 function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {
   const over = fates.filter(({ isOver }) => isOver)
   const nonces = new Set(over.map(({ judged }) => judged.nonce))
@@ -234,6 +282,7 @@ function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {
     lane.windows.delete(windowKey(judged.rows[0]))
     lane.sentAt.delete(judged.nonce)
     lane.lost.delete(judged.nonce)
+    clearNonce(lane, judged.nonce)
     lane.underpriced.delete(judged.nonce)
   }
   lane.open = lane.open.filter(({ nonce }) => !nonces.has(nonce))

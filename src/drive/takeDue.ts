@@ -14,6 +14,7 @@ import {
   rehearseDue,
 } from '../sends/rehearseDue.js'
 import { chunkSize, sendDrafts } from '../sends/sendDrafts.js'
+import { settleNextNonce } from '../sends/settleNextNonce.js'
 import { type Refusal, refuseDue } from './refuseDue.js'
 
 /** What a tick did with what was due. */
@@ -22,6 +23,8 @@ export type Taken = {
   refused: number
   /** More is due than there was room for. */
   isMore: boolean
+  /** Something would be refused, and is judged once more before it is. */
+  isDoubted: boolean
   /** A look at the chain while the last of many were signed. */
   looked?: Promise<LaneView | undefined>
 }
@@ -38,11 +41,26 @@ export async function takeDue(
   ahead: FoundDue | undefined,
 ): Promise<Taken> {
   const { policy } = context
-  const taken: Taken = { sent: 0, refused: 0, isMore: false }
+  const taken: Taken = {
+    sent: 0,
+    refused: 0,
+    isMore: false,
+    isDoubted: false,
+  }
   const limit = Math.min(roomOf(lane, policy), mostDue)
   if (limit === 0) return taken
   const until = view.head.timestamp
-  const files = await findDue(context, lane, { until, limit, ahead })
+  const found = await findDue(context, lane, {
+    until,
+    // What waits for its next try takes nobody's place.
+    limit: limit + lane.aside.size(),
+    ahead,
+  })
+  const files = found
+    .filter(({ order }) => !lane.aside.isWaiting(order.id))
+    .slice(0, limit)
+  if (files.length > 0 && !(await settleNextNonce(context, lane, view)))
+    return taken
   const fees = feesOf(view)
   const { open, refusals } = sortDue(files, view, policy)
   const sends: Promise<void>[] = []
@@ -59,34 +77,40 @@ export async function takeDue(
     }
   }
   const groups = groupByPayer(open)
-  const coming: Rehearsing[] = []
+  const coming: Promise<RehearsedDue[]>[] = []
   await openAll(context, lane, groups[0] ?? [])
   for (const group of groups) {
     // One is on its way before the next one takes the time.
     if (coming.length > 0) await wait(1)
-    coming.push(settled(rehearseDue(context, lane, group, fees)))
+    const rehearsing = rehearseDue(context, lane, group, fees)
+    // It is awaited below, after those before it.
+    rehearsing.catch(() => undefined)
+    coming.push(rehearsing)
   }
-  const failures: unknown[] = []
   try {
-    for (const [at, rehearsing] of coming.entries()) {
-      const { due = [], error } = await rehearsing
-      if (error !== undefined) failures.push(error)
-      const { drafts, refused } = sortRehearsed(due, fees, policy)
+    let left = coming.length
+    for await (const rehearsed of asTheyEnd(coming)) {
+      left--
+      const { drafts, refused } = sortRehearsed(lane, rehearsed, fees, policy)
       refusals.push(...refused)
       ready.push(...drafts)
-      await send(at === coming.length - 1)
+      for (const { file } of drafts) {
+        lane.aside.clear(file.order.id)
+        lane.doubts.delete(file.order.id)
+      }
+      await send(left === 0)
     }
-    await refuseDue(context, lane, refusals, view.head.timestamp)
-    // One that failed holds up no other.
-    if (failures.length > 0) throw failures[0]
+    const certain = refusals.filter((refusal) => isCertain(lane, refusal))
+    taken.isDoubted = certain.length < refusals.length
+    taken.refused = certain.length
+    await refuseDue(context, lane, certain, view.head.timestamp)
   } finally {
-    await Promise.all(coming)
+    await Promise.allSettled(coming)
     lane.sending = Promise.all(sends)
     lane.sending.catch(() => undefined)
     lane.due = new Map()
     if (!isMany(lane)) await lane.sending
   }
-  taken.refused = refusals.length
   const isActive = taken.sent + taken.refused > 0
   taken.isMore = isActive && files.length === limit && roomOf(lane, policy) > 0
   return taken
@@ -108,25 +132,40 @@ function sortDue(
   return { open, refusals }
 }
 
-type Rehearsing = Promise<{ due?: RehearsedDue[]; error?: unknown }>
+/** What one look says may be wrong: another one has to agree with it. */
+function isCertain({ doubts }: LaneState, { file, reason }: Refusal): boolean {
+  const { id } = file.order
+  if (reason === undefined || doubts.get(id) === reason)
+    return doubts.delete(id) || reason === undefined
+  doubts.set(id, reason)
+  return false
+}
 
-/** A failure that waits to be looked at is no unhandled one. */
-function settled(work: Promise<RehearsedDue[]>): Rehearsing {
-  return work.then(
-    (due) => ({ due }),
-    (error: unknown) => ({ error }),
+/** What takes long, because a node fails at it, comes last. */
+async function* asTheyEnd<result>(
+  works: readonly Promise<result>[],
+): AsyncGenerator<result> {
+  const left = new Map(
+    works.map((work, at) => [at, work.then((result) => ({ at, result }))]),
   )
+  while (left.size > 0) {
+    const { at, result } = await Promise.race(left.values())
+    left.delete(at)
+    yield result
+  }
 }
 
 function sortRehearsed(
+  { aside }: LaneState,
   rehearsed: readonly RehearsedDue[],
   { maxFeePerGas }: LaneFees,
   { maxFee }: OrdersContext['policy'],
 ): { drafts: DueDraft[]; refused: Refusal[] } {
   const drafts: DueDraft[] = []
   const refused: Refusal[] = []
-  for (const { file, draft, reason } of rehearsed) {
-    if (!draft) refused.push({ file, reason })
+  for (const { file, draft, reason, failure } of rehearsed) {
+    if (failure) aside.put(file.order.id, failure, file.order.id)
+    else if (!draft) refused.push({ file, reason })
     else if (maxFee !== undefined && draft.gas * maxFeePerGas > maxFee)
       refused.push({ file, reason: 'feeTooHigh' })
     else drafts.push(draft)

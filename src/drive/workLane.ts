@@ -1,8 +1,10 @@
+import { believeHead } from '../lanes/believeHead.js'
 import { peekDue } from '../lanes/findDue.js'
 import type { LaneState } from '../lanes/laneState.js'
 import { findWork } from '../lanes/openLane.js'
-import { isMany, readLane } from '../lanes/readLane.js'
+import { isMany, type LaneView, readLane } from '../lanes/readLane.js'
 import type { FoundOrder } from '../records/findOrder.js'
+import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { replaceTransactions } from '../sends/replaceTransactions.js'
 import { resendTransactions } from '../sends/resendTransactions.js'
@@ -49,29 +51,61 @@ export async function workLane(
   const looking = readLane(context, lane)
   const peeked = work.isMuch ? peekDue(context, lane) : undefined
   const view = await looking.finally(() => peeked)
-  const settled = await again(() => settleTransactions(context, lane, view))
-  await again(() => tellPreconfirmed(context, lane, view))
+  if (!believeHead(lane, view, context.now() / 1000n))
+    return { settled: [], isNews: false, isIdle: false, next: interval }
+  const step = steps(lane)
+  const settle = (shown: LaneView) =>
+    step('settling', () =>
+      again(() => settleTransactions(context, lane, shown)),
+    )
+  const settled = await settle(view)
+  await step('preconfirmations', () =>
+    again(() => tellPreconfirmed(context, lane, view)),
+  )
   // What is sent from here on depends on what the node said of the last.
   await lane.sending
-  const replaced = await again(() => replaceTransactions(context, lane, view))
-  await resendTransactions(context, lane, view)
-  const taken = await takeDue(context, lane, view, await peeked)
-  const looked = await taken.looked
-  const first =
-    looked && (await again(() => settleTransactions(context, lane, looked)))
+  const replaced = await step('replacements', () =>
+    again(() => replaceTransactions(context, lane, view)),
+  )
+  await step('resending', () => resendTransactions(context, lane, view))
+  const found = await peeked
+  const taken = await step('sending', () => takeDue(context, lane, view, found))
+  const looked = await taken?.looked
+  const first = looked && (await settle(looked))
   lane.isQuick = first !== undefined
   // Once the node has all that was sent, a look shows the rest.
   if (lane.isQuick) await lane.sending
   // A node that had no room is offered a little more each time.
   lane.window = Math.ceil(lane.window * 1.25)
-  const isNews = taken.refused > 0
-  const isActive = settled || isNews || replaced || taken.sent > 0
+  const isNews = taken !== undefined && taken.refused > 0
+  const isActive = settled || isNews || replaced || (taken && taken.sent > 0)
   // Many take a while: each look at them would ask for some.
   lane.idle = isActive ? (isMany(lane) ? 1 : 0) : lane.idle + 1
-  const isNext = taken.isMore || lane.isQuick
+  const isNext = taken?.isMore || lane.isQuick || taken?.isDoubted
   const next = isNext ? 0 : Math.min(interval, soon * 2 ** lane.idle)
   const all = [...(settled ?? []), ...(first ?? [])]
   return { settled: all, isNews, isIdle: false, next }
+}
+
+/**
+ * Runs the steps of a look. One that a node or a signer fails at is put aside
+ * for a while, and the others go on.
+ */
+function steps({ aside }: LaneState) {
+  return async <result>(
+    name: string,
+    work: () => Promise<result>,
+  ): Promise<result | undefined> => {
+    if (aside.isWaiting(name)) return undefined
+    try {
+      const result = await work()
+      aside.clear(name)
+      return result
+    } catch (error) {
+      putAside(aside, name, error)
+      return undefined
+    }
+  }
 }
 
 /** A row that was written in between is read again, a few times. */

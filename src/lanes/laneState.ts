@@ -12,6 +12,7 @@ import type {
   Lease,
   TransactionRecord,
 } from '../store/types.js'
+import type { NonceClaim } from './judgeNextNonce.js'
 
 /** What is kept of a lane in the store. */
 export type LaneValue = {
@@ -52,10 +53,18 @@ export type LaneState = {
   underpriced: Set<number>
   /** Nonces the node is known to admit beyond the account's count. */
   window: number
-  /** Ticks for which a passed nonce had no receipt of ours. */
-  lost: Map<number, number>
-  /** Ticks for which a nonce was free below ones in use. */
-  gaps: Map<number, number>
+  /** Nonces that the chain is past without a receipt of ours. */
+  lost: Map<number, Noticed>
+  /** Nonces that are free below ones in use. */
+  gaps: Map<number, Noticed>
+  /** Time of the head at the last look that was believed, Unix seconds. */
+  headTime: bigint | undefined
+  /** Looks in a row with a head far ahead of that. */
+  aheadLooks: number
+  /** Why an order would be refused, by its id: once more, and it is. */
+  doubts: Map<string, string>
+  /** A nonce the node reports that the record does not explain. */
+  claim: NonceClaim | undefined
   /** The chain took some of what was sent while the rest of it was signed. */
   isQuick: boolean
   /** The account's count at the last look. */
@@ -74,8 +83,36 @@ export type LaneState = {
   opened: WeakMap<AttemptRecord, Promise<SignedPayment | undefined>>
 }
 
+/** Since when something was seen at every look. */
+export type Noticed = {
+  looks: number
+  /** Milliseconds of `performance` at the first look. */
+  since: number
+}
+
+/** The same, one look later. Pure. */
+export function noticeAgain(before: Noticed | undefined, now: number): Noticed {
+  return { looks: (before?.looks ?? 0) + 1, since: before?.since ?? now }
+}
+
 export function laneKey({ chainId, account }: Lane): string {
   return `lane:${chainId}:${account}`
+}
+
+/** What a lane does with an account nonce, and puts aside where it fails. */
+const nonceWorks = ['settle', 'resend', 'replace', 'fill'] as const
+
+/** The name under which work on an account nonce is put aside. */
+export function nonceName(
+  work: (typeof nonceWorks)[number],
+  nonce: number,
+): string {
+  return `${work} nonce ${nonce}`
+}
+
+/** Nothing is left to do for an account nonce. */
+export function clearNonce({ aside }: LaneState, nonce: number): void {
+  for (const work of nonceWorks) aside.clear(nonceName(work, nonce))
 }
 
 export function windowKey({
@@ -108,6 +145,10 @@ export function newLane(
     window: Number.POSITIVE_INFINITY,
     lost: new Map(),
     gaps: new Map(),
+    headTime: undefined,
+    aheadLooks: 0,
+    doubts: new Map(),
+    claim: undefined,
     isQuick: false,
     count: undefined,
     head: undefined,

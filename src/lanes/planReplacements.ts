@@ -1,7 +1,14 @@
 import type { SettledPolicy } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
+import { mostForeign } from './judgeNextNonce.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
-import { type LaneState, windowKey } from './laneState.js'
+import {
+  type LaneState,
+  type Noticed,
+  nonceName,
+  noticeAgain,
+  windowKey,
+} from './laneState.js'
 import type { LaneView } from './readLane.js'
 
 /** A transaction another one has to take the place of. */
@@ -42,6 +49,7 @@ export function planReplacements(
   return waiting
     .flatMap((last): Replacement[] => {
       const { nonce, kind, hash, maxFeePerGas } = last
+      if (lane.aside.isWaiting(nonceName('replace', nonce))) return []
       const ends = lane.windows.get(windowKey(last))
       if (kind !== 'release' && ends && head.timestamp >= ends[kind])
         return [{ last, why: 'late' }]
@@ -67,8 +75,16 @@ export function watchHead(
     lane.head = { nonce: lowest.nonce, since: head.timestamp }
 }
 
-/** Ticks after which a free nonce below others is taken for a gap. */
-const patience = 3
+/** Looks and milliseconds after which a free nonce below others is a gap. */
+const gapLooks = 3
+const gapTime = 1000
+
+/** Nonces that have to be used before later ones can be mined. */
+export type Gaps = {
+  nonces: number[]
+  /** So many that filling them would cost more than it is worth. */
+  isWide: boolean
+}
 
 /**
  * Nonces below `nextNonce` that neither the node nor the lane has anything for:
@@ -77,14 +93,19 @@ const patience = 3
 export function findGaps(
   lane: LaneState,
   { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
-): number[] {
-  if (!choosesNonce(lane)) return []
+): Gaps {
+  if (!choosesNonce(lane)) return { nonces: [], isWide: false }
   const used = new Set(lane.open.map(({ nonce }) => nonce))
-  const gaps = new Map<number, number>()
   const first = Math.max(count, pendingCount)
-  const end = Math.min(lane.value.nextNonce, first + 1000)
-  for (let nonce = first; nonce < end && gaps.size < most; nonce++)
-    if (!used.has(nonce)) gaps.set(nonce, (lane.gaps.get(nonce) ?? 0) + 1)
+  const end = lane.value.nextNonce
+  const now = performance.now()
+  const gaps = new Map<number, Noticed>()
+  for (let nonce = first; nonce < end && gaps.size <= mostForeign; nonce++)
+    if (!used.has(nonce))
+      gaps.set(nonce, noticeAgain(lane.gaps.get(nonce), now))
   lane.gaps = gaps
-  return [...gaps].flatMap(([nonce, ticks]) => (ticks > patience ? nonce : []))
+  const nonces = [...gaps].flatMap(([nonce, { looks, since }]) =>
+    looks > gapLooks && now - since >= gapTime ? nonce : [],
+  )
+  return { nonces, isWide: gaps.size > mostForeign }
 }

@@ -1,3 +1,10 @@
+import { CountersignError } from '../base/CountersignError.js'
+import {
+  DuplicateRecordError,
+  LeaseLostError,
+  StaleRecordError,
+  StoreError,
+} from '../store/errors.js'
 import type { JsonObject, Lease, StoreReader } from '../store/types.js'
 import { observeFailure } from './observeFailure.js'
 import type { Observation, OrdersContext } from './types.js'
@@ -21,9 +28,11 @@ export type Aside = {
    * @returns milliseconds until it is to be tried again: twice as many for each
    * failure in a row, 30 seconds at most.
    */
-  put(name: string, error: unknown): number
+  put(name: string, error: unknown, orderId?: string | undefined): number
   /** True while something waits for its next try. */
   isWaiting(name: string): boolean
+  /** How many things are put aside, whether or not they are due for a try. */
+  size(): number
   /** Forgets the failures of what worked again, or is over. */
   clear(name: string): void
   /** Forgets everything, because another process works on it now. */
@@ -36,6 +45,33 @@ type Waiting = AsideEntry & {
   tries: number
   /** Milliseconds of `performance`: the wall clock may be set back. */
   until: number
+}
+
+/**
+ * Puts something aside that a node, a wallet or a signer failed at.
+ *
+ * @throws the error itself where the store failed, or someone else wrote: then
+ * nothing that was read can be relied on.
+ */
+export function putAside(
+  aside: Pick<Aside, 'put'>,
+  name: string,
+  error: unknown,
+  orderId?: string | undefined,
+): void {
+  if (isStoreFailure(error)) throw error
+  aside.put(name, error, orderId)
+}
+
+/** Databases throw errors of their own: what is not ours may be one. */
+function isStoreFailure(error: unknown): boolean {
+  return (
+    !(error instanceof CountersignError) ||
+    error instanceof StoreError ||
+    error instanceof StaleRecordError ||
+    error instanceof LeaseLostError ||
+    error instanceof DuplicateRecordError
+  )
 }
 
 const shortest = 100
@@ -63,7 +99,7 @@ export function openAside(
   const waiting = new Map<string, Waiting>()
   let saved = '{}'
   return {
-    put: (name, error) => {
+    put: (name, error, orderId) => {
       const before = waiting.get(name)
       const tries = before?.tries ?? 0
       const pause = Math.min(longest, shortest * 2 ** tries)
@@ -74,7 +110,11 @@ export function openAside(
         until: performance.now() + pause,
       })
       observeFailure(context, observed, {
-        about: { ...about, aside: name },
+        about: {
+          ...about,
+          what: name,
+          ...(orderId === undefined ? {} : { orderId }),
+        },
         error,
       })
       return pause
@@ -83,6 +123,7 @@ export function openAside(
       const found = waiting.get(name)
       return found !== undefined && performance.now() < found.until
     },
+    size: () => waiting.size,
     clear: (name) => {
       waiting.delete(name)
     },

@@ -1,10 +1,11 @@
 import { feesOf } from '../lanes/feesOf.js'
-import type { LaneState } from '../lanes/laneState.js'
+import { type LaneState, nonceName } from '../lanes/laneState.js'
 import { findGaps } from '../lanes/planReplacements.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { releaseCall } from '../lanes/releaseCall.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
+import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
@@ -21,17 +22,29 @@ export async function fillGaps(
   lane: LaneState,
   view: LaneView,
 ): Promise<boolean> {
-  const gaps = findGaps(lane, view)
-  for (const nonce of gaps) await fillGap(context, lane, view, nonce)
-  return gaps.length > 0
+  const { nonces, isWide } = findGaps(lane, view)
+  let isActive = false
+  for (const nonce of nonces) {
+    const name = nonceName('fill', nonce)
+    if (lane.aside.isWaiting(name)) continue
+    try {
+      const isFilled = await fillGap(context, lane, view, { nonce, isWide })
+      isActive ||= isFilled
+      lane.aside.clear(name)
+    } catch (error) {
+      // A signer may refuse what is no call of the token: others go on.
+      putAside(lane.aside, name, error)
+    }
+  }
+  return isActive
 }
 
 async function fillGap(
   context: OrdersContext,
   lane: LaneState,
   view: LaneView,
-  nonce: number,
-): Promise<void> {
+  { nonce, isWide }: { nonce: number; isWide: boolean },
+): Promise<boolean> {
   const { lane: at } = lane.wallet
   const { known, rows } = await context.store.read(async (tables) => {
     const known = await tables.transactions.find({ at, nonce })
@@ -44,7 +57,12 @@ async function fillGap(
       row.raw !== undefined &&
       isWanted(row, ledger.fileOf(row.orderId, row.attempt)),
   )
-  if (signed.length > 0) return reopen(context, lane, signed)
+  if (signed.length > 0) {
+    await reopen(context, lane, signed)
+    return true
+  }
+  // So many at once are no drop of a few: what the node says may be wrong.
+  if (isWide) return false
   const draft: RowDraft = {
     ...(await releaseCall(lane)),
     ...{ nonce, bump: known.length, kind: 'release', fees: feesOf(view) },
@@ -61,6 +79,7 @@ async function fillGap(
   keepOpen(lane, [kept])
   if (made) await sendRecorded(context, lane, view, [made.bytes])
   else await askWallet(context, lane, kept, draft)
+  return true
 }
 
 /**

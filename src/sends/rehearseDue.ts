@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
 import type { SignedCancellation, SignedPayment } from '../base/types.js'
 import { buildCancellation } from '../build/buildCancellation.js'
 import { encodeCancel, encodeCapture } from '../build/encodeCall.js'
@@ -8,10 +9,11 @@ import { takePayment } from '../lanes/findDue.js'
 import type { LaneState } from '../lanes/laneState.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import { hasCode } from '../reads/hasCode.js'
+import { isKeyAway } from '../records/isKeyAway.js'
 import { openSealed } from '../records/openSealed.js'
 import { paymentOf, sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
-import { waitsForKey } from '../records/waitsForKey.js'
+import { StoreError } from '../store/errors.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
@@ -24,12 +26,12 @@ export type DueDraft = {
   gas: bigint
 }
 
-export type RehearsedDue =
-  | { file: OrderFile; draft: DueDraft; reason?: undefined }
-  | { file: OrderFile; draft?: undefined; reason: string }
-
-/** The reason of one that is tried again soon, and nobody is told of. */
-export const sealWaits = 'sealWaits'
+export type RehearsedDue = { file: OrderFile } & (
+  | { draft: DueDraft; reason?: undefined; failure?: undefined }
+  | { reason: string; draft?: undefined; failure?: undefined }
+  /** The node or a key service failed: nothing is known of the order. */
+  | { failure: CountersignError; draft?: undefined; reason?: undefined }
+)
 
 /** Rehearses what is due, the captures of one kind in one call. */
 export async function rehearseDue(
@@ -41,12 +43,14 @@ export async function rehearseDue(
   const isCancel = ({ order }: OrderFile) => order.wish === 'cancel'
   const captures = groupByKind(files.filter((file) => !isCancel(file)))
   const done = await Promise.all([
-    ...captures.map((group) => rehearseCaptures(context, lane, group, fees)),
-    ...files
-      .filter(isCancel)
-      .map(async (file) => [
-        await rehearseCancellation(context, lane, file, fees),
-      ]),
+    ...captures.map((group) =>
+      rehearseGroup(context, lane, group, { fees, splits: mostSplits }),
+    ),
+    ...files.filter(isCancel).map((file) =>
+      rehearseCancellation(context, lane, file, fees)
+        .catch((error: unknown) => failedWith(file, error))
+        .then((due) => [due]),
+    ),
   ])
   const byId = new Map(done.flat().map((due) => [due.file.order.id, due]))
   // In the order they came in: the soonest deadline first.
@@ -65,6 +69,46 @@ function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
   return [...groups.values()]
 }
 
+/** How often a group is halved: enough to find one among hundreds. */
+const mostSplits = 10
+
+/**
+ * Rehearses captures in one call. Where the node fails at that, it is asked
+ * about each half, so that a payment that always makes it fail is found, and
+ * put aside alone. What is left over is due again at the next look.
+ */
+async function rehearseGroup(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+  { fees, splits }: { fees: LaneFees; splits: number },
+): Promise<RehearsedDue[]> {
+  try {
+    return await rehearseCaptures(context, lane, files, fees)
+  } catch (error) {
+    const [only] = files
+    if (only && files.length === 1) return [failedWith(only, error)]
+    if (splits === 0) return []
+    const half = Math.ceil(files.length / 2)
+    const first = await rehearseGroup(context, lane, files.slice(0, half), {
+      fees,
+      splits: splits - 1,
+    })
+    const isFound = first.length < half || first.some(({ failure }) => failure)
+    const second = await rehearseGroup(context, lane, files.slice(half), {
+      fees,
+      splits: isFound ? 0 : splits - 1,
+    })
+    return [...first, ...second]
+  }
+}
+
+/** Errors that are not ours are faults of this library, or of the database. */
+function failedWith(file: OrderFile, error: unknown): RehearsedDue {
+  if (!(error instanceof CountersignError)) throw error
+  return { file, failure: error }
+}
+
 type OpenedFile = { file: OrderFile; payment: SignedPayment }
 
 async function rehearseCaptures(
@@ -79,18 +123,20 @@ async function rehearseCaptures(
   const opened = await Promise.all(
     sendable.map(async (file) => ({
       file,
-      payment: await openedOr(context, file, takePayment(context, lane, file)),
+      payment: await openOrWait(takePayment(context, lane, file)),
     })),
   )
-  const whole = opened.filter(
-    (one): one is OpenedFile => typeof one.payment === 'object',
+  const whole = opened.flatMap(({ file, payment }): OpenedFile[] =>
+    payment && !(payment instanceof CountersignError)
+      ? [{ file, payment }]
+      : [],
   )
   const payments = whole.map(({ payment }) => payment)
-  const refused = files.flatMap((file) => {
+  const refused = files.flatMap((file): RehearsedDue[] => {
     if (!sendable.includes(file)) return [{ file, reason: 'wrongSender' }]
     const payment = opened.find((one) => one.file === file)?.payment
-    if (typeof payment === 'object') return []
-    return [{ file, reason: payment ?? 'sealBroken' }]
+    if (payment instanceof CountersignError) return [{ file, failure: payment }]
+    return payment ? [] : [{ file, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
   const [{ rehearsals }, contracts] = await Promise.all([
@@ -112,18 +158,14 @@ async function rehearseCaptures(
   return [...judged, ...refused]
 }
 
-/** What a seal held, nothing where it is broken, or that it waits for its key. */
-async function openedOr<secret>(
-  context: OrdersContext,
-  { order }: OrderFile,
+/** What a seal held, nothing where it is broken, or why its key is not there. */
+async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
-): Promise<secret | undefined | typeof sealWaits> {
-  const { id, chainId, lane } = order
+): Promise<secret | undefined | StoreError> {
   try {
     return await opening
   } catch (error) {
-    const about = { chainId, account: lane, orderId: id }
-    if (waitsForKey(context, about, error)) return sealWaits
+    if (isKeyAway(error)) return error
     throw error
   }
 }
@@ -158,9 +200,9 @@ async function rehearseCancellation(
   const { order, attempt } = file
   const place = sealContextOf('cancellation', order, attempt)
   const opening = openSealed(context, attempt.cancellation ?? '', place)
-  const signature = await openedOr(context, file, opening)
+  const signature = await openOrWait(opening)
   if (signature === undefined) return { file, reason: 'sealBroken' }
-  if (signature === sealWaits) return { file, reason: sealWaits }
+  if (signature instanceof StoreError) return { file, failure: signature }
   const cancellation: SignedCancellation = {
     ...buildCancellation({ payment: paymentOf(order, attempt) }),
     signature: signature as Hex,

@@ -4,7 +4,7 @@ import {
   type LaneFees,
   raiseFees,
 } from '../lanes/feesOf.js'
-import type { LaneState } from '../lanes/laneState.js'
+import { type LaneState, nonceName } from '../lanes/laneState.js'
 import {
   planReplacements,
   type Replacement,
@@ -17,11 +17,12 @@ import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
 import { endsOf } from '../ledger/endsOf.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
+import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import type { TransactionRecord } from '../store/types.js'
 import { fillGaps } from './fillGaps.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
-import { rehearseDue, sealWaits } from './rehearseDue.js'
+import { rehearseDue } from './rehearseDue.js'
 import { sealOf } from './resendTransactions.js'
 import { askWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
@@ -48,15 +49,23 @@ export async function replaceTransactions(
   const fees = feesOf(view)
   let isActive = filled
   for (const plan of planned) {
-    const { orderId, attempt } = plan.last
+    const { orderId, attempt, nonce } = plan.last
+    const name = nonceName('replace', nonce)
     const file = ledger.fileOf(orderId, attempt)
-    const draft = await draftReplacement(context, lane, view, {
-      ...{ plan, file, fees },
-    })
-    lane.underpriced.delete(plan.last.nonce)
-    if (!draft) continue
-    await replaceOne(context, lane, view, { plan, file, draft })
-    isActive = true
+    try {
+      const draft = await draftReplacement(context, lane, view, {
+        plan,
+        file,
+        fees,
+      })
+      lane.underpriced.delete(nonce)
+      if (draft) await replaceOne(context, lane, view, { plan, file, draft })
+      if (draft) lane.aside.clear(name)
+      isActive ||= draft !== undefined
+    } catch (error) {
+      // A signer may refuse what is no call of the token: others go on.
+      putAside(lane.aside, name, error, orderId)
+    }
   }
   // Whatever came of it, there is time until the next try.
   lane.head = undefined
@@ -132,8 +141,11 @@ async function judgeStuck(
     return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
-  // It stays as it is until its seal can be opened.
-  if (due?.reason === sealWaits) return {}
+  // It stays as it is until the node answers and its seal can be opened.
+  if (due?.failure) {
+    lane.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
+    return {}
+  }
   if (!due?.draft) return { reason: due?.reason }
   const { call, gas } = due.draft
   return { again: { call, gas } }

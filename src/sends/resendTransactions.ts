@@ -1,13 +1,13 @@
 import type { Hash, Hex } from 'viem'
 import { groupByNonce, newestOf } from '../lanes/judgeNonces.js'
-import type { LaneState } from '../lanes/laneState.js'
+import { type LaneState, nonceName } from '../lanes/laneState.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
+import { isKeyAway } from '../records/isKeyAway.js'
 import { openSealed } from '../records/openSealed.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
-import { waitsForKey } from '../records/waitsForKey.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import type { RecordedBytes } from './recordTransactions.js'
 import { sendRecorded } from './sendRecorded.js'
@@ -36,8 +36,8 @@ export async function resendTransactions(
       const file = ledger.fileOf(row.orderId, row.attempt)
       const opening = openSealed(context, row.raw, sealOf(row, file))
       const raw = await opening.catch((error: unknown) => {
-        const about = { ...lane.wallet.lane, nonce }
-        if (!waitsForKey(context, about, error)) throw error
+        if (!isKeyAway(error)) throw error
+        lane.aside.put(nonceName('resend', nonce), error, row.orderId)
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
@@ -56,12 +56,13 @@ type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
 /** Bytes the node does not count, and has not been given just now. Pure. */
 function planResend(
-  { open, sentAt, tick, window }: LaneState,
+  { open, sentAt, tick, window, aside }: LaneState,
   { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
 ): SignedRecord[] {
   return groupByNonce(open)
     .map(newestOf)
     .filter(({ nonce }) => nonce >= count && nonce < count + window)
+    .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
     .filter(({ nonce }) => {
       const last = sentAt.get(nonce)
       // Whoever took the lane over sends all of it once.

@@ -38,9 +38,6 @@ export async function sendDrafts(
       attributes: { ...lane.wallet.lane, reason: 'insufficientFunds' },
     })
   const sendable = drafts.slice(0, paid)
-  const { pendingCount, count } = view
-  const nextNonce = Math.max(lane.value.nextNonce, pendingCount, count)
-  lane.value = { ...lane.value, nextNonce }
   if (lane.wallet.account.type !== 'local')
     return sendByWallet(context, lane, sendable, fees)
   await keepLane(context, lane)

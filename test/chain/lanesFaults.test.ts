@@ -179,10 +179,13 @@ test('a foreign transaction that takes a nonce is told, and the order goes under
   expect((await reader.getTransactionReceipt({ hash })).status).toBe('success')
   // The chain has to be sure of it before anything is signed anew.
   await expect
-    .poll(async () => {
-      const { events } = await rowsOf(shop, ids)
-      return events.filter(({ type }) => type === 'laneShared').length
-    })
+    .poll(
+      async () => {
+        const { events } = await rowsOf(shop, ids)
+        return events.filter(({ type }) => type === 'laneShared').length
+      },
+      { timeout: 30_000 },
+    )
     .toBe(1)
   await control.mine({ blocks: 2 })
   expect(new Set(await results)).toEqual(new Set(['captured']))

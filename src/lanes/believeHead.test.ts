@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { believeHead } from './believeHead.js'
+
+/** Which of some heads in a row are believed. */
+function believed(times: readonly bigint[]): boolean[] {
+  const lane = { headTime: undefined, aheadLooks: 0 }
+  return times.map((timestamp) =>
+    believeHead(lane, { head: { number: 1n, timestamp } }, 100n),
+  )
+}
+
+test('a head far ahead of the last one is believed at the third look', () => {
+  expect(believed([100n, 9000n, 9001n, 9002n, 9003n])).toEqual([
+    true,
+    false,
+    false,
+    true,
+    true,
+  ])
+})
+
+test('the first look is compared with the clock of this machine', () => {
+  expect(believed([9000n, 101n])).toEqual([false, true])
+})
+
+test('one look far ahead changes nothing', () => {
+  expect(believed([100n, 9000n, 102n, 9000n, 104n])).toEqual([
+    true,
+    false,
+    true,
+    false,
+    true,
+  ])
+})

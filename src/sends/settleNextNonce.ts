@@ -1,0 +1,50 @@
+import { judgeNextNonce } from '../lanes/judgeNextNonce.js'
+import type { LaneState } from '../lanes/laneState.js'
+import type { LaneView } from '../lanes/readLane.js'
+import type { OrdersContext } from '../records/types.js'
+
+/**
+ * Sets the account nonce from which the lane sends next.
+ *
+ * @returns `false` while that cannot be said: nothing is sent at this look.
+ */
+export async function settleNextNonce(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<boolean> {
+  const { next, claim } = judgeNextNonce(lane, view)
+  lane.claim = claim
+  const { nextNonce } = lane.value
+  const isUnclear =
+    next === undefined ||
+    (next < nextNonce && (await wasUsed(context, lane, next)))
+  if (isUnclear) {
+    const { count, pendingCount } = view
+    context.observe({
+      name: 'lane.waits',
+      attributes: {
+        ...lane.wallet.lane,
+        reason: 'nonceUnclear',
+        nextNonce,
+        count,
+        pendingCount,
+      },
+    })
+    return false
+  }
+  lane.value = { ...lane.value, nextNonce: next }
+  return true
+}
+
+/** What was recorded under a nonce shows that the chain was there before. */
+async function wasUsed(
+  { store }: OrdersContext,
+  { wallet }: LaneState,
+  nonce: number,
+): Promise<boolean> {
+  const rows = await store.read(({ transactions }) =>
+    transactions.find({ at: wallet.lane, nonce }),
+  )
+  return rows.length > 0
+}
