@@ -15,7 +15,7 @@ import {
 } from './orderRows.js'
 
 const chain = await startDevChain({ blockTime: 0 })
-const { test: control } = chain.clients
+const { test: control, public: reader } = chain.clients
 afterAll(() => chain.stop())
 afterAll(mineLeftovers(chain))
 afterEach(() => control.setAutomine(true))
@@ -53,18 +53,23 @@ test('a pending count that no pool holds leads to no transaction', async () => {
 })
 
 test('a failed capture is reported though the state it failed on is gone', async () => {
-  const client = wrongNode(
-    ({ method, params }) =>
-      method === 'eth_call' && Array.isArray(params) && params.length === 2,
-    () => Promise.reject(rpcError(-32000, 'missing trie node 0f00 (path )')),
-  )
+  const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+    const [, block] = Object(params)
+    const isOld =
+      method === 'eth_call' &&
+      /^0x/.test(block) &&
+      BigInt(block) < (await reader.getBlockNumber({ cacheTime: 0 }))
+    if (isOld) throw rpcError(-32000, 'missing trie node 0f00 (path )')
+    return forward()
+  })
   let isPaused = false
   const answer: ShopParameters['answer'] = async ({ method }, forward) => {
-    if (method === 'eth_sendRawTransaction' && !isPaused) {
-      isPaused = true
-      await chain.pause()
-    }
-    return forward()
+    if (method !== 'eth_sendRawTransaction' || isPaused) return forward()
+    isPaused = true
+    await chain.pause()
+    const hash = await forward()
+    await control.mine({ blocks: 2 })
+    return hash
   }
   const shop = await newShop({ client, answer })
   const [failing, other] = await storeOrders(shop, 2)
@@ -110,11 +115,13 @@ test('a signer that refuses transfers to oneself holds up no other capture', asy
 test('receipts that lag behind the count are not taken for a foreign sender', async () => {
   const first = new Map<string, number>()
   const client = fakeNode(chain, ({ method, params }, forward) => {
-    if (method !== 'eth_getTransactionReceipt') return forward()
-    const hash = String(params)
+    const none = { eth_getTransactionReceipt: null, eth_getLogs: [] }
+    if (!Object.hasOwn(none, method)) return forward()
+    const hash = method === 'eth_getLogs' ? method : String(params)
     const since = first.get(hash) ?? performance.now()
     first.set(hash, since)
-    return performance.now() - since < 400 ? Promise.resolve(null) : forward()
+    const isLate = performance.now() - since < 400
+    return isLate ? Promise.resolve(Object(none)[method]) : forward()
   }).client
   const shop = await newShop({ client })
   const ids = await storeOrders(shop, 4)
@@ -149,7 +156,7 @@ test('one look at a head far ahead refuses nothing, and replaces nothing', async
     const isHead =
       method === 'eth_getBlockByNumber' &&
       JSON.stringify(params).includes('latest')
-    return isHead && ++asked % 3 === 0
+    return isHead && ++asked % 2 === 1
       ? { ...Object(answer), number: '0xffffff', timestamp: far }
       : answer
   })
