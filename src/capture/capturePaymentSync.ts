@@ -11,6 +11,7 @@ import { tryRequest } from '../rpc/requestNode.js'
 import { type CaptureOptions, planCapture } from './planCapture.js'
 import { sendCall, signAndSend } from './sendCall.js'
 import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
+import { checkMilliseconds } from './startWait.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
 /** What {@link capturePaymentSync} takes. */
@@ -50,6 +51,9 @@ export async function capturePaymentSync(
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
   const payment = readSignedPayment(options.payment)
+  // Before anything is sent: the wait would refuse them too late.
+  checkMilliseconds(timeout, 'timeout')
+  checkMilliseconds(pollingInterval, 'pollingInterval')
   const capture = await planCapture(client, options)
   const deadline = Date.now() + timeout
   const wait = (hash: Hash) =>

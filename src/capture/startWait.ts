@@ -1,3 +1,4 @@
+import { InvalidFieldError } from '../base/errors.js'
 import { OutcomeTimeoutError } from './errors.js'
 
 /** Work and pauses that end early, by a timeout or by a signal. */
@@ -10,6 +11,20 @@ export type Wait = {
 
 /** Longer timers fire at once. Written out, for bundlers keep a computed one. */
 const maxTimer = 2_147_483_647
+
+/**
+ * A time to wait, `Infinity` included: what is no number would have no end.
+ *
+ * @throws {@link InvalidFieldError} when it is neither that nor absent.
+ */
+export function checkMilliseconds(
+  value: number | undefined,
+  field: string,
+): void {
+  const isTime = typeof value === 'number' && value >= 0
+  if (value !== undefined && !isTime)
+    throw new InvalidFieldError(field, value, 'milliseconds, 0 or more')
+}
 
 export function startWait({
   timeout = Number.POSITIVE_INFINITY,

@@ -8,6 +8,7 @@ import {
   getPaymentOutcome,
   judgeReceipt,
   type PaymentOutcome,
+  readSince,
   requireChain,
 } from '../reads/getPaymentOutcome.js'
 import { getReceipt } from '../reads/getReceipt.js'
@@ -23,7 +24,7 @@ import {
   getChainId,
 } from '../rpc/requestNode.js'
 import { explainRevert } from './explainRevert.js'
-import { startWait } from './startWait.js'
+import { checkMilliseconds, startWait } from './startWait.js'
 
 /** What {@link waitForOutcome} takes. */
 export type WaitForOutcomeParameters = {
@@ -61,8 +62,8 @@ export type WaitForOutcomeParameters = {
  * payment is still open.
  * @throws {@link OutcomeTimeoutError} when `timeout` is over.
  * @throws {@link FinalityUnsupportedError} when the node has no such block.
- * @throws {@link InvalidFieldError} when the payment is malformed, or of
- * another chain than the client's.
+ * @throws {@link InvalidFieldError} when a parameter is malformed, or the
+ * payment of another chain than the client's.
  * @throws {@link NodeError} when the node refuses; passing faults are waited out.
  *
  * @example
@@ -88,7 +89,11 @@ export async function waitForOutcome(
   client: Client,
   parameters: WaitForOutcomeParameters,
 ): Promise<PaymentOutcome> {
-  const { timeout, signal, hash, since } = parameters
+  const { timeout, signal, hash } = parameters
+  checkMilliseconds(timeout, 'timeout')
+  checkMilliseconds(parameters.pollingInterval, 'pollingInterval')
+  checkSignal(signal)
+  const since = readSince(parameters.since)
   const finality = readFinality(parameters.finality)
   const seen = seenPaces.get(client.transport)
   const pace = finality === 'preconfirmed' ? (seen ?? eager) : calm
@@ -142,10 +147,34 @@ type Watch = {
   tag: Pace['tag']
 }
 
+const finalities: readonly unknown[] = [
+  'preconfirmed',
+  'included',
+  'safe',
+  'finalized',
+]
+
+const isFinality = (value: unknown): value is Finality =>
+  finalities.includes(value)
+
+function checkSignal(signal: AbortSignal | undefined): void {
+  const { aborted, addEventListener } = Object(signal)
+  const isSignal =
+    typeof aborted === 'boolean' && typeof addEventListener === 'function'
+  if (signal !== undefined && !isSignal)
+    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+}
+
 function readFinality(
   finality: WaitForOutcomeParameters['finality'] = 'included',
 ): Watch['finality'] {
-  if (typeof finality === 'string') return finality
+  if (isFinality(finality)) return finality
+  if (typeof finality === 'string')
+    throw new InvalidFieldError(
+      'finality',
+      finality,
+      `one of ${finalities.join(', ')}, or { blocks }`,
+    )
   const { blocks } = Object(finality)
   if (!Number.isSafeInteger(blocks) || blocks < 1)
     throw new InvalidFieldError('finality.blocks', blocks, 'a positive integer')

@@ -2,6 +2,7 @@ import type { Address, BlockTag } from 'viem'
 import { isAddress } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import { readBytes32 } from '../base/fields.js'
+import type { BlockSelector } from '../rpc/requestNode.js'
 import type { LogFilter } from './logTypes.js'
 
 const blockTags: readonly string[] = [
@@ -71,14 +72,30 @@ export function readBlockSelector(
   value: unknown,
   field = 'block',
 ): bigint | BlockTag {
-  if (typeof value === 'bigint' && value >= 0n) return value
-  if (typeof value === 'string') {
-    if (blockTags.includes(value)) return value as BlockTag
-    if (/^0x[\da-f]{1,16}$/i.test(value)) return BigInt(value)
-  }
+  if (isBlock(value)) return value
+  if (typeof value === 'string' && /^0x[\da-f]{1,16}$/i.test(value))
+    return BigInt(value)
   throw new InvalidFieldError(
     field,
     value,
     `a bigint, a hex number or one of ${blockTags.join(', ')}`,
   )
 }
+
+/**
+ * A block to judge at: a tag or a number, the latter only as a bigint.
+ *
+ * @throws {@link InvalidFieldError} when it is neither.
+ */
+export function readBlock(value: unknown): BlockSelector {
+  if (isBlock(value)) return value
+  throw new InvalidFieldError(
+    'block',
+    value,
+    `a bigint or one of ${blockTags.join(', ')}`,
+  )
+}
+
+const isBlock = (value: unknown): value is BlockSelector =>
+  (typeof value === 'bigint' && value >= 0n) ||
+  (typeof value === 'string' && blockTags.includes(value))

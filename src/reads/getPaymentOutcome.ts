@@ -9,7 +9,9 @@ import {
   zeroHash,
 } from '../base/receiptProof.js'
 import type { Finality, Payment } from '../base/types.js'
+import { readBlock } from '../logs/encodeLogFilter.js'
 import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
+import { rangeLimit } from '../logs/readLogRange.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
 import { getConsumption } from './getAuthorizationState.js'
@@ -51,8 +53,8 @@ export type GetPaymentOutcomeParameters = {
  *
  * Nothing is final before the block is: a reorganization can take it back.
  *
- * @throws {@link InvalidFieldError} when the payment is malformed, or of
- * another chain than the client's.
+ * @throws {@link InvalidFieldError} when a parameter is malformed, or the
+ * payment of another chain than the client's.
  * @throws {@link UnsupportedTokenError} when no such token is there.
  * @throws {@link LogRangeError} when the node refuses the logs of one block.
  * @throws {@link NodeError} when the node does not answer.
@@ -76,7 +78,10 @@ export async function getPaymentOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters,
 ): Promise<PaymentOutcome> {
-  const { hash, block = 'latest', since, maxBlockRange = 2000n } = parameters
+  const { hash, block: given = 'latest', maxBlockRange = 2000n } = parameters
+  const block = readBlock(given)
+  const since = readSince(parameters.since)
+  rangeLimit(client, maxBlockRange)
   const payment = readPayment(parameters.payment)
   const { from, nonce, validAfter, validBefore } = payment.message
   const token = payment.domain.verifyingContract
@@ -118,6 +123,18 @@ export async function getPaymentOutcome(
       problem: 'lacks what eth_getLogs found',
     })
   return { status: 'unknown', searchedFrom: search.searchedFrom }
+}
+
+/**
+ * Refuses a time that could not be compared with a block's.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readSince(since: bigint | undefined): bigint | undefined {
+  const isTime = typeof since === 'bigint' && since >= 0n
+  if (since !== undefined && !isTime)
+    throw new InvalidFieldError('since', since, 'Unix seconds, as a bigint')
+  return since
 }
 
 /** What another chain says means nothing, however alike the token is there. */

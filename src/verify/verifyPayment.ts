@@ -3,7 +3,7 @@ import { parseAmount } from '../base/amount.js'
 import { checkClock, readTime } from '../base/clock.js'
 import { readBytes32, readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
-import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { readBlock, readCheckedAddress } from '../logs/encodeLogFilter.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
@@ -31,8 +31,8 @@ export type VerifyPaymentParameters = {
  * cancel, and a contract wallet can change its mind. The rehearsal shows the
  * signature to the node.
  *
- * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment or
- * expectation are malformed.
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment,
+ * expectation or block are malformed.
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
@@ -64,7 +64,8 @@ export async function verifyPayment(
   client: Client,
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
-  const { block = 'latest', maxCaptureGas } = parameters
+  const { block: given = 'latest', maxCaptureGas } = parameters
+  const block = readBlock(given)
   const now = readTime(parameters.now)
   const { signature, ...unsigned } = Object(parameters.payment)
   const payment: Payment = readPayment(unsigned)

@@ -514,7 +514,7 @@ test('a pre-confirmation is looked for every 100 ms by default', async () => {
   expect(asked.length).toBeGreaterThanOrEqual(3)
 })
 
-test.each([Number.POSITIVE_INFINITY, 2 ** 31, Number.NaN])(
+test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
   'a polling interval of %d does not flood the node',
   async (pollingInterval) => {
     const { client, asked } = fakeNode(chain)
