@@ -98,7 +98,7 @@ function judgeAnswer(
 ): PaymentOutcome | undefined {
   try {
     const receipt = readReceipt(answer, 'eth_sendRawTransactionSync')
-    return receipt.transactionHash.toLowerCase() === hash
+    return receipt?.transactionHash.toLowerCase() === hash
       ? judgeReceipt(receipt, payment, undefined)
       : undefined
   } catch {

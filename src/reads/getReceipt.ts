@@ -9,17 +9,27 @@ import {
 
 const method = 'eth_getTransactionReceipt'
 
-/** A receipt as far as it proves something; `undefined` for none yet. */
+/**
+ * A receipt as far as it proves something; `undefined` for none yet, and for one
+ * without a place, as some nodes answer for what is still in their pool.
+ */
 export async function getReceipt(
   client: Pick<Client, 'request'>,
   hash: Hash,
 ): Promise<ProofReceipt | undefined> {
   const answer = await requestNode(client, method, [hash])
-  return answer ? readReceipt(answer, method) : undefined
+  return readReceipt(answer, method)
 }
 
-export function readReceipt(answer: unknown, method: string): ProofReceipt {
+export function readReceipt(
+  answer: unknown,
+  method: string,
+): ProofReceipt | undefined {
+  if (!answer) return undefined
   const receipt = Object(answer)
+  // Without a place the rest may be missing as well: nothing more is read.
+  if (receipt.blockHash === null || receipt.blockNumber === null)
+    return undefined
   return {
     status:
       readQuantity(receipt.status, method) === 1n ? 'success' : 'reverted',

@@ -7,7 +7,8 @@ import { readReceipt } from './getReceipt.js'
 const method = 'eth_getTransactionReceipt'
 
 /**
- * Receipts in the order of the hashes, `undefined` where there is none yet.
+ * Receipts in the order of the hashes, `undefined` where there is none yet, or
+ * none with a place in a block.
  * Over a batching transport a hundred travel as one request.
  *
  * Each is answered on its own: a block may come between two of them.
@@ -21,9 +22,9 @@ export function getReceipts(
 ): Promise<readonly (ProofReceipt | undefined)[]> {
   return askInChunks(hashes, async (hash) => {
     const answer = await requestNode(client, method, [hash])
-    if (!answer) return undefined
+    const receipt = readReceipt(answer, method)
     const blockTime = readBlockTime(Object(answer).logs)
-    return { ...readReceipt(answer, method), blockTime }
+    return receipt && { ...receipt, blockTime }
   })
 }
 
