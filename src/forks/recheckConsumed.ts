@@ -4,6 +4,7 @@ import { findEvidence } from '../ledger/findEvidence.js'
 import { type Evidence, settleOrder } from '../ledger/settleOrder.js'
 import { unsettleOrder } from '../ledger/unsettleOrder.js'
 import type { OrdersContext } from '../records/types.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 import type { Lease, OrderRecord, Scope } from '../store/types.js'
 import { findOpen } from './findOpen.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
@@ -69,7 +70,12 @@ async function recheckOrder(
   if (!attempt) return true
   const file = { order, attempt }
   const { spent } = await findOpen(client, scope, [file], latest.number)
-  const evidence = await findEvidence(client, { ...file, block: latest.number })
+  const block = latest.number
+  const evidence = await findEvidence(client, { ...file, block }).catch(
+    toUnclear,
+  )
+  // One order that cannot be explained must not keep the others waiting.
+  if (evidence === 'unclear') return false
   // Spent, and the node does not show by what: another look may.
   if (spent.has(attempt.nonce) && !evidence) return false
   await writeUnit(
@@ -91,6 +97,11 @@ async function recheckOrder(
     { lease },
   )
   return true
+}
+
+function toUnclear(error: unknown): 'unclear' {
+  if (error instanceof NodeAnswerError) return 'unclear'
+  throw error
 }
 
 function judgeAgain(

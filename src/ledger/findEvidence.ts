@@ -14,14 +14,13 @@ export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
  * What the chain says about an attempt at one block; `undefined` while its
- * nonce is unused and its window open, and where nothing can be told: without
- * a payer, or when what spent the nonce is not found.
+ * nonce is unused and its window open, and without a payer.
  *
  * A proof counts whatever window was signed. Nothing is final before its block
  * is.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answers contradict each other.
+ * answer, its answers contradict each other, or lack what spent the nonce.
  */
 export async function findEvidence(
   client: Client,
@@ -66,6 +65,12 @@ export async function findEvidence(
     return readProof(client, parameters, outcome.proof.transactionHash)
   if (outcome.status === 'canceled')
     return readProof(client, parameters, outcome.transactionHash)
+  // The merchant drew the nonce, so nothing spent it before the order.
+  if (outcome.status === 'unknown')
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: 'lacks what spent a nonce',
+    })
   if (outcome.status !== 'consumed') return undefined
   const { transactionHash, blockNumber } = outcome
   return { kind: 'consumed', transactionHash, blockNumber }

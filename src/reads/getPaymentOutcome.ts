@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { CountersignError } from '../base/CountersignError.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
 import {
@@ -58,7 +59,8 @@ export type GetPaymentOutcomeParameters = {
  * @throws {@link UnsupportedTokenError} when no such token is there.
  * @throws {@link LogRangeError} when the node refuses the logs of one block.
  * @throws {@link NodeError} when the node does not answer.
- * @throws {@link NodeAnswerError} when its answers contradict each other.
+ * @throws {@link NodeAnswerError} when its answers contradict each other, as
+ * while one replica is behind another.
  *
  * @example
  * ```ts
@@ -122,6 +124,8 @@ export async function getPaymentOutcome(
       method: 'eth_getTransactionReceipt',
       problem: 'lacks what eth_getLogs found',
     })
+  const isTag = typeof block !== 'bigint' && head.via !== 'calls'
+  if (isTag && block !== 'pending') await requireSpent(client, payment, upTo)
   return { status: 'unknown', searchedFrom: search.searchedFrom }
 }
 
@@ -150,15 +154,47 @@ export function requireChain(
     )
 }
 
-/** From a header: contracts on Arbitrum are told the number of an L1 block. */
+/**
+ * From a header: contracts on Arbitrum are told the number of an L1 block. One
+ * replica can answer with the state of a block that another does not have yet.
+ */
 async function getBlockNumber(
   client: Client,
   block: BlockSelector,
-  { number, via }: RunHead,
+  { number, timestamp, via }: RunHead,
 ): Promise<bigint> {
   if (typeof block === 'bigint') return block
   if (via === 'calls') return number
-  return (await getBlockHead(client, block))?.number ?? number
+  const header = await getBlockHead(client, block)
+  // A pending header and a pending call can each have a time of their own.
+  if (header && block !== 'pending' && header.timestamp < timestamp)
+    throw headerBehind()
+  return header?.number ?? number
+}
+
+/**
+ * Blocks can share a second, so a header can be behind without being older:
+ * then the nonce is unused in its block. A node that has no such state any more
+ * says nothing.
+ */
+async function requireSpent(
+  client: Client,
+  { domain, message: { from: payer, nonce } }: Payment,
+  block: bigint,
+): Promise<void> {
+  const token = domain.verifyingContract
+  const asked = getConsumption(client, { token, payer, nonce, block })
+  const found = await asked.catch((error: unknown) => {
+    if (!(error instanceof CountersignError) || error.retryable) throw error
+  })
+  if (found?.consumed === false) throw headerBehind()
+}
+
+function headerBehind(): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: 'is behind the state eth_call saw',
+  })
 }
 
 /** A receipt newer than the judged block does not count. */
