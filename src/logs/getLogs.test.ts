@@ -16,7 +16,7 @@ const other = `0x${'cd'.repeat(20)}` as const
 type Filter = { fromBlock?: string; toBlock?: string; blockHash?: string }
 type Answer = (filter: Filter) => unknown
 
-/** A node with one log a block, up to block 100. */
+/** A node with one log a block, up to block 100, and no receipts. */
 const fakeNode = (answer: Answer = logsOf) => {
   const asked: Filter[] = []
   const client = createClient({
@@ -25,7 +25,13 @@ const fakeNode = (answer: Answer = logsOf) => {
         async request({ method, params }) {
           if (method === 'eth_blockNumber') return '0x64'
           if (method === 'eth_getBlockByNumber')
-            return { number: '0x32', timestamp: '0x1' }
+            return {
+              number: '0x32',
+              timestamp: '0x1',
+              hash: `0x${'1'.repeat(64)}`,
+              transactions: [`0x${'2'.repeat(64)}`],
+            }
+          if (/Receipt/.test(method)) refuse(-32601, 'no such method')
           asked.push(params[0])
           return answer(params[0])
         },

@@ -40,14 +40,16 @@ export type GetLogsParameters = LogFilter & {
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index and
  * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
- * what a provider refuses is split further; the limit it shows is remembered.
+ * what a provider refuses is split further; the limit it shows is remembered. A
+ * block with more logs than it gives is read from its receipts.
  *
  * With `toBlock: 'pending'` the logs of pre-confirmed transactions come along
  * where the network has them; both ends `pending` gives only those.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when the filter is
  * empty or malformed.
- * @throws {@link LogRangeError} when the node refuses even one block.
+ * @throws {@link LogRangeError} when the node refuses even one block, and its
+ * receipts.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or not with logs.
  *

@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
+import { callSignal } from '../rpc/callSignal.js'
 import {
   LogRangeError,
   NodeAnswerError,
@@ -9,6 +10,7 @@ import {
 import { encodeBlock, tryRequest } from '../rpc/requestNode.js'
 import type { LogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
+import { readBlockLogs, requireBlockLogs } from './readBlockLogs.js'
 
 /** A range of blocks, both ends included. */
 export type BlockRange = { first: bigint; last: bigint }
@@ -47,9 +49,10 @@ export type RangeReading<logs> = {
 
 /**
  * Asks for the logs of a range once and says how to go on when the node
- * refuses. Always with fewer blocks than before, so that narrowing ends.
+ * refuses. Always with fewer blocks than before, so that narrowing ends: a
+ * single block with more logs than the node gives is read from its receipts.
  *
- * @throws {@link LogRangeError} when a single block is refused.
+ * @throws {@link LogRangeError} when a single block is refused altogether.
  * @throws {@link NodeError} when narrowing cannot help.
  */
 export async function readLogRange<logs>(
@@ -58,6 +61,7 @@ export async function readLogRange<logs>(
   { first, last }: BlockRange,
   { toBlock = encodeBlock(last), classify, read }: RangeReading<logs>,
 ): Promise<RangeAnswer<logs>> {
+  const signal = callSignal()
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
   const { result, failure } = await tryRequest(client, method, [filter])
   const size = last - first + 1n
@@ -81,7 +85,47 @@ export async function readLogRange<logs>(
   // No width is taken of a single block, which says nothing about others.
   if (kind === 'rangeTooWide')
     learnedLimits.set(client.transport, narrower ?? 2n ** 64n)
-  if (!narrower)
-    throw new LogRangeError({ block: first, kind, words: failure.words })
-  return { narrower }
+  if (narrower) return { narrower }
+  const { words } = failure
+  const refusal = new LogRangeError({ block: first, kind, words })
+  // What is not sealed yet has no receipts to ask for by number.
+  if (toBlock !== encodeBlock(last)) throw refusal
+  const isMany = kind === 'tooManyResults'
+  const reading = { read, signal, isMany, refusal }
+  return readReceiptLogs(client, wire, first, reading)
+}
+
+/**
+ * The logs of a sealed block from its receipts, where a node does not give them
+ * otherwise.
+ *
+ * @throws the refusal when the node refuses the receipts as well, or any logs
+ * of the block at all.
+ */
+export async function readReceiptLogs<logs>(
+  client: Client,
+  wire: WireFilter,
+  block: bigint,
+  {
+    read,
+    signal,
+    isMany = false,
+    refusal,
+  }: Pick<RangeReading<logs>, 'read'> & {
+    signal: AbortSignal | undefined
+    /** The node said that there are too many, and not only that it will not. */
+    isMany?: boolean | undefined
+    refusal: Error
+  },
+): Promise<RangeAnswer<logs>> {
+  try {
+    if (!isMany) await requireBlockLogs(client, wire, block, signal)
+    return { logs: read(await readBlockLogs(client, wire, block, signal)) }
+  } catch (error) {
+    const isNodes =
+      error instanceof NodeError || error instanceof NodeAnswerError
+    if (!isNodes) throw error
+    if (error.retryable) return { again: error }
+    throw refusal
+  }
 }

@@ -6,7 +6,12 @@ import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import type { ReadLog } from './logTypes.js'
 import { readLogs } from './readLogPlace.js'
-import { type BlockRange, rangeLimit, readLogRange } from './readLogRange.js'
+import {
+  type BlockRange,
+  rangeLimit,
+  readLogRange,
+  readReceiptLogs,
+} from './readLogRange.js'
 import { sortLogs } from './sortLogs.js'
 
 /** How often a range is asked for again after a fault that may pass. */
@@ -104,8 +109,15 @@ export async function readPersistently(
     const { again, narrower } = answer
     // Some providers call a range that is too wide a fault of their own.
     if (narrower && attempt >= attemptsWhole) return { narrower }
-    if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts))
-      throw again
+    if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
+      if (toBlock || piece.first < piece.last) throw again
+      // More logs than get through in time, or whole, are refused like this.
+      const options = { read: reading.read, signal, refusal: again }
+      const answer = await readReceiptLogs(client, wire, piece.first, options)
+      signal?.throwIfAborted()
+      if (!('logs' in answer)) throw again
+      return answer
+    }
     await wait(50 * 2 ** attempt, signal)
   }
 }

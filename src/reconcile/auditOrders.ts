@@ -87,7 +87,7 @@ async function auditScope(
   const range = await findRange(context, scope, parameters)
   const { fromBlock, toBlock } = range
   const [logs, proofs] = await Promise.all([
-    readTransfers(client, scope, range),
+    readTransfers(context, client, scope, range),
     context.store.read((tables) => readProofs(tables, [scope], fromBlock)),
   ])
   const recorded = proofs.filter(

@@ -21,6 +21,6 @@ export async function findPaid(
   const { client, scope, heads } = watch
   const { fromBlock } = await findStart(context, { ...watch, isDeep: false })
   const range = { fromBlock, toBlock: heads.latest.number }
-  const transfers = await readTransfers(client, scope, range)
+  const transfers = await readTransfers(context, client, scope, range)
   await settleLogs(context, watch, { transfers, spent: [] })
 }

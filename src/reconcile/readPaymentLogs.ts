@@ -1,6 +1,7 @@
 import type { Address, Client, Hash, Hex } from 'viem'
 import { topics } from '../base/tokenAbi.js'
 import { word } from '../base/words.js'
+import { decodeTokenLog } from '../logs/decodeTokenLog.js'
 import { getLogs } from '../logs/getLogs.js'
 import type { ReadLog } from '../logs/logTypes.js'
 import type { OrdersContext } from '../records/types.js'
@@ -26,15 +27,17 @@ export type PaymentLogs = {
  * the node refuses or does not answer.
  */
 export async function readPaymentLogs(
-  { store, signal }: Pick<OrdersContext, 'store' | 'signal'>,
+  context: Pick<OrdersContext, 'store' | 'signal'>,
   client: Client,
   scope: Scope,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<PaymentLogs> {
+  const { store, signal } = context
   const slots: Slot[] = []
   await store.read(async ({ orders, attempts }) => {
     let after: bigint | undefined
     for (;;) {
+      signal?.throwIfAborted()
       const page = await orders.find({ open: scope, after, limit: slotSize })
       const last = page.at(-1)
       if (!last) return
@@ -56,30 +59,42 @@ export async function readPaymentLogs(
     }
   })
   const reading = Promise.all([
-    readTransfers(client, scope, range),
-    ...slots.map((slot) => readSlot(client, scope, slot, range)),
+    readTransfers(context, client, scope, range),
+    ...slots.map((slot) => readSlot(context, client, scope, slot, range)),
   ])
   // Faults are waited out there, which nobody has the time for any more.
   const [transfers, ...spent] = await endOnAbort(reading, signal)
   return { transfers, spent: spent.flat() }
 }
 
-/** Logs of transfers to the recipient of a scope. */
-export function readTransfers(
+/**
+ * Logs of transfers to the recipient of a scope. Without those of nothing:
+ * anybody can send these from any account, as often as they like.
+ */
+export async function readTransfers(
+  { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
   { token, recipient }: Pick<Scope, 'token' | 'recipient'>,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
-  return getLogs(client, {
+  const logs = await getLogs(client, {
     address: token,
     topics: [topics.transfer, null, `0x${word(recipient)}`],
     ...range,
+    signal,
   })
+  return logs.filter((log) => !isOfNothing(log))
+}
+
+function isOfNothing(log: ReadLog): boolean {
+  const event = decodeTokenLog(log)
+  return event?.name === 'Transfer' && event.value === 0n
 }
 
 type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 
 function readSlot(
+  { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
   { token }: Scope,
   { nonces, payers }: Slot,
@@ -90,5 +105,6 @@ function readSlot(
     address: token,
     topics: [[topics.used, topics.canceled], authorizers, nonces],
     ...range,
+    signal,
   })
 }

@@ -83,7 +83,7 @@ export class DomainMismatchError extends CountersignError {
   }
 }
 
-/** A node refuses even the logs of one block. Carries its words. */
+/** A node refuses the logs of one block, and its receipts. Carries its words. */
 export class LogRangeError extends CountersignError {
   override readonly name = 'LogRangeError'
 

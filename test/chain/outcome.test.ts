@@ -254,8 +254,9 @@ const unserved = { name: 'NodeError', retryable: false }
 const passing = { name: 'NodeError', retryable: true }
 
 test.each([
-  ['refuses every range', rpcError(-32602, 'range too wide'), refused, 6],
-  ['says nothing known', rpcError(-32000, 'no'), refused, 6],
+  // The last request finds out whether it refuses the block or only its logs.
+  ['refuses every range', rpcError(-32602, 'range too wide'), refused, 7],
+  ['says nothing known', rpcError(-32000, 'no'), refused, 7],
   ['has no logs', rpcError(-32601, 'no such method'), unserved, 1],
   ['is overloaded', rpcError(-32005, 'rate limit exceeded'), passing, 1],
   [
