@@ -51,6 +51,7 @@ export async function readProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   scopes: readonly Scope[],
   fromBlock: bigint,
+  signal?: AbortSignal | undefined,
 ): Promise<ProofRecord[]> {
   const pages = readPages(
     (from, limit) => proofs.find({ scopes, fromBlock: from, limit }),
@@ -61,7 +62,10 @@ export async function readProofs(
     },
   )
   const rows: ProofRecord[] = []
-  for await (const page of pages) rows.push(...page)
+  for await (const page of pages) {
+    signal?.throwIfAborted()
+    rows.push(...page)
+  }
   return rows.filter(({ removed }) => !removed)
 }
 

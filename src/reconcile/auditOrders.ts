@@ -1,20 +1,22 @@
-import type { Hash } from 'viem'
+import type { Client, Hash } from 'viem'
 import { readHeads } from '../forks/readHeads.js'
 import { readProofs } from '../forks/readSettled.js'
-import { readCursor } from '../forks/watchState.js'
 import { decodeTokenLog } from '../logs/decodeTokenLog.js'
 import type { ReadLog } from '../logs/logTypes.js'
 import type { OrdersContext } from '../records/types.js'
+import { wait } from '../rpc/wait.js'
 import type { ProofRecord, Scope } from '../store/types.js'
 import { clientOf } from './clientOf.js'
+import { findFirstBlock } from './findFirstBlock.js'
 import { readBlockNumber } from './readBlockNumber.js'
 import { readTransfers } from './readPaymentLogs.js'
+import { underSignal } from './underSignal.js'
 
 /** What `audit` takes. */
 export type AuditParameters = {
-  /** @default the first block that was ever reconciled */
+  /** @default the block of the oldest order, or an older one that is on record */
   fromBlock?: bigint | undefined
-  /** At most the newest block of the chain. @default the last one */
+  /** At most the newest block of the chain. @default that one */
   toBlock?: bigint | undefined
 }
 
@@ -48,7 +50,7 @@ export type ScopeAudit = {
 
 /** What reached the recipients beside what is on record. */
 export type AuditReport = {
-  /** Chain and record agree to the unit. */
+  /** Chain and record agree to the unit, in the blocks each scope names. */
   ok: boolean
   scopes: readonly ScopeAudit[]
 }
@@ -56,6 +58,10 @@ export type AuditReport = {
 /**
  * Compares what reached the recipients on the chain with what is on record, to
  * the unit, and lists every difference. Changes nothing: `reconcile` does.
+ *
+ * Covers all that is on record, unless a range is given: from the block of the
+ * oldest order to the newest one. What arrived since the last reconciliation is
+ * a difference as well; call `reconcile` before for the exact answer.
  *
  * Transfers of nothing count for neither side.
  *
@@ -71,29 +77,47 @@ export async function auditOrders(
     fromBlock: readBlockNumber(parameters.fromBlock, 'fromBlock'),
     toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),
   }
-  const scopes = await Promise.all(
-    context.scopes.map((scope) => auditScope(context, scope, range)),
-  )
-  const ok = scopes.every(({ differences }) => differences.length === 0)
-  return { ok, scopes }
+  return underSignal(context, async (it) => {
+    const scopes = await Promise.all(
+      it.scopes.map((scope) => auditScope(it, scope, range)),
+    )
+    const ok = scopes.every(({ differences }) => differences.length === 0)
+    return { ok, scopes }
+  })
 }
 
 async function auditScope(
   context: OrdersContext,
   scope: Scope,
-  parameters: AuditParameters,
+  given: AuditParameters,
 ): Promise<ScopeAudit> {
+  const { store, signal } = context
   const client = clientOf(context, scope)
-  const range = await findRange(context, scope, parameters)
-  const { fromBlock, toBlock } = range
-  const [logs, proofs] = await Promise.all([
-    readTransfers(context, client, scope, range),
-    context.store.read((tables) => readProofs(tables, [scope], fromBlock)),
-  ])
-  const recorded = proofs.filter(
-    ({ kind, blockNumber }) => kind !== 'cancel' && blockNumber <= toBlock,
+  const { latest } = await readHeads(client, context.policy)
+  const first =
+    given.fromBlock ?? (await findFirstBlock(context, client, scope, latest))
+  const isMeant = (row: ProofRecord) =>
+    isTransfer(row, scope) &&
+    row.blockNumber >= first &&
+    (given.toBlock === undefined || row.blockNumber <= given.toBlock)
+  const kept = await store.read((tables) =>
+    readProofs(tables, [scope], first, signal),
   )
+  // The chain is read after the record, so that it is as far at least.
+  const toBlock = await findLast(context, client, {
+    wanted: given.toBlock,
+    recorded: kept.filter(isMeant).at(-1)?.blockNumber ?? 0n,
+  })
+  const fromBlock =
+    given.fromBlock === undefined && first > toBlock ? toBlock : first
+  const range = { fromBlock, toBlock }
+  const logs = await readTransfers(context, client, scope, range)
   const moved = logs.flatMap(movementOf)
+  const recorded = await refresh(context, scope, {
+    moved,
+    recorded: kept.filter(isMeant),
+    isMeant,
+  })
   return {
     scope,
     ...range,
@@ -104,21 +128,56 @@ async function auditScope(
   }
 }
 
-async function findRange(
-  { store, policy, tokens }: OrdersContext,
-  scope: Scope,
-  { fromBlock, toBlock }: AuditParameters,
-): Promise<{ fromBlock: bigint; toBlock: bigint }> {
-  const cursor = await store.read((tables) => readCursor(tables, scope))
-  const latest = async () => {
-    const { latest } = await readHeads(clientOf({ tokens }, scope), policy)
-    return latest.number
+const isTransfer = (row: ProofRecord, { token, recipient }: Scope): boolean =>
+  row.kind !== 'cancel' &&
+  !row.removed &&
+  row.token === token &&
+  row.recipient === recipient
+
+/** Looks at the head until it is as far as the record, as far as is waited. */
+const mostLooks = 4
+
+/** The last block to read: one replica can be behind what another has shown. */
+async function findLast(
+  { policy, signal }: OrdersContext,
+  client: Client,
+  { wanted, recorded }: { wanted: bigint | undefined; recorded: bigint },
+): Promise<bigint> {
+  for (let look = 1; ; look++) {
+    const { number } = (await readHeads(client, policy)).latest
+    // Blocks that are not there yet would be asked for one range after another.
+    if (wanted !== undefined && wanted <= number) return wanted
+    if (recorded <= number || look === mostLooks) return number
+    await wait(125 * 2 ** look, signal)
+    signal?.throwIfAborted()
   }
-  const end = toBlock ?? cursor?.last.number
-  // Blocks that are not there yet would be asked for one range after another.
-  const head = toBlock === undefined && end !== undefined ? end : await latest()
-  const last = end !== undefined && end < head ? end : head
-  return { fromBlock: fromBlock ?? cursor?.from ?? last, toBlock: last }
+}
+
+/** The record, with what was written about differences since it was read. */
+async function refresh(
+  { store }: Pick<OrdersContext, 'store'>,
+  { chainId }: Scope,
+  {
+    moved,
+    recorded,
+    isMeant,
+  }: {
+    moved: readonly Movement[]
+    recorded: readonly ProofRecord[]
+    isMeant: (row: ProofRecord) => boolean
+  },
+): Promise<readonly ProofRecord[]> {
+  const hashes = new Set(
+    compare(moved, recorded).map(({ transactionHash }) => transactionHash),
+  )
+  if (hashes.size === 0) return recorded
+  const fresh = await store.read(({ proofs }) =>
+    proofs.find({ hashes: [...hashes], chainId }),
+  )
+  return [
+    ...recorded.filter(({ transactionHash }) => !hashes.has(transactionHash)),
+    ...fresh.filter(isMeant),
+  ]
 }
 
 type Movement = Pick<

@@ -1,20 +1,25 @@
-import { checkReorg } from '../forks/checkReorg.js'
+import { checkReorg, type Watch } from '../forks/checkReorg.js'
 import { readHeads } from '../forks/readHeads.js'
-import type { WatchMemory } from '../forks/watchState.js'
+import { readCursor, type WatchMemory } from '../forks/watchState.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
 import { OrdersSetupError } from '../records/errors.js'
 import { isInScopes } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import type { Scope } from '../store/types.js'
 import { clientOf } from './clientOf.js'
+import { findFirstBlock } from './findFirstBlock.js'
 import { readBlockNumber } from './readBlockNumber.js'
 import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
+import { underSignal } from './underSignal.js'
 
 /** What `reconcile` takes. */
 export type ReconcileParameters = {
   /** @default all of this instance */
   scope?: Scope | undefined
-  /** Where to start reading. @default the last block that was read, and some before */
+  /**
+   * Where to start reading. @default the last block that was read, and some
+   * before; the block of the oldest order where that was never read
+   */
   fromBlock?: bigint | undefined
 }
 
@@ -42,10 +47,14 @@ export async function reconcile(
   const wanted = scope === undefined ? context.scopes : [readScope(scope)]
   const other = wanted.find((one) => !isInScopes(context, one))
   if (other) throw new OrdersSetupError('do not answer for a scope', other)
-  const scopes: ScopeReconciliation[] = []
-  for (const one of wanted)
-    scopes.push(await reconcileOne(context, one, fromBlock))
-  return { scopes }
+  return underSignal(context, async (it) => {
+    const scopes: ScopeReconciliation[] = []
+    for (const one of wanted) {
+      it.signal?.throwIfAborted()
+      scopes.push(await reconcileOne(it, one, fromBlock))
+    }
+    return { scopes }
+  })
 }
 
 /** Addresses are kept in lower case, and given as people write them. */
@@ -56,6 +65,21 @@ function readScope(scope: Scope): Scope {
     token: readCheckedAddress(token, 'scope.token'),
     recipient: readCheckedAddress(recipient, 'scope.recipient'),
   }
+}
+
+/**
+ * Where to begin when orders or proofs are older than all that was read: a
+ * worker begins with the oldest order that is still open.
+ */
+async function findUnread(
+  context: OrdersContext,
+  { client, scope, heads: { latest } }: Watch,
+): Promise<bigint | undefined> {
+  const [cursor, first] = await Promise.all([
+    context.store.read((tables) => readCursor(tables, scope)),
+    findFirstBlock(context, client, scope, latest),
+  ])
+  return cursor && cursor.from <= first ? undefined : first
 }
 
 /** Without a lease: nobody waits for it, the rows' versions keep the peace. */
@@ -73,7 +97,7 @@ async function reconcileOne(
   const found = await reconcileScope(context, {
     ...watch,
     isDeep: true,
-    fromBlock,
+    fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
   // Others have seen a fork by now, and would not look at this again.
   const after = await readHeads(client, policy, heads.latest.number)

@@ -33,6 +33,7 @@ export async function settleLogs(
   const receipts = await readTimedReceipts(watch, [...fresh, ...spent])
   const written: Changes[] = []
   for (let at = 0; at < receipts.length; at += unitSize) {
+    context.signal?.throwIfAborted()
     const part = receipts.slice(at, at + unitSize)
     const findings = await matchReceipts(context, watch.scope, part)
     const unmatched = findUnmatched(watch.scope, { fresh, part, findings })

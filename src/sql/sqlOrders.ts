@@ -145,6 +145,8 @@ function searchOrders(
       .orderBy('settled_block')
       .orderBy('position')
       .execute()
+  if ('oldest' in query)
+    return orders.where(inScope(query.oldest)).orderBy('position').execute()
   return orders
     .where(inScope(query.open))
     .where(sql<boolean>`payer is not null and look_due is not null`)

@@ -59,6 +59,7 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
       row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
       isInScopes(row, [query.settled])
     )
+  if ('oldest' in query) return isInScopes(row, [query.oldest])
   return (
     row.payer !== undefined &&
     row.lookDue !== undefined &&

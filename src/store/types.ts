@@ -211,6 +211,8 @@ export type OrderQuery =
     }
   /** With a payer and something left to look at; the oldest first. */
   | { open: Scope; after?: bigint | undefined; limit: number }
+  /** Whatever became of them; the oldest first. */
+  | { oldest: Scope; limit: number }
 
 /** Which attempts are meant, in one of these ways. */
 export type AttemptQuery =

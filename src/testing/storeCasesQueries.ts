@@ -191,6 +191,24 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'the oldest orders come first, whatever became of them',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const { scope, ids } = await insertNumbered(store, [
+          { state: 'captured', createdAt: 30n },
+          { state: 'stored', lookDue: 1n, payer: drawAddress() },
+          { createdAt: 10n },
+        ])
+        await insertNumbered(store, [{}])
+        const find = (most: number) =>
+          findIds(store, { oldest: scope, limit: most })
+        expectSame('All', await find(limit), ids)
+        expectSame('One', await find(1), ids.slice(0, 1))
+        const none = { oldest: drawScope(), limit }
+        expectSame('Of a new one', await findIds(store, none), [])
+      }),
+  },
+  {
     name: 'orders are counted by state',
     run: (createStore) =>
       useStore(createStore, async (store) => {
@@ -256,6 +274,7 @@ export const orderQueryCases: readonly StoreCase[] = [
         const settled = { settled: one, grade: 'safe', limit } as const
         expectSame('Settled', await ask(settled), [one])
         expectSame('Open', await ask({ open: one, limit }), [one])
+        expectSame('Oldest', await ask({ oldest: one, limit }), [one])
       }),
   },
 ]

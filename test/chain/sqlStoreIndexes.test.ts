@@ -121,6 +121,11 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ['orders by id', 'orders_id', (it) => findOrders(it, { ids: ['order-1'] })],
   ['orders listed', 'orders_listed', (it) => findOrders(it, { listed, limit })],
   [
+    'the oldest order',
+    'orders_listed',
+    (it) => findOrders(it, { oldest: scope, limit: 1 }),
+  ],
+  [
     'orders listed before a place',
     'orders_listed',
     (it) => findOrders(it, { listed, before: 500n, limit }),

@@ -1,0 +1,43 @@
+import type { Client } from 'viem'
+import { readCursor } from '../forks/watchState.js'
+import type { OrdersContext } from '../records/types.js'
+import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
+import type { Scope } from '../store/types.js'
+import { findBlockAt } from './findBlockAt.js'
+
+/**
+ * The first block from which anything on record of a scope can be: that of its
+ * oldest order, or an older one that a proof is in or that was reconciled; the
+ * head where nothing is on record.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or does not have a block below its head.
+ */
+export async function findFirstBlock(
+  { store }: Pick<OrdersContext, 'store'>,
+  client: Client,
+  scope: Scope,
+  head: BlockHead,
+): Promise<bigint> {
+  const { cursor, order, proof } = await store.read(async (tables) => {
+    const [order] = await tables.orders.find({ oldest: scope, limit: 1 })
+    const [proof] = await tables.proofs.find({ scopes: [scope], limit: 1 })
+    return { cursor: await readCursor(tables, scope), order, proof }
+  })
+  const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
+  if (!order) return read
+  const start = cursor && (await getBlockHead(client, cursor.from))
+  // Mostly so, and a search takes dozens of requests.
+  if (start && start.timestamp <= order.createdAt) return read
+  return lowest(read, [await findBlockAt(client, order.createdAt, head)])
+}
+
+function lowest(
+  first: bigint,
+  others: readonly (bigint | undefined)[],
+): bigint {
+  return others.reduce<bigint>(
+    (low, one) => (one !== undefined && one < low ? one : low),
+    first,
+  )
+}
