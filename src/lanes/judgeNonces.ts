@@ -54,3 +54,10 @@ export function newestOf(
 ): TransactionRecord {
   return rows.reduce((last, row) => (row.bump > last.bump ? row : last))
 }
+
+/** The bump of the next one at a nonce; all on record there count. Pure. */
+export function nextBump(
+  rows: readonly Pick<TransactionRecord, 'bump'>[],
+): number {
+  return rows.reduce((next, { bump }) => Math.max(next, bump + 1), 0)
+}

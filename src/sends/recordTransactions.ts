@@ -2,6 +2,7 @@ import type { Address, Hash, Hex } from 'viem'
 import { signTransaction } from '../capture/sendTransaction.js'
 import { signRelease } from '../capture/signRelease.js'
 import type { LaneFees } from '../lanes/feesOf.js'
+import { nextBump } from '../lanes/judgeNonces.js'
 import { type LaneState, laneKey, windowKey } from '../lanes/laneState.js'
 import {
   type Changes,
@@ -16,7 +17,7 @@ import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { untilEnd } from '../rpc/endingClient.js'
 import { nextTurn } from '../rpc/nextTurn.js'
-import { StaleRecordError } from '../store/errors.js'
+import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
 import type { DueDraft } from './rehearseDue.js'
 
@@ -35,9 +36,10 @@ export async function recordTransactions(
   fees: LaneFees,
 ): Promise<RecordedBytes[]> {
   let left = drafts
+  let bumps: readonly number[] = []
   for (let tries = 1; left.length > 0; tries++) {
     const { nextNonce } = lane.value
-    const signed = await signDrafts(context, lane, left, fees)
+    const signed = await signDrafts(context, lane, left, { fees, bumps })
     const value = { ...lane.value, nextNonce: nextNonce + left.length }
     const changes = planRecord(left, signed, context.now())
     try {
@@ -51,12 +53,31 @@ export async function recordTransactions(
       keepRecorded(lane, left, { signed, value, changes })
       return signed.map(({ bytes }) => bytes)
     } catch (error) {
-      if (!(error instanceof StaleRecordError) || tries === 5) throw error
+      const isStale = error instanceof StaleRecordError
+      const isTaken = error instanceof DuplicateRecordError
+      if (!(isStale || isTaken) || tries === 5) throw error
       // Nonces stay without a gap: what is left is signed again.
-      left = await dropStale(context, left)
+      if (isStale) left = await dropStale(context, left)
+      // A wallet of this account may have declined to use a nonce before.
+      else bumps = await readBumps(context, lane, left.length)
     }
   }
   return []
+}
+
+/** Free places at the next nonces. Most have none taken, so few are read. */
+function readBumps(
+  { store }: OrdersContext,
+  { value: { nextNonce }, wallet: { lane: at } }: LaneState,
+  count: number,
+): Promise<number[]> {
+  const nonces = Array.from({ length: count }, (_, place) => nextNonce + place)
+  return store.read(async (tables) => {
+    const bumps: number[] = []
+    for (const nonce of nonces)
+      bumps.push(nextBump(await tables.transactions.find({ at, nonce })))
+    return bumps
+  })
 }
 
 /** What nobody wrote to since it was read. */
@@ -84,7 +105,7 @@ async function signDrafts(
   context: OrdersContext,
   lane: LaneState,
   drafts: readonly DueDraft[],
-  fees: LaneFees,
+  { fees, bumps }: { fees: LaneFees; bumps: readonly number[] },
 ): Promise<SignedRow[]> {
   const rows: Promise<SignedRow>[] = []
   for (const [at, draft] of drafts.entries()) {
@@ -92,7 +113,7 @@ async function signDrafts(
     const { file, kind, call, gas } = draft
     const { order, attempt } = file
     const row = signRow(context, lane, {
-      ...{ nonce, bump: 0, kind, call, gas, fees },
+      ...{ nonce, bump: bumps[at] ?? 0, kind, call, gas, fees },
       ...{ orderId: order.id, attempt: attempt.number },
       seal: sealContextOf('transaction', order, attempt),
     })

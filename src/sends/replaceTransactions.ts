@@ -4,6 +4,7 @@ import {
   type LaneFees,
   raiseFees,
 } from '../lanes/feesOf.js'
+import { nextBump } from '../lanes/judgeNonces.js'
 import { type LaneState, nonceName } from '../lanes/laneState.js'
 import {
   planReplacements,
@@ -19,7 +20,7 @@ import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
-import type { TransactionRecord } from '../store/types.js'
+import type { StoreReader, TransactionRecord } from '../store/types.js'
 import { fillGaps } from './fillGaps.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
 import { rehearseDue } from './rehearseDue.js'
@@ -43,9 +44,11 @@ export async function replaceTransactions(
   watchHead(lane, view)
   if (planned.length === 0) return filled
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
-  const ledger = openLedger(
-    await context.store.read((tables) => readRows(tables, ids)),
-  )
+  const { rows, bumps } = await context.store.read(async (tables) => ({
+    rows: await readRows(tables, ids),
+    bumps: await readBumps(tables, lane, planned),
+  }))
+  const ledger = openLedger(rows)
   const fees = feesOf(view)
   let isActive = filled
   for (const plan of planned) {
@@ -57,6 +60,7 @@ export async function replaceTransactions(
         plan,
         file,
         fees,
+        bump: bumps.get(nonce) ?? 0,
       })
       lane.underpriced.delete(nonce)
       if (draft) await replaceOne(context, lane, view, { plan, file, draft })
@@ -72,6 +76,21 @@ export async function replaceTransactions(
   return isActive
 }
 
+/** Free places at their nonces; what a wallet declined has one as well. */
+async function readBumps(
+  tables: StoreReader,
+  { wallet: { lane: at } }: LaneState,
+  planned: readonly Replacement[],
+): Promise<ReadonlyMap<number, number>> {
+  const bumps = new Map<number, number>()
+  for (const { last } of planned) {
+    const { nonce } = last
+    const known = await tables.transactions.find({ at, nonce })
+    bumps.set(nonce, nextBump(known))
+  }
+  return bumps
+}
+
 /** A replacement with the reason why the order's own has no future. */
 type Drafted = RowDraft & { reason?: string | undefined }
 
@@ -83,13 +102,19 @@ async function draftReplacement(
     plan: { last, why },
     file,
     fees: now,
-  }: { plan: Replacement; file: OrderFile | undefined; fees: LaneFees },
+    bump,
+  }: {
+    plan: Replacement
+    file: OrderFile | undefined
+    fees: LaneFees
+    bump: number
+  },
 ): Promise<Drafted | undefined> {
   const { nonce, orderId, attempt } = last
   const fees = raiseFees(last, now)
   if (isExcessive(fees, now)) return undefined
   const shared = {
-    ...{ nonce, bump: last.bump + 1, orderId, attempt, fees },
+    ...{ nonce, bump, orderId, attempt, fees },
     seal: sealOf(last, file),
   }
   const { maxFee } = context.policy

@@ -2,6 +2,7 @@ import type { Hash } from 'viem'
 import { SendError } from '../capture/errors.js'
 import { sendFromWallet } from '../capture/sendTransaction.js'
 import { callFeesOf, type LaneFees } from '../lanes/feesOf.js'
+import { nextBump } from '../lanes/judgeNonces.js'
 import {
   type LaneState,
   type LaneValue,
@@ -63,7 +64,7 @@ async function recordUnsent(
       const [now] = await tables.orders.find({ ids: [order.id] })
       if (now?.version !== order.version) return undefined
       // A nonce the wallet once refused to use has a row already.
-      const { length: bump } = await tables.transactions.find({ at, nonce })
+      const bump = nextBump(await tables.transactions.find({ at, nonce }))
       const row = rowOf(
         {
           ...draft,
@@ -161,7 +162,7 @@ async function judgeWallet(
   return { ...value, ignoresNonce: taken !== nonce }
 }
 
-/** Nothing left: the nonce is free again, and the order is what it was. */
+/** Nothing left: where it was alone at its nonce, nonce and order are free. */
 async function recordRefusal(
   context: OrdersContext,
   lane: LaneState,
@@ -169,8 +170,12 @@ async function recordRefusal(
   error: unknown,
 ): Promise<void> {
   const { nextNonce } = lane.value
-  const isLast = nextNonce === row.nonce + 1
-  const value = { ...lane.value, nextNonce: isLast ? row.nonce : nextNonce }
+  // Another one at the nonce may still be mined: it alone decides the order.
+  const isReplacement = lane.open.some(
+    (one) => one !== row && one.nonce === row.nonce,
+  )
+  const isFree = nextNonce === row.nonce + 1 && !isReplacement
+  const value = { ...lane.value, nextNonce: isFree ? row.nonce : nextNonce }
   const reason = readRefusal(error)
   const told = { at: context.now(), relays: isRelaying(context) }
   await writeAgain(
@@ -180,7 +185,7 @@ async function recordRefusal(
       const ledger = openLedger(await readRows(tables, ids))
       const file = ledger.fileOf(row.orderId, row.attempt)
       ledger.add({ transactions: [{ ...row, open: false }] })
-      if (file && row.kind !== 'release')
+      if (file && row.kind !== 'release' && !isReplacement)
         ledger.add(
           reason
             ? rejectOrder(file, { reason, ...told })
