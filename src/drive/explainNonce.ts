@@ -1,7 +1,12 @@
 import type { Address, Client } from 'viem'
 import { explainRevert } from '../capture/explainRevert.js'
 import type { JudgedNonce } from '../lanes/judgeNonces.js'
-import { type LaneState, nonceName, noticeAgain } from '../lanes/laneState.js'
+import {
+  choosesNonce,
+  type LaneState,
+  nonceName,
+  noticeAgain,
+} from '../lanes/laneState.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { isInFlight } from '../lanes/rejectOrder.js'
 import { endsOf } from '../ledger/endsOf.js'
@@ -110,7 +115,7 @@ function postponeReason(
 /** Someone else's transaction has the nonce, or a node is behind another. */
 async function explainPassed(
   lane: LaneState,
-  { safe, safeCount = 0 }: LaneView,
+  { head, safe, safeCount = 0 }: LaneView,
   judged: Judged<'passed'>,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
@@ -121,7 +126,10 @@ async function explainPassed(
   // Receipts can be behind the count, and one node behind another.
   if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
   const isSafe = safe !== undefined && safeCount > nonce
-  const isForeign = nonce > (lane.value.sharedNonce ?? -1)
+  const unsure = judged.rows.filter(({ hash }) => hash === undefined)
+  // A filler of which only the wallet knows may have taken it.
+  const isFiller = unsure.some(({ kind }) => kind === 'release')
+  const isForeign = !isFiller && nonce > (lane.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
   if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
@@ -133,7 +141,10 @@ async function explainPassed(
     const told = isForeign && !isOurs
     return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
   }
-  const isFree = isSafe && (await isUnused(lane.reader, file, safe))
+  // That the wallet kept its nonce is only assumed.
+  const isKnown = unsure.every(({ kind }) => kind === 'release')
+  const isDead = isKnown || head.timestamp >= endOf(judged, file)
+  const isFree = isSafe && isDead && (await isUnused(lane.reader, file, safe))
   return { judged, file, isForeign, isFree, isOver: isFree }
 }
 
@@ -151,36 +162,55 @@ export function isSentBy(evidence: Evidence, account: Address): boolean {
 /** Never sent again while the authorization is unused and its window open. */
 async function explainUnknown(
   lane: LaneState,
-  { head }: LaneView,
+  { head, count }: LaneView,
   judged: Judged<'unknown'>,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
-  const isOld = judged.rows.every(
-    ({ nonce }) => lane.sentAt.get(nonce) !== lane.tick,
-  )
-  if (!isOld || lane.tick % lookEvery !== 1) return undefined
-  const keepsNonce = lane.value.ignoresNonce === false
-  if (!file) return undefined
-  const [{ kind }] = judged.rows
-  const ends = endsOf(file.attempt)
-  const isLate = head.timestamp >= ends[kind === 'cancel' ? kind : 'capture']
+  const { nonce } = judged
+  if (lane.sentAt.get(nonce) === lane.tick) return undefined
+  if (!isTimeToLook(lane, nonce, count)) return undefined
+  const keepsNonce = choosesNonce(lane)
+  // A filler of a nonce the wallet never used holds up nothing.
+  if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
   const evidence = isUndecided(file)
     ? await findEvidence(lane.reader, file)
     : undefined
-  const isSettled = evidence !== undefined || !isUndecided(file)
-  // What keeps its nonce is released there; what does not holds none.
-  if (!isSettled && !isLate) return undefined
-  return { judged, file, evidence, isOver: isSettled && !keepsNonce }
+  // What keeps its nonce is released there.
+  if (keepsNonce) return evidence && { judged, file, evidence, isOver: false }
+  if (evidence || !isUndecided(file))
+    return { judged, file, evidence, isOver: true }
+  // Time and state are those of one block.
+  if (head.timestamp < endOf(judged, file)) return undefined
+  if (!(await isUnused(lane.reader, file, head))) return undefined
+  const failure = { reason: 'expired', isRevert: false }
+  return { judged, file, failure, isOver: true }
+}
+
+/** From when on what was sent under a nonce comes too late. */
+function endOf({ rows }: JudgedNonce, { attempt }: OrderFile): bigint {
+  return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
+}
+
+/** Soon after the account's count has passed a nonce, and now and then. */
+function isTimeToLook(
+  lane: Pick<LaneState, 'lost' | 'tick'>,
+  nonce: number,
+  count: number,
+): boolean {
+  if (nonce >= count) return lane.tick % lookEvery === 1
+  const lost = noticeAgain(lane.lost.get(nonce), performance.now())
+  lane.lost.set(nonce, lost)
+  return lane.tick % lookEvery === 1 || lost.looks === 2
 }
 
 /**
  * True when the newest block shows the authorization unused: then it is unused
- * in the safe block below it too, whose state the node may no longer have.
+ * in a block below it too, whose state the node may no longer have.
  */
 async function isUnused(
   client: Client,
   { order, attempt }: OrderFile,
-  safe: BlockHead,
+  below: BlockHead,
 ): Promise<boolean> {
   const { from: payer, nonce } = paymentOf(order, attempt).message
   const { token } = order
@@ -190,5 +220,5 @@ async function isUnused(
     nonce,
     block: 'latest',
   })
-  return !consumed && head.timestamp >= safe.timestamp
+  return !consumed && head.timestamp >= below.timestamp
 }

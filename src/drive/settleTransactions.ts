@@ -269,10 +269,11 @@ function forgetFound(
   { lost }: LaneState,
   judged: readonly JudgedNonce[],
 ): void {
-  const passed = new Set(
-    judged.flatMap(({ kind, nonce }) => (kind === 'passed' ? nonce : [])),
+  const open = judged.filter(
+    ({ kind }) => kind === 'passed' || kind === 'unknown',
   )
-  for (const nonce of lost.keys()) if (!passed.has(nonce)) lost.delete(nonce)
+  const kept = new Set(open.map(({ nonce }) => nonce))
+  for (const nonce of lost.keys()) if (!kept.has(nonce)) lost.delete(nonce)
 }
 
 function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {

@@ -4,6 +4,7 @@ import { groupByPayer } from '../lanes/groupByPayer.js'
 import type { LaneState } from '../lanes/laneState.js'
 import { judgeDue, roomOf } from '../lanes/planSending.js'
 import { isMany, type LaneView, readLane } from '../lanes/readLane.js'
+import { isResting } from '../lanes/walletRest.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
@@ -48,7 +49,7 @@ export async function takeDue(
     isDoubted: false,
   }
   const limit = Math.min(roomOf(lane, policy), mostDue)
-  if (limit === 0) return taken
+  if (limit === 0 || isResting(lane, 'order')) return taken
   const until = view.head.timestamp
   const found = await findDue(context, lane, {
     until,

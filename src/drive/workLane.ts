@@ -12,6 +12,7 @@ import { StaleRecordError } from '../store/errors.js'
 import { settleTransactions } from './settleTransactions.js'
 import { takeDue } from './takeDue.js'
 import { tellPreconfirmed } from './tellPreconfirmed.js'
+import { watchWallet } from './watchWallet.js'
 
 /** What came of one look at a lane. */
 export type LaneTick = {
@@ -54,6 +55,7 @@ export async function workLane(
   if (!believeHead(lane, view, context.now() / 1000n))
     return { settled: [], isNews: false, isIdle: false, next: interval }
   const step = steps(lane)
+  await step('wallet', () => watchWallet(context, lane, view))
   const settle = (shown: LaneView) =>
     step('settling', () =>
       again(() => settleTransactions(context, lane, shown)),

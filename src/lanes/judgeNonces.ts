@@ -1,6 +1,6 @@
 import type { ProofReceipt } from '../base/receiptProof.js'
 import type { TransactionRecord } from '../store/types.js'
-import type { LaneState } from './laneState.js'
+import { choosesNonce, type LaneState } from './laneState.js'
 import type { LaneView } from './readLane.js'
 
 /** What the chain says of a nonce and of ours at it. */
@@ -19,20 +19,43 @@ export type JudgedNonce = {
 
 /** Sorts open transactions by what the chain shows of them. Pure. */
 export function judgeNonces(
-  { open, value }: Pick<LaneState, 'open' | 'value'>,
+  lane: Pick<LaneState, 'open' | 'value' | 'wallet'>,
   { receipts, count }: Pick<LaneView, 'receipts' | 'count'>,
 ): JudgedNonce[] {
-  return groupByNonce(open).map((rows): JudgedNonce => {
+  const isOurs = choosesNonce(lane)
+  return groupByNonce(lane.open).map((rows): JudgedNonce => {
     const [{ nonce }] = rows
-    for (const row of rows) {
-      const receipt = row.hash && receipts.get(row.hash)
-      if (receipt) return { nonce, rows, kind: 'mined', row, receipt }
-    }
-    if (nonce < count && value.ignoresNonce !== true)
-      return { nonce, rows, kind: 'passed' }
+    const mined = findMined(rows, receipts, isOurs)
+    if (mined) return { nonce, rows, kind: 'mined', ...mined }
+    // Another account nonce than ours says nothing about what was sent.
+    if (!isOurs) return { nonce, rows, kind: 'unknown' }
+    if (nonce < count) return { nonce, rows, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
     return { nonce, rows, kind: isUnknown ? 'unknown' : 'pending' }
   })
+}
+
+type Mined = { row: TransactionRecord; receipt: ProofReceipt }
+
+/**
+ * What was mined of rows that stand for one another. Where a wallet sent them
+ * under nonces of its own, all of them can be: then a filler decides nothing,
+ * and a failure counts once none is left that may succeed.
+ */
+function findMined(
+  rows: readonly TransactionRecord[],
+  receipts: LaneView['receipts'],
+  isOurs: boolean,
+): Mined | undefined {
+  const others = rows.filter(({ kind }) => kind !== 'release')
+  const deciding = isOurs || others.length === 0 ? rows : others
+  const mined = deciding.flatMap((row): Mined[] => {
+    const receipt = row.hash && receipts.get(row.hash)
+    return receipt ? [{ row, receipt }] : []
+  })
+  if (isOurs) return mined[0]
+  const success = mined.find(({ receipt }) => receipt.status === 'success')
+  return success ?? (mined.length === deciding.length ? mined[0] : undefined)
 }
 
 /** Transactions of one nonce after another. Pure. */

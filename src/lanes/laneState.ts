@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Client, Hash } from 'viem'
 import type { SignedPayment } from '../base/types.js'
 import type { AttemptEnds } from '../ledger/endsOf.js'
 import { OrdersSetupError } from '../records/errors.js'
@@ -18,10 +18,25 @@ import type { NonceClaim } from './judgeNextNonce.js'
 export type LaneValue = {
   /** Lowest account nonce no transaction of ours has. */
   nextNonce: number
-  /** Whether the wallet sends under nonces of its own; unknown at first. */
+  /**
+   * Whether the wallet sends under nonces of its own. `false` is an assumption
+   * as long as none was seen; `true` is proven, and stays.
+   */
   ignoresNonce?: boolean | undefined
   /** Highest nonce that was reported as taken by someone else. */
   sharedNonce?: number | undefined
+}
+
+/** What is known of a wallet that signs and sends itself. */
+export type WalletWatch = {
+  /** Not asked for these until then, in milliseconds of `performance`. */
+  rests: Map<'order' | 'filler', { until: number; tries: number }>
+  /** Hashes that were seen under the account nonce the wallet was given. */
+  kept: Set<Hash>
+  /** When the node first lacked a transaction, in the same, by nonce. */
+  missing: Map<number, number>
+  /** Nonces on record that hold up no other order. */
+  aside: Set<number>
 }
 
 /**
@@ -34,6 +49,7 @@ export type LaneState = {
   readonly reader: Client
   /** The lane's orders that failed and wait for their next try. */
   readonly aside: Aside
+  readonly asked: WalletWatch
   lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */
   leasedAt: number
@@ -122,6 +138,17 @@ export function windowKey({
   return `${orderId}/${attempt}`
 }
 
+/**
+ * True where the lane chooses its account nonces, as far as is known, and so
+ * may use one again. Pure.
+ */
+export function choosesNonce({
+  wallet,
+  value,
+}: Pick<LaneState, 'wallet' | 'value'>): boolean {
+  return wallet.account.type === 'local' || value.ignoresNonce === false
+}
+
 /** A lane whose lease was just taken, before anything of it was read. */
 export function newLane(
   wallet: OrderWallet,
@@ -134,6 +161,12 @@ export function newLane(
     lease: held.lease,
     leasedAt: held.leasedAt,
     aside: held.aside,
+    asked: {
+      rests: new Map(),
+      kept: new Set(),
+      missing: new Map(),
+      aside: new Set(),
+    },
     value: { nextNonce: 0 },
     open: [],
     loadedAt: 0,

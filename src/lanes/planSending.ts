@@ -4,19 +4,23 @@ import type { OrderFile } from '../ledger/settleOrder.js'
 import type { SettledPolicy } from '../records/types.js'
 import type { AttemptRecord } from '../store/types.js'
 import type { LaneFees } from './feesOf.js'
-import type { LaneState } from './laneState.js'
+import { choosesNonce, type LaneState } from './laneState.js'
 import type { LaneView } from './readLane.js'
 
 /** How many more transactions the lane may have in flight. Pure. */
 export function roomOf(
-  lane: Pick<LaneState, 'open' | 'hasCode' | 'value' | 'window' | 'wallet'>,
+  lane: Pick<
+    LaneState,
+    'open' | 'hasCode' | 'value' | 'window' | 'wallet' | 'asked'
+  >,
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
-  const isLocal = lane.wallet.account.type === 'local'
-  // A wallet has to show first that it sends under the nonce it is told.
-  const isProven = isLocal || lane.value.ignoresNonce === false
-  const most = lane.hasCode || !isProven ? 1 : maxInFlight
-  const inFlight = new Set(lane.open.map(({ nonce }) => nonce)).size
+  // A wallet has to show first that it sends under the nonce it is given.
+  const most = lane.hasCode || !choosesNonce(lane) ? 1 : maxInFlight
+  const nonces = new Set(lane.open.map(({ nonce }) => nonce))
+  const inFlight = [...nonces].filter(
+    (one) => !lane.asked.aside.has(one),
+  ).length
   return Math.max(0, Math.min(most, lane.window) - inFlight)
 }
 

@@ -3,23 +3,19 @@ import { SendError } from '../capture/errors.js'
 import { sendFromWallet } from '../capture/sendTransaction.js'
 import { callFeesOf, type LaneFees } from '../lanes/feesOf.js'
 import { nextBump } from '../lanes/judgeNonces.js'
-import {
-  type LaneState,
-  type LaneValue,
-  laneKey,
-  windowKey,
-} from '../lanes/laneState.js'
+import { type LaneState, laneKey, windowKey } from '../lanes/laneState.js'
 import { keepLane } from '../lanes/openLane.js'
 import { isRelaying, rejectOrder, reopenOrder } from '../lanes/rejectOrder.js'
+import { isResting, restWallet } from '../lanes/walletRest.js'
 import { writeChanges } from '../ledger/changes.js'
 import { endsOf } from '../ledger/endsOf.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
-import { readQuantity, requestNode } from '../rpc/requestNode.js'
 import { SigningDeclinedError } from '../sign/errors.js'
 import type { TransactionRecord } from '../store/types.js'
+import { judgeWallet } from './judgeWallet.js'
 import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
 import type { DueDraft } from './rehearseDue.js'
 
@@ -42,7 +38,7 @@ export async function sendByWallet(
     sent++
     if (!(await askWallet(context, lane, row, { ...draft, fees }))) break
     // The first one shows what the wallet does with a nonce.
-    if (lane.value.ignoresNonce !== false) break
+    if (lane.value.ignoresNonce !== false || isResting(lane, 'order')) break
   }
   return sent
 }
@@ -100,7 +96,10 @@ export async function askWallet(
 ): Promise<boolean> {
   const hash = await sendByAccount(lane, row, { call, gas, fees }).catch(
     async (error: unknown) => {
-      if (error instanceof SendError && error.maybeSent) return 'maybe' as const
+      if (Object(error).maybeSent === true) {
+        restWallet(lane, askedFor(row), context.policy.bumpAfter)
+        return 'maybe' as const
+      }
       await recordRefusal(context, lane, row, error)
       const isRefused =
         error instanceof SendError || error instanceof SigningDeclinedError
@@ -109,9 +108,15 @@ export async function askWallet(
     },
   )
   // What fails from here on is no refusal: the wallet has sent it.
-  if (hash && hash !== 'maybe') await recordHash(context, lane, row, hash)
+  if (hash && hash !== 'maybe') {
+    lane.asked.rests.clear()
+    await recordHash(context, lane, row, hash)
+  }
   return hash !== undefined
 }
+
+const askedFor = ({ kind }: TransactionRecord) =>
+  kind === 'release' ? 'filler' : 'order'
 
 function sendByAccount(
   { wallet: { client, account, lane } }: LaneState,
@@ -131,35 +136,15 @@ async function recordHash(
   row: TransactionRecord,
   hash: Hash,
 ): Promise<void> {
-  const known = { ...row, hash: hash.toLowerCase() as Hash }
-  const value = await judgeWallet(lane, known)
-  await context.store.write(
-    async (tables) => {
-      await tables.transactions.update([known])
-      if (value !== lane.value)
-        await tables.setValue(laneKey(lane.wallet.lane), value)
-    },
-    { lease: lane.lease },
-  )
-  lane.value = value
+  const lower = hash.toLowerCase() as Hash
+  const known = { ...row, hash: lower }
+  await context.store.write((tables) => tables.transactions.update([known]), {
+    lease: lane.lease,
+  })
   lane.open = lane.open.map((one) =>
     one === row ? { ...known, version: known.version + 1 } : one,
   )
-}
-
-/** Whether the wallet took the nonce it was told, as far as can be seen. */
-async function judgeWallet(
-  { reader, value }: LaneState,
-  { hash, nonce }: TransactionRecord,
-): Promise<LaneValue> {
-  if (value.ignoresNonce !== undefined) return value
-  const method = 'eth_getTransactionByHash'
-  const sent = Object(
-    await requestNode(reader, method, [hash]).catch(() => undefined),
-  )
-  if (sent.nonce === undefined) return value
-  const taken = Number(readQuantity(sent.nonce, method))
-  return { ...value, ignoresNonce: taken !== nonce }
+  await judgeWallet(context, lane, { hash: lower, nonce: row.nonce })
 }
 
 /** Nothing left: where it was alone at its nonce, nonce and order are free. */
@@ -198,6 +183,9 @@ async function recordRefusal(
   )
   lane.value = value
   lane.open = lane.open.filter((one) => one !== row)
+  // Both are asked for again by the next tick.
+  if (reason === undefined || row.kind === 'release')
+    restWallet(lane, askedFor(row), context.policy.bumpAfter)
   context.observe({
     name: 'lane.waits',
     attributes: { ...lane.wallet.lane, reason: reason ?? 'walletUnavailable' },

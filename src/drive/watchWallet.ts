@@ -1,0 +1,106 @@
+import type { Hash } from 'viem'
+import { getSentNonce } from '../lanes/getSentNonce.js'
+import { groupByNonce } from '../lanes/judgeNonces.js'
+import { choosesNonce, type LaneState } from '../lanes/laneState.js'
+import type { LaneView } from '../lanes/readLane.js'
+import type { OrdersContext } from '../records/types.js'
+import { judgeWallet } from '../sends/judgeWallet.js'
+
+/** Ticks between two looks at transactions that only a wallet knows. */
+const lookEvery = 8
+
+/**
+ * Looks at what a wallet that signs and sends did with what it was asked: under
+ * which account nonce it sent, and whether the node still has it.
+ */
+export async function watchWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<void> {
+  if (lane.wallet.account.type === 'local' || view.isEarly) return
+  if (lane.value.ignoresNonce !== true) await reviseWallet(context, lane, view)
+  if (!choosesNonce(lane)) await putAside(context, lane, view)
+}
+
+/** Looks up what does not fit what is assumed of the wallet's nonces. */
+async function reviseWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  { count, receipts }: LaneView,
+): Promise<void> {
+  const { asked, value, lost, tick } = lane
+  for (const { hash, nonce } of lane.open) {
+    if (hash === undefined || asked.kept.has(hash)) continue
+    const isMined = receipts.has(hash)
+    const isPassed = nonce < count
+    // Mined while the nonce was free, or not mined when it was used.
+    const isOdd = isMined !== isPassed
+    if (!isOdd && value.ignoresNonce === false) continue
+    const isNew = isMined || (isPassed && (lost.get(nonce)?.looks ?? 0) < 2)
+    if (!isNew && tick % lookEvery !== 1) continue
+    await judgeWallet(context, lane, { hash, nonce })
+    if (lane.value.ignoresNonce === true) return
+  }
+}
+
+/**
+ * Lets other orders go on where a wallet with nonces of its own left one
+ * without an outcome. That one stays on record, and is not sent again.
+ */
+async function putAside(
+  context: OrdersContext,
+  lane: LaneState,
+  { receipts }: LaneView,
+): Promise<void> {
+  const { asked, value, wallet } = lane
+  const groups = groupByNonce(lane.open)
+  const open = new Set(groups.map(([{ nonce }]) => nonce))
+  for (const nonce of asked.aside)
+    if (!open.has(nonce)) asked.aside.delete(nonce)
+  for (const rows of groups) {
+    const [{ nonce }] = rows
+    if (asked.aside.has(nonce)) continue
+    const hashes = rows.flatMap(({ hash }) => hash ?? [])
+    const isHashless = hashes.length === 0
+    // A first one of which nothing is known may hold a nonce others wait for.
+    if (isHashless && value.ignoresNonce === undefined) continue
+    const isLost =
+      isHashless ||
+      (await isLostFor(context, lane, { nonce, hashes, receipts }))
+    if (!isLost) continue
+    asked.aside.add(nonce)
+    context.observe({
+      name: 'lane.aside',
+      attributes: { ...wallet.lane, nonce, openTransactions: open.size },
+    })
+  }
+}
+
+/** Lacked by the node for long enough; longer the more that was so before. */
+async function isLostFor(
+  { policy }: OrdersContext,
+  { asked, reader, tick }: LaneState,
+  {
+    nonce,
+    hashes,
+    receipts,
+  }: {
+    nonce: number
+    hashes: readonly Hash[]
+    receipts: LaneView['receipts']
+  },
+): Promise<boolean> {
+  if (tick % lookEvery !== 1) return false
+  const looks = await Promise.all(
+    hashes.map((hash) => (receipts.has(hash) ? 0 : getSentNonce(reader, hash))),
+  )
+  if (looks.includes(undefined)) return false
+  const isThere = looks.some((one) => one !== null)
+  const now = performance.now()
+  const since = asked.missing.get(nonce) ?? now
+  if (isThere) asked.missing.delete(nonce)
+  else asked.missing.set(nonce, since)
+  const pause = policy.bumpAfter * 1000 * 2 ** asked.aside.size
+  return !isThere && now > since && now - since >= pause
+}

@@ -1,0 +1,114 @@
+import { startDevChain } from 'countersign/devchain'
+import type { Address } from 'viem'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import {
+  capture,
+  captureAll,
+  mineLeftovers,
+  openNonces,
+  rowsOf,
+  type Shop,
+  storeOrders,
+  timesPaid,
+} from './orderRows.js'
+import {
+  openWalletShop,
+  readLaneValue,
+  readOpen,
+  sendFreely,
+} from './walletShop.js'
+
+const chain = await startDevChain({ blockTime: 0, accounts: 20 })
+const { test: control, public: reader } = chain.clients
+afterAll(() => chain.stop())
+afterAll(mineLeftovers(chain))
+afterEach(() => control.setAutomine(true))
+
+const addresses = chain.accounts.slice(5).map(({ address }) => address)
+
+type FreeShop = {
+  shop: Shop
+  /** Most that were in flight when the wallet was asked, since the last reset. */
+  most: () => number
+  asked: () => number
+  /** Has the wallet's owner send something just before the next order. */
+  interfere: () => void
+}
+
+/** A wallet with nonces of its own, which happen to match at first. */
+function openFreeShop(bumpAfter: number): FreeShop {
+  let most = 0
+  let asked = 0
+  let isBusy = false
+  const address = addresses.pop() as Address
+  const shop: Shop = openWalletShop(
+    chain,
+    address,
+    async (pass, fields) => {
+      asked++
+      const value = await readLaneValue(shop)
+      if (value?.ignoresNonce === true)
+        most = Math.max(most, await openNonces(shop))
+      if (isBusy) {
+        isBusy = false
+        await pass({ from: address, to: address, value: '0x1' })
+      }
+      return sendFreely(pass, fields)
+    },
+    { policy: { bumpAfter } },
+  )
+  return {
+    shop,
+    most: () => most,
+    asked: () => asked,
+    interfere: () => {
+      isBusy = true
+    },
+  }
+}
+
+test('a wallet that is taken to keep its nonces is so only until another one is seen', async () => {
+  const { shop, most, interfere } = openFreeShop(600)
+  const ids = await storeOrders(shop, 8)
+  expect(await capture(shop, ids[0])).toMatchObject({ status: 'captured' })
+  expect(await readLaneValue(shop)).toMatchObject({ ignoresNonce: false })
+
+  interfere()
+  expect(await capture(shop, ids[1])).toMatchObject({ status: 'captured' })
+  expect(await readLaneValue(shop)).toMatchObject({ ignoresNonce: true })
+  expect(new Set(await captureAll(shop, ids))).toEqual(new Set(['captured']))
+  expect(most()).toBe(0)
+  expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
+  // One of the wallet's owner, and no filler of ours.
+  const { address } = shop.account
+  expect(await reader.getTransactionCount({ address })).toBe(ids.length + 1)
+})
+
+test('what such a wallet has in flight is neither replaced nor filled', async () => {
+  const { shop, asked, interfere } = openFreeShop(1)
+  const [first, sent = '', ...others] = await storeOrders(shop, 4)
+  expect(await capture(shop, first)).toMatchObject({ status: 'captured' })
+
+  await control.setAutomine(false)
+  interfere()
+  void capture(shop, sent).catch(() => undefined)
+  const ignores = async () => (await readLaneValue(shop))?.ignoresNonce
+  await expect.poll(ignores).toBe(true)
+  const before = asked()
+  // The node drops what pays too little for so long.
+  for (let stalls = 0; stalls < 20; stalls++) {
+    await control.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 12n })
+    await chain.warp(6)
+  }
+  expect(asked()).toBe(before)
+  await control.setNextBlockBaseFeePerGas({ baseFeePerGas: 1n })
+  await control.setAutomine(true)
+  await control.mine({ blocks: 1 })
+  const results = await Promise.all(others.map((id) => capture(shop, id)))
+  expect(results.map(({ status }) => status)).toEqual(['captured', 'captured'])
+  const { transactions } = await rowsOf(shop, [sent, ...others])
+  expect(transactions.map(({ kind, bump }) => [kind, bump])).toEqual(
+    [sent, ...others].map(() => ['capture', 0]),
+  )
+  expect(await readOpen(shop)).toMatchObject([{ orderId: sent }])
+})
