@@ -3,6 +3,7 @@ import type { TransactionRecord } from '../store/types.js'
 import { mostForeign } from './judgeNextNonce.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
 import {
+  choosesNonce,
   type LaneState,
   type Noticed,
   nonceName,
@@ -10,6 +11,7 @@ import {
   windowKey,
 } from './laneState.js'
 import type { LaneView } from './readLane.js'
+import { isResting } from './walletRest.js'
 
 /** A transaction another one has to take the place of. */
 export type Replacement = {
@@ -20,14 +22,6 @@ export type Replacement = {
 
 /** Most that are replaced in one tick. */
 const most = 20
-
-/** Whether a lane's nonces are ours to choose, and so to use again. Pure. */
-function choosesNonce({
-  wallet,
-  value,
-}: Pick<LaneState, 'wallet' | 'value'>): boolean {
-  return wallet.account.type === 'local' || value.ignoresNonce === false
-}
 
 /**
  * What is in the way: what can no longer succeed, the lowest transaction where
@@ -52,9 +46,13 @@ export function planReplacements(
       if (lane.aside.isWaiting(nonceName('replace', nonce))) return []
       const ends = lane.windows.get(windowKey(last))
       if (kind !== 'release' && ends && head.timestamp >= ends[kind])
-        return [{ last, why: 'late' }]
-      // What the wallet sent is not known: two could be on their way.
-      if (hash === undefined) return []
+        return isResting(lane, 'filler') ? [] : [{ last, why: 'late' }]
+      // What the wallet sent is not known: two could be on their way. Of two
+      // fillers at one nonce, one at most is mined.
+      if (hash === undefined)
+        return kind === 'release' && !isResting(lane, 'filler')
+          ? [{ last, why: 'stuck' }]
+          : []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
       // Raised once at once; a node that is never content waits like others.
       const isRefused = lane.underpriced.has(nonce) && last.bump === 0

@@ -1,8 +1,9 @@
 import { feesOf } from '../lanes/feesOf.js'
-import { type LaneState, nonceName } from '../lanes/laneState.js'
+import { choosesNonce, type LaneState, nonceName } from '../lanes/laneState.js'
 import { findGaps } from '../lanes/planReplacements.js'
 import type { LaneView } from '../lanes/readLane.js'
 import { releaseCall } from '../lanes/releaseCall.js'
+import { isResting } from '../lanes/walletRest.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
 import type { OrderFile } from '../ledger/settleOrder.js'
 import { putAside } from '../records/putAside.js'
@@ -22,6 +23,7 @@ export async function fillGaps(
   lane: LaneState,
   view: LaneView,
 ): Promise<boolean> {
+  if (isResting(lane, 'filler')) return false
   const { nonces, isWide } = findGaps(lane, view)
   let isActive = false
   for (const nonce of nonces) {
@@ -35,6 +37,8 @@ export async function fillGaps(
       // A signer may refuse what is no call of the token: others go on.
       putAside(lane.aside, name, error)
     }
+    // The wallet failed, or showed that it fills other nonces than these.
+    if (isResting(lane, 'filler') || !choosesNonce(lane)) break
   }
   return isActive
 }

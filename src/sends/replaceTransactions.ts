@@ -5,7 +5,7 @@ import {
   raiseFees,
 } from '../lanes/feesOf.js'
 import { nextBump } from '../lanes/judgeNonces.js'
-import { type LaneState, nonceName } from '../lanes/laneState.js'
+import { choosesNonce, type LaneState, nonceName } from '../lanes/laneState.js'
 import {
   planReplacements,
   type Replacement,
@@ -14,6 +14,7 @@ import {
 import type { LaneView } from '../lanes/readLane.js'
 import { isGivenUp, isInFlight, isRelaying } from '../lanes/rejectOrder.js'
 import { releaseCall } from '../lanes/releaseCall.js'
+import { isResting } from '../lanes/walletRest.js'
 import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
 import { endsOf } from '../ledger/endsOf.js'
 import { openLedger, readRows } from '../ledger/openLedger.js'
@@ -70,6 +71,8 @@ export async function replaceTransactions(
       // A signer may refuse what is no call of the token: others go on.
       putAside(lane.aside, name, error, orderId)
     }
+    // The wallet failed, or showed that none of this takes the place of another.
+    if (isResting(lane, 'filler') || !choosesNonce(lane)) break
   }
   // Whatever came of it, there is time until the next try.
   lane.head = undefined
@@ -111,8 +114,11 @@ async function draftReplacement(
   },
 ): Promise<Drafted | undefined> {
   const { nonce, orderId, attempt } = last
-  const fees = raiseFees(last, now)
-  if (isExcessive(fees, now)) return undefined
+  const raised = raiseFees(last, now)
+  const isTooDear = isExcessive(raised, now)
+  if (isTooDear && last.hash !== undefined) return undefined
+  // A wallet that never sent the last one needs no more than the chain asks.
+  const fees = isTooDear ? now : raised
   const shared = {
     ...{ nonce, bump, orderId, attempt, fees },
     seal: sealOf(last, file),
