@@ -16,6 +16,7 @@ import {
   readLaneValue,
   readOpen,
   sendFreely,
+  setLaneValue,
 } from './walletShop.js'
 
 const chain = await startDevChain({ blockTime: 0, accounts: 20 })
@@ -111,4 +112,32 @@ test('what such a wallet has in flight is neither replaced nor filled', async ()
     [sent, ...others].map(() => ['capture', 0]),
   )
   expect(await readOpen(shop)).toMatchObject([{ orderId: sent }])
+})
+
+test('an order the wallet may have sent is not sent again though its account nonce went to another', async () => {
+  let asked = 0
+  const address = addresses.pop() as Address
+  const shop = openWalletShop(chain, address, async () => {
+    asked++
+    throw new Error('fetch failed')
+  })
+  await setLaneValue(shop, { nextNonce: 0, ignoresNonce: false })
+  const [orderId = ''] = await storeOrders(shop, 1)
+  expect(await capture(shop, orderId, 300)).toMatchObject({ status: 'unknown' })
+  await reader.request({
+    method: 'eth_sendTransaction',
+    params: [{ from: address, to: address, value: '0x1' }],
+  } as never)
+  await control.mine({ blocks: 100 })
+  expect(await capture(shop, orderId, 1500)).toMatchObject({
+    status: 'unknown',
+  })
+  expect(asked).toBe(1)
+  await chain.warp(1000)
+  await control.mine({ blocks: 100 })
+  expect(await capture(shop, orderId)).toMatchObject({ reason: 'expired' })
+  await expect
+    .poll(() => capture(shop, orderId, 100).then(() => readOpen(shop)))
+    .toEqual([])
+  expect(asked).toBe(1)
 })
