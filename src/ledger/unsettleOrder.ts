@@ -53,8 +53,11 @@ export function unsettleOrder(
     order.attempt === attempt.number
   const near = ends.capture - policy.deadlineNear
   const lookDue = isDue ? near : ends.cancel
-  const wish = wishWithout(order, to, without)
-  const isAsked = isSent || (isDue && policy.capture === 'onAccept')
+  // The goods are out: it is captured again at once, whatever the policy.
+  const isOwed = isDue && order.fulfilled !== undefined
+  const wish = isOwed ? 'capture' : wishWithout(order, to, without)
+  const isAsked =
+    isSent || isOwed || (isDue && policy.capture === 'onAccept')
   const moved = moveOrder(
     order,
     to,

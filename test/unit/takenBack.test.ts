@@ -1,0 +1,87 @@
+import type { Hash } from 'viem'
+import { expect, test } from 'vitest'
+import type { OrderFile } from '../../src/ledger/settleOrder.js'
+import { unsettleOrder } from '../../src/ledger/unsettleOrder.js'
+import type { ProofRecord, TransactionRecord } from '../../src/store/types.js'
+import { storedAttempt, storedOrder } from './storedOrder.js'
+
+const hash: Hash = `0x${'a'.repeat(64)}`
+const { chainId, token, recipient } = storedOrder
+
+const proof: ProofRecord = {
+  chainId,
+  token,
+  recipient,
+  transactionHash: hash,
+  logIndex: 0,
+  version: 1,
+  kind: 'capture',
+  orderId: 'one',
+  attempt: 1,
+  blockHash: hash,
+  blockNumber: 9n,
+  blockTime: 90n,
+  payer: recipient,
+  value: 5n,
+  submitter: token,
+  gasUsed: 1n,
+  effectiveGasPrice: 1n,
+  removed: false,
+}
+
+/** Captured by somebody else's transaction, and fulfilled. */
+const fulfilled: OrderFile = {
+  order: {
+    ...storedOrder,
+    state: 'captured',
+    settledHash: hash,
+    settledBlock: 9n,
+    grade: 'safe',
+    fulfilled: `one/${hash}`,
+    sendDue: undefined,
+  },
+  attempt: { ...storedAttempt, open: false, cancellation: undefined },
+  proofs: [proof],
+}
+
+const facts = {
+  transactions: [] as TransactionRecord[],
+  blockTime: 100n,
+  at: 0n,
+  policy: {
+    capture: 'manual',
+    deadlineNear: 50n,
+    relayCancellations: 'onApproval',
+  },
+} as const
+
+test.each(['manual', 'onAccept', 'beforeDeadline'] as const)(
+  'what is fulfilled is captured at once when somebody else’s capture is taken back, with the policy %s',
+  (capture) => {
+    const policy = { ...facts.policy, capture }
+    const changes = unsettleOrder(fulfilled, { ...facts, policy })
+    expect(changes.orders).toMatchObject([
+      { state: 'stored', wish: 'capture', sendDue: 0n },
+    ])
+  },
+)
+
+test.each([
+  ['is not fulfilled', { fulfilled: undefined }, { wish: undefined }],
+  ['was given up', { unexpected: true }, { state: 'voided', wish: undefined }],
+  ['was canceled', { state: 'canceled' }, { wish: undefined }],
+] as const)(
+  'what %s is not captured by itself when a reorganization takes it back',
+  (_, changed, expected) => {
+    const order = { ...fulfilled.order, ...changed }
+    const changes = unsettleOrder({ ...fulfilled, order }, facts)
+    expect(changes.orders).toMatchObject([{ sendDue: undefined, ...expected }])
+  },
+)
+
+test('what is fulfilled is not sent once its window is over', () => {
+  const changes = unsettleOrder(fulfilled, { ...facts, blockTime: 200n })
+  expect(changes.orders).toMatchObject([
+    { state: 'stored', wish: undefined, sendDue: undefined, lookDue: 200n },
+  ])
+})
