@@ -187,6 +187,7 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
             kept.kind === 'cancel' &&
             reopened.some(({ number, open }) => open && number === attempt),
         ),
+        reopened[0]?.cancellation,
       ),
       events: [told.event],
     }

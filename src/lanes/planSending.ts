@@ -42,8 +42,9 @@ export function judgeDue(
   const isOpen = state === 'stored' || (state === 'voided' && wish === 'cancel')
   // What waits for the merchant is only the capture.
   const isHeld = held && wish !== 'cancel'
-  if (!isOpen || isHeld || wish === 'void' || secret === undefined)
-    return { reason: undefined }
+  if (!isOpen || isHeld || wish === 'void') return { reason: undefined }
+  // A reorganization below `finalized` took back what it was erased for.
+  if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[wish === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
   // A reorganization took back what ended it: both could be paid.

@@ -1,63 +1,38 @@
 import type { SettledPolicy } from '../records/types.js'
-import type { OrderRecord, TransactionRecord } from '../store/types.js'
-import { type Changes, moveOrder, noChanges } from './changes.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  TransactionRecord,
+} from '../store/types.js'
+import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import type { OrderFile } from './settleOrder.js'
+
+type Facts = {
+  transactions: readonly TransactionRecord[]
+  /** Time of the newest block, Unix seconds. */
+  blockTime: bigint
+  at: bigint
+  policy: Pick<SettledPolicy, 'capture' | 'deadlineNear' | 'relayCancellations'>
+}
 
 /**
  * What the record has to say when a reorganization took back what settled an
  * order: the same bytes are sent again while the window is open and they are
  * ours to send, else the order is what it would be without the proof. Pure.
  *
- * @param facts.blockTime time of the newest block, Unix seconds.
+ * What a reorganization below `finalized` takes back cannot be sent again: its
+ * secrets are erased. That is reported as `sealBroken`.
  */
-export function unsettleOrder(
-  file: OrderFile,
-  facts: {
-    transactions: readonly TransactionRecord[]
-    blockTime: bigint
-    at: bigint
-    policy: Pick<
-      SettledPolicy,
-      'capture' | 'deadlineNear' | 'relayCancellations'
-    >
-  },
-): Changes {
+export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
   const { order, attempt, proofs } = file
-  const { at, blockTime, policy } = facts
+  const { at } = facts
   const gone = proofs.filter(
     ({ transactionHash, removed }) =>
       !removed && transactionHash === order.settledHash,
   )
-  const ends = endsOf(attempt)
-  const isOpen =
-    blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
-  const ours = facts.transactions.filter(
-    ({ attempt: number, kind }) =>
-      number === attempt.number &&
-      kind === (order.state === 'captured' ? 'capture' : 'cancel'),
-  )
-  const isSent =
-    order.state === 'captured' &&
-    order.attempt === attempt.number &&
-    blockTime < ends.cancel &&
-    isToBeSent(file, policy)
-  const without = { isOpen, isOurs: ours.length > 0, isSent }
-  const to = stateWithout(order, without)
-  // As when it was accepted; what the buyer has canceled is asked for by nobody.
-  const isDue =
-    to === 'stored' &&
-    isOpen &&
-    order.state !== 'canceled' &&
-    order.attempt === attempt.number
-  const near = ends.capture - policy.deadlineNear
-  const lookDue = isDue ? near : ends.cancel
-  // The goods are out: it is captured again at once, whatever the policy.
-  const isOwed = isDue && order.fulfilled !== undefined
-  const wish = isOwed ? 'capture' : wishWithout(order, to, without)
-  const isAsked =
-    isSent || isOwed || (isDue && policy.capture === 'onAccept')
+  const { to, reopened, isLost, isSent, ...fields } = planWithout(file, facts)
   const moved = moveOrder(
     order,
     to,
@@ -70,21 +45,103 @@ export function unsettleOrder(
       grade: undefined,
       settledHash: undefined,
       settledBlock: undefined,
-      lookDue: isOpen ? lookDue : blockTime,
-      sendDue: isAsked ? 0n : undefined,
-      wish,
+      ...fields,
     },
   )
+  const lost = isLost ? tellErased(moved.order, order, at) : undefined
   // What was given up is sent by nobody, whatever was sent for it before.
   const isAgain = isInFlight(moved.order) && !isSent
+  const open = facts.blockTime < endsOf(attempt).cancel
   return {
     ...noChanges(),
-    orders: [moved.order],
-    attempts: [{ ...attempt, open: blockTime < ends.cancel }],
-    transactions: isAgain ? reopenLast(ours) : [],
+    orders: [lost?.order ?? moved.order],
+    attempts: [{ ...attempt, open }],
+    transactions: isAgain ? reopened : [],
     proofs: gone.map((proof) => ({ ...proof, removed: true })),
-    events: [moved.event],
+    events: lost ? [moved.event, lost.event] : [moved.event],
   }
+}
+
+/** What an order is and has to wait for without what settled it. */
+type Plan = Pick<OrderRecord, 'wish' | 'sendDue' | 'lookDue'> & {
+  to: OrderRecord['state']
+  reopened: TransactionRecord[]
+  /** The buyer's cancellation is sent now. */
+  isSent: boolean
+  /** What would be sent again is erased. */
+  isLost: boolean
+}
+
+function planWithout(file: OrderFile, facts: Facts): Plan {
+  const { order, attempt } = file
+  const { blockTime, policy } = facts
+  const isCapture = order.state === 'captured'
+  const ends = endsOf(attempt)
+  const isOpen =
+    blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
+  const ours = facts.transactions.filter(
+    ({ attempt: number, kind }) =>
+      number === attempt.number && kind === (isCapture ? 'capture' : 'cancel'),
+  )
+  const secret = isCapture ? attempt.signature : attempt.cancellation
+  const reopened = reopenLast(ours, secret)
+  const isCurrent = order.attempt === attempt.number
+  const isSent =
+    isCapture &&
+    isCurrent &&
+    blockTime < ends.cancel &&
+    isToBeSent(file, policy)
+  const without = { isOpen, isOurs: reopened.length > 0, isSent }
+  const to = stateWithout(order, without)
+  // As when it was accepted; what the buyer has canceled is asked for by nobody.
+  const isDue =
+    to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
+  const isSendable = isDue && attempt.signature !== undefined
+  // The goods are out: it is captured again at once, whatever the policy.
+  const isOwed = isSendable && order.fulfilled !== undefined
+  const isAsked =
+    isSent || isOwed || (isSendable && policy.capture === 'onAccept')
+  const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
+  const isErased = wasErased(order, attempt, { ours, to })
+  return {
+    to,
+    reopened,
+    isSent,
+    isLost: isOpen && isCurrent && !isSent && isErased,
+    lookDue: isOpen ? lookDue : blockTime,
+    sendDue: isAsked ? 0n : undefined,
+    wish: isOwed ? 'capture' : wishWithout(order, to, without),
+  }
+}
+
+/** True where a secret was held that would be sent again, and is erased. */
+function wasErased(
+  { state }: OrderRecord,
+  { signature, signatureHash, cancellation }: AttemptRecord,
+  {
+    ours,
+    to,
+  }: { ours: readonly TransactionRecord[]; to: OrderRecord['state'] },
+): boolean {
+  const wasHeld = ours.length > 0 || signatureHash !== undefined
+  if (state === 'captured')
+    return to === 'stored' && signature === undefined && wasHeld
+  return (
+    to !== 'canceling' &&
+    state === 'canceled' &&
+    ours.length > 0 &&
+    cancellation === undefined
+  )
+}
+
+function tellErased(
+  order: OrderRecord,
+  { state }: OrderRecord,
+  at: bigint,
+): ReturnType<typeof tellOrder> {
+  const type = state === 'captured' ? 'captureRejected' : 'cancelRejected'
+  const reason = 'sealBroken'
+  return tellOrder(order, { type, at, data: { reason } }, { reason })
 }
 
 function isInFlight({ state, wish }: OrderRecord): boolean {

@@ -51,17 +51,14 @@ export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
   }
 }
 
-/** The same with its signature; nothing where that does not open. */
+/** The same with its signature; nothing where that is erased or does not open. */
 export async function signedPaymentOf(
   context: Pick<OrdersContext, 'sealer' | 'observe'>,
   order: OrderRecord,
   attempt: AttemptRecord,
 ): Promise<SignedPayment | undefined> {
   const payment = paymentOf(order, attempt)
-  if (attempt.signature === undefined)
-    throw new OrdersSetupError('found an attempt without its signature', {
-      orderId: order.id,
-    })
+  if (attempt.signature === undefined) return undefined
   const signature = await openSealed(
     context,
     attempt.signature,

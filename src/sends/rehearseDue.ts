@@ -198,8 +198,9 @@ async function rehearseCancellation(
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
   const { order, attempt } = file
+  if (attempt.cancellation === undefined) return { file, reason: 'sealBroken' }
   const place = sealContextOf('cancellation', order, attempt)
-  const opening = openSealed(context, attempt.cancellation ?? '', place)
+  const opening = openSealed(context, attempt.cancellation, place)
   const signature = await openOrWait(opening)
   if (signature === undefined) return { file, reason: 'sealBroken' }
   if (signature instanceof StoreError) return { file, failure: signature }

@@ -85,3 +85,63 @@ test('what is fulfilled is not sent once its window is over', () => {
     { state: 'stored', wish: undefined, sendDue: undefined, lookDue: 200n },
   ])
 })
+
+const erased: TransactionRecord = {
+  chainId,
+  account: storedOrder.lane,
+  nonce: 3,
+  bump: 0,
+  version: 2,
+  kind: 'capture',
+  orderId: 'one',
+  attempt: 1,
+  hash,
+  raw: undefined,
+  gas: 1n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
+  recordedAt: 0n,
+  open: false,
+}
+
+test('a transaction whose bytes are erased is not opened again, and that is reported', () => {
+  const attempt = { ...fulfilled.attempt, signature: undefined }
+  const changes = unsettleOrder(
+    { ...fulfilled, attempt },
+    { ...facts, transactions: [erased] },
+  )
+  expect(changes.transactions).toEqual([])
+  expect(changes.orders).toMatchObject([
+    { state: 'stored', reason: 'sealBroken', sendDue: undefined },
+  ])
+  expect(changes.events).toMatchObject([
+    { type: 'reorged', data: { to: 'stored' } },
+    { type: 'captureRejected', data: { reason: 'sealBroken' } },
+  ])
+})
+
+test('a cancellation whose bytes are erased is not opened again, and that is reported', () => {
+  const order = { ...fulfilled.order, state: 'canceled' as const }
+  const proofs = [{ ...proof, kind: 'cancel' as const }]
+  const changes = unsettleOrder(
+    { ...fulfilled, order, proofs },
+    { ...facts, transactions: [{ ...erased, kind: 'cancel' }] },
+  )
+  expect(changes.transactions).toEqual([])
+  expect(changes.orders).toMatchObject([
+    { state: 'stored', reason: 'sealBroken', wish: undefined },
+  ])
+  expect(changes.events.map(({ type }) => type)).toEqual([
+    'reorged',
+    'cancelRejected',
+  ])
+})
+
+test('a transaction that a wallet signed and sent is opened again as long as the signature is held', () => {
+  const changes = unsettleOrder(fulfilled, {
+    ...facts,
+    transactions: [erased],
+  })
+  expect(changes.orders).toMatchObject([{ state: 'capturing' }])
+  expect(changes.transactions).toEqual([{ ...erased, open: true }])
+})
