@@ -1,4 +1,5 @@
 import type { LaneState } from '../lanes/laneState.js'
+import { dropPauses } from '../lanes/nextPause.js'
 import { againAt } from '../lanes/planSending.js'
 import { isRelaying, rejectOrder } from '../lanes/rejectOrder.js'
 import { type Changes, noChanges, writeChanges } from '../ledger/changes.js'
@@ -51,24 +52,32 @@ export async function refuseDue(
     refused.map((refusal) => explainRefusal(lane, refusal)),
   )
   const refusals = explained.filter((one) => one !== undefined)
-  const { policy } = context
   const at = context.now()
-  const byId = new Map(refusals.map((one) => [one.file.order.id, one]))
+  const byId = new Map(
+    refusals.map((one) => {
+      const { file, reason } = one
+      const again = reason && againAt(lane, file, reason, now, context.policy)
+      return [file.order.id, { ...one, again: again || undefined }]
+    }),
+  )
+  dropPauses(lane.pauses, now)
+  if (byId.size === 0) return
   await writeAgain(
     context,
     async (tables) => {
       const ledger = openLedger(await readRows(tables, [...byId.keys()]))
-      for (const [id, { file: judged, reason, evidence }] of byId) {
+      for (const [id, { file: judged, reason, evidence, again }] of byId) {
         const file = ledger.fileOf(id)
         // What was written since is judged again, if it is due again.
         if (file?.order.version !== judged.order.version) continue
-        const again = reason && againAt(file, reason, now, policy)
         if (evidence) ledger.add(settleOrder(file, evidence, at))
         else if (!reason) ledger.add(endDue(file))
         else
           ledger.add(
             rejectOrder(file, {
-              ...{ reason, again: again || undefined, at },
+              reason,
+              again,
+              at,
               relays: isRelaying(context),
             }),
           )

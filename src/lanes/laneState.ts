@@ -13,6 +13,7 @@ import type {
   TransactionRecord,
 } from '../store/types.js'
 import type { NonceClaim } from './judgeNextNonce.js'
+import type { RefusalPauses } from './nextPause.js'
 
 /** What is kept of a lane in the store. */
 export type LaneValue = {
@@ -81,6 +82,8 @@ export type LaneState = {
   doubts: Map<string, string>
   /** A nonce the node reports that the record does not explain. */
   claim: NonceClaim | undefined
+  /** How long orders that were refused wait before they are tried again. */
+  readonly pauses: RefusalPauses
   /** The chain took some of what was sent while the rest of it was signed. */
   isQuick: boolean
   /** The account's count at the last look. */
@@ -176,6 +179,7 @@ export function newLane(
     sentAt: new Map(),
     underpriced: new Set(),
     window: Number.POSITIVE_INFINITY,
+    pauses: new Map(),
     lost: new Map(),
     gaps: new Map(),
     headTime: undefined,

@@ -5,6 +5,7 @@ import type { SettledPolicy } from '../records/types.js'
 import type { AttemptRecord } from '../store/types.js'
 import type { LaneFees } from './feesOf.js'
 import { choosesNonce, type LaneState } from './laneState.js'
+import { nextPause } from './nextPause.js'
 import type { LaneView } from './readLane.js'
 
 /** How many more transactions the lane may have in flight. Pure. */
@@ -57,26 +58,27 @@ export function judgeDue(
     : undefined
 }
 
-/** Seconds until what a policy wants is tried again. */
-const tryAgain = 30n
-
 /**
  * When a refused order is tried again: what the merchant asked for once is not,
- * what a policy wants is until its window ends. Pure.
+ * what a policy wants is until its window ends, after pauses that grow. Pure
+ * but for the pauses it remembers.
  */
 export function againAt(
+  { pauses }: Pick<LaneState, 'pauses'>,
   { order, attempt }: OrderFile,
   reason: string,
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
   if (capture === 'manual' || order.wish === 'cancel') return undefined
+  if (order.held || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
-  const again = reason === 'notYetValid' ? opens : now + tryAgain
+  const again =
+    reason === 'notYetValid' && opens > now
+      ? opens
+      : now + nextPause(pauses, order.id, now)
   const end = endsOf(attempt).capture
-  return finalReasons.includes(reason) || again + safetyMargin >= end
-    ? undefined
-    : again
+  return again + safetyMargin >= end ? undefined : again
 }
 
 /** What does not change as long as the payment is the same. */
@@ -86,7 +88,6 @@ const finalReasons: readonly string[] = [
   'consumed',
   'malformedSignature',
   'wrongSender',
-  'wrongChain',
   'selfPayment',
 ]
 

@@ -56,9 +56,9 @@ export function rejectOrder(
       (wish === 'void' && relays && attempt.cancellation !== undefined))
   const next = isAsked ? ({ wish: 'cancel', sendDue: 0n } as const) : {}
   if (isGivenUp(order, relays)) {
-    const lookDue = lastSecondOf(attempt)
+    const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at } as const
-    const voided = moveOrder(told.order, 'voided', event, { lookDue, ...next })
+    const voided = moveOrder(told.order, 'voided', event, { ...dues, ...next })
     return { orders: [voided.order], events: [told.event, voided.event] }
   }
   const open = dropPreconfirmed(told.order)
