@@ -7,6 +7,7 @@ import type { AcceptVerdict, OrdersContext } from '../records/types.js'
 import type { OrderRecord } from '../store/types.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { JudgedAt, Rehearsal } from '../verify/types.js'
+import { wrongChain } from '../verify/wrongChain.js'
 import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
 import { serverOf } from './serverOf.js'
 
@@ -67,6 +68,8 @@ function checkRehearsal(
   const { at } = rehearsal
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
+    // The order names the chain of its payment: the node is on another one.
+    if (reason === 'wrongChain') throw wrongChain(rehearsal)
     return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
   }
   const remaining = message.validBefore - at.time

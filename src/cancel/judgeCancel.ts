@@ -6,6 +6,7 @@ import { lastSecondOf } from '../ledger/findEvidence.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { rehearseCancel } from '../verify/rehearse.js'
+import { wrongChain } from '../verify/wrongChain.js'
 
 /**
  * Why a cancellation would not be worth its gas, if so: rehearsed now, and not
@@ -21,6 +22,9 @@ export async function judgeCancel(
     origin: wallet.lane.account,
     maxGas: context.policy.maxCaptureGas,
   })
+  // The order names the chain of its payment: the node is on another one.
+  if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
+    throw wrongChain(rehearsal)
   checkClock(rehearsal.head, context.now() / 1000n)
   if (!rehearsal.ok && rehearsal.reason === 'consumed') return 'consumed'
   if (rehearsal.at.time >= lastSecondOf(attempt)) return 'expired'

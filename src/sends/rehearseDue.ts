@@ -17,6 +17,7 @@ import { StoreError } from '../store/errors.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { Rehearsal } from '../verify/types.js'
+import { wrongChain } from '../verify/wrongChain.js'
 
 /** A transaction that may be sent for an order. */
 export type DueDraft = {
@@ -225,8 +226,12 @@ function draftOf(
   maxGas: bigint,
   encode: () => { to: Address; data: Hex },
 ): RehearsedDue {
-  if (!rehearsal?.ok)
-    return { file, reason: rehearsal?.reason ?? 'simulationFailed' }
+  if (!rehearsal) return { file, reason: 'simulationFailed' }
+  if (!rehearsal.ok) {
+    // It was the right chain when the payment was accepted: another look tells.
+    if (rehearsal.reason === 'wrongChain') throw wrongChain(rehearsal)
+    return { file, reason: rehearsal.reason }
+  }
   const { to, data } = encode()
   const gas = gasLimit(rehearsal, maxGas)
   return { file, draft: { file, kind: 'capture', call: { to, data }, gas } }
