@@ -1,7 +1,12 @@
 import type { SignedPayment } from '../base/types.js'
 import { showOrder } from '../draft/showOrder.js'
-import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
-import { type FoundOrder, findOrder } from '../records/findOrder.js'
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../ledger/changes.js'
+import { type FoundOrder, findOrder, isInScopes } from '../records/findOrder.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { AcceptVerdict, OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
@@ -81,22 +86,21 @@ async function writeAccepted(
         validBefore: String(attempt.validBefore),
       },
     },
-    {
-      payer,
-      ...duesOf(context, found.order, attempt),
-      held: found.order.held || (await isHeld(tables, others)),
-    },
+    { payer, ...duesOf(context, found.order, attempt) },
   )
+  const isNew = !found.order.held && (await isHeld(context, tables, others))
+  const held = isNew ? [holdAccepted(context, moved.order)] : []
+  const kept = held[0]?.order ?? moved.order
   await writeChanges(tables, {
     ...noChanges(),
-    orders: [moved.order],
+    orders: [kept],
     attempts: [attempt],
-    events: [moved.event],
+    events: [moved.event, ...held.map(({ event }) => event)],
   })
   const attempts = found.attempts.map((one) =>
     one.number === attempt.number ? attempt : one,
   )
-  const order = showOrder({ ...found, order: moved.order, attempt, attempts })
+  const order = showOrder({ ...found, order: kept, attempt, attempts })
   return { ok: true, order, at: judged.at }
 }
 
@@ -139,8 +143,12 @@ function sumSpendable(
     .reduce((sum, { value }) => sum + value, 0n)
 }
 
-/** After one payer's failure on chain the others wait for the merchant too. */
+/**
+ * True when a capture of this payer failed on chain, for an order that this
+ * instance answers for: then the payer's others wait for the merchant too.
+ */
 async function isHeld(
+  context: OrdersContext,
   tables: StoreWriter,
   attempts: readonly AttemptRecord[],
 ): Promise<boolean> {
@@ -148,7 +156,24 @@ async function isHeld(
   const orders = await tables.orders.find({
     ids: attempts.map(({ orderId }) => orderId),
   })
-  return orders.some(({ held }) => held)
+  return orders.some((order) => order.held && isInScopes(context, order))
+}
+
+function holdAccepted(
+  { now }: OrdersContext,
+  order: OrderRecord,
+): ReturnType<typeof tellOrder> {
+  const { payer } = order
+  return tellOrder(
+    order,
+    { type: 'payerHeld', at: now(), data: { payer } },
+    {
+      held: true,
+      sendDue: undefined,
+      wish: undefined,
+      reason: 'payerHeld',
+    },
+  )
 }
 
 function duesOf(

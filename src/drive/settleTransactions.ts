@@ -6,6 +6,7 @@ import {
   nonceName,
   windowKey,
 } from '../lanes/laneState.js'
+import { againAt } from '../lanes/planSending.js'
 import type { LaneView } from '../lanes/readLane.js'
 import {
   isRelaying,
@@ -23,10 +24,11 @@ import {
   readRows,
 } from '../ledger/openLedger.js'
 import { settleOrder } from '../ledger/settleOrder.js'
-import type { FoundOrder } from '../records/findOrder.js'
+import { type FoundOrder, isInScopes } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
 import type { TransactionRecord } from '../store/types.js'
+import { blamesPayer } from './blamesPayer.js'
 import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
 
 /**
@@ -54,15 +56,24 @@ export async function settleTransactions(
   const fates = await explainAll(lane, view, judged, openLedger(rows))
   if (fates.length === 0) return undefined
 
-  const held = await readHeld(context, fates)
+  const blamed = await findBlamed(lane, fates)
+  const held = await readHeld(context, blamed)
   const known = {
     orders: [...rows.orders, ...held.orders],
     attempts: [...rows.attempts, ...held.attempts],
     proofs: [...rows.proofs, ...held.proofs],
   }
   const at = context.now()
-  const told = { at, relays: isRelaying(context) }
-  const { ledger, fit } = applyFates(lane, known, fates, told)
+  const relays = isRelaying(context)
+  // How often an order was refused is counted once a look.
+  const again = new Map(
+    fates.map((fate) => [fate, againOf(context, lane, view, fate, blamed)]),
+  )
+  const { ledger, fit } = applyFates(lane, known, fates, (fate) => ({
+    at,
+    relays,
+    again: again.get(fate),
+  }))
   for (const { id } of held.orders) holdOrder(ledger, id, at)
   const changes = ledger.close()
   await writeSettled(context, lane, changes, highestForeign(lane, fit))
@@ -140,11 +151,11 @@ function applyFates(
   lane: LaneState,
   rows: OrderRows,
   fates: readonly NonceFate[],
-  told: Pick<Refused, 'at' | 'relays'>,
+  toldOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
 ): { ledger: Ledger; fit: readonly NonceFate[] } {
   const apply = (some: readonly NonceFate[]): Ledger => {
     const ledger = openLedger(rows)
-    for (const fate of some) applyFate(ledger, fate, told)
+    for (const fate of some) applyFate(ledger, fate, toldOf(fate))
     return ledger
   }
   const fits = (fate: NonceFate): boolean => {
@@ -165,16 +176,24 @@ function applyFates(
   }
 }
 
-/** What a payer whose capture failed on chain has open besides. */
-async function readHeld(
-  { store, recipients }: OrdersContext,
+/** Fates of captures that failed on chain by the payer's doing. */
+async function findBlamed(
+  lane: LaneState,
   fates: readonly NonceFate[],
+): Promise<NonceFate[]> {
+  const blames = await Promise.all(fates.map((one) => blamesPayer(lane, one)))
+  return fates.filter((_, at) => blames[at])
+}
+
+/** What payers whose captures failed on chain have open besides. */
+async function readHeld(
+  context: OrdersContext,
+  blamed: readonly NonceFate[],
 ): Promise<OrderRows> {
-  const failed = fates.filter(isPayersFailure)
-  if (failed.length === 0) return { orders: [], attempts: [], proofs: [] }
-  return store.read(async (tables) => {
+  if (blamed.length === 0) return { orders: [], attempts: [], proofs: [] }
+  return context.store.read(async (tables) => {
     const ids: string[] = []
-    for (const { file } of failed) {
+    for (const { file } of blamed) {
       const payer = file?.attempt.payer
       if (!file || !payer) continue
       const { chainId, token } = file.order
@@ -183,25 +202,32 @@ async function readHeld(
         ids.push(attempt.orderId)
     }
     const rows = await readRows(tables, unique(ids))
-    const own = rows.orders.filter(({ recipient }) =>
-      recipients.includes(recipient),
-    )
+    const own = rows.orders.filter((order) => isInScopes(context, order))
     return { ...rows, orders: own }
   })
 }
 
-/** Gas was spent on a capture whose rehearsal had passed. */
-function isPayersFailure({ judged, failure, evidence }: NonceFate): boolean {
-  if (failure) return failure.isRevert
-  const isReverted =
-    judged.kind === 'mined' && judged.receipt.status === 'reverted'
-  return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
+/**
+ * When a capture that came to nothing is tried again, as one that is refused
+ * before it is sent. Not after code burned its gas: it could do so each time.
+ */
+function againOf(
+  { policy }: OrdersContext,
+  lane: LaneState,
+  { head }: LaneView,
+  fate: NonceFate,
+  blamed: readonly NonceFate[],
+): bigint | undefined {
+  const { file, failure } = fate
+  if (!file || !failure || blamed.includes(fate)) return undefined
+  if (failure.reason === 'gasTooHigh') return undefined
+  return againAt(lane, file, failure.reason, head.timestamp, policy)
 }
 
 function applyFate(
   ledger: Ledger,
   fate: NonceFate,
-  told: Pick<Refused, 'at' | 'relays'>,
+  told: Omit<Refused, 'reason'>,
 ): void {
   const { at } = told
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate

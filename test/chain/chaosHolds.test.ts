@@ -16,18 +16,19 @@ afterAll(() => chain.stop())
 /** A capture that fails on chain, and two orders of the same payer behind it. */
 async function holdPayer() {
   let isFirst = true
+  const signer = await fundedAccount(chain, 10_000_000n)
+  const payer = { account: signer.address }
   const answer: ShopParameters['answer'] = async ({ method }, forward) => {
     if (method !== 'eth_sendRawTransaction' || !isFirst) return forward()
     isFirst = false
-    await chain.pause()
+    await chain.block(payer)
     const sent = await forward()
-    await chain.pause(false)
+    await chain.block({ ...payer, blocked: false })
     return sent
   }
   const account = await fundedAccount(chain)
   const policy = { maxInFlight: 1, relayCancellations: 'always' } as const
   const shop = openShop(chain, { account, answer, policy })
-  const signer = await fundedAccount(chain, 10_000_000n)
   const changes = { to: account.address, amount: '1', signer }
   const payments = await Promise.all(
     [300n, 600n, 900n].map(async (window) => {
@@ -57,7 +58,7 @@ test('what a buyer canceled is canceled, though a capture of the same buyer fail
     capture(shop, canceled),
   ])
   expect(results).toMatchObject([
-    { status: 'rejected', reason: 'paused', order: { held: true } },
+    { status: 'rejected', reason: 'payerBlocked', order: { held: true } },
     { status: 'rejected', reason: 'payerHeld', order: { held: true } },
     { status: 'rejected', reason: 'canceled', order: { state: 'canceled' } },
   ])

@@ -316,22 +316,23 @@ test('a release whose gas could not be estimated is sent again for what it takes
 })
 
 test('a capture that fails after its rehearsal passed makes its payer wait', async () => {
+  const signer = await fundedAccount(chain, 10_000_000n)
+  const payer = { account: signer.address }
   const answer: ShopParameters['answer'] = async ({ method }, forward) => {
-    if (method === 'eth_sendRawTransaction') await chain.pause()
+    if (method === 'eth_sendRawTransaction') await chain.block(payer)
     return forward()
   }
   const account = await fundedAccount(chain)
   const store = memoryStore()
   const shop = openShop(chain, { account, store, answer })
-  const signer = await fundedAccount(chain, 10_000_000n)
   const ids = await storeOrders(shop, 3, { signer })
   const [orderId = ''] = ids
   expect(await capture(shop, orderId)).toMatchObject({
     status: 'rejected',
-    reason: 'paused',
+    reason: 'payerBlocked',
     order: { state: 'stored', held: true },
   })
-  await chain.pause(false)
+  await chain.block({ ...payer, blocked: false })
   const { orders, events } = await rowsOf(shop, ids)
   expect(orders.map(({ held }) => held)).toEqual([true, true, true])
   expect(events.filter(({ type }) => type === 'payerHeld')).toHaveLength(3)

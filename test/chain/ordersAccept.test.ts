@@ -528,7 +528,12 @@ test('with one order of a payer held the next ones wait as well', async () => {
   await setOrder(shop, one.orderId, { held: true })
   expect(
     await orders.accept({ orderId: two.orderId, payment: two.signed }),
-  ).toMatchObject({ ok: true, order: { held: true } })
+  ).toMatchObject({ ok: true, order: { held: true, reason: 'payerHeld' } })
+  expect(await eventsOf(shop, two.orderId)).toEqual([
+    'drafted',
+    'accepted',
+    'payerHeld',
+  ])
 })
 
 test.each([
