@@ -2,12 +2,14 @@ import type { SettledPolicy } from '../records/types.js'
 import type {
   AttemptRecord,
   OrderRecord,
+  ProofRecord,
   TransactionRecord,
 } from '../store/types.js'
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import type { OrderFile } from './settleOrder.js'
+import { tellLoss } from './tellLoss.js'
 
 type Facts = {
   transactions: readonly TransactionRecord[]
@@ -48,18 +50,50 @@ export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
       ...fields,
     },
   )
-  const lost = isLost ? tellErased(moved.order, order, at) : undefined
+  const erased = isLost ? [tellErased(moved.order, order, at)] : []
+  const removed = gone.map((proof) => ({ ...proof, removed: true }))
+  const others = proofs.filter((proof) => !gone.includes(proof))
+  const loss = tellOlderLoss(erased[0]?.order ?? moved.order, {
+    removed,
+    others,
+    at,
+  })
   // What was given up is sent by nobody, whatever was sent for it before.
   const isAgain = isInFlight(moved.order) && !isSent
   const open = facts.blockTime < endsOf(attempt).cancel
   return {
     ...noChanges(),
-    orders: [lost?.order ?? moved.order],
+    orders: loss.orders,
     attempts: [{ ...attempt, open }],
     transactions: isAgain ? reopened : [],
-    proofs: gone.map((proof) => ({ ...proof, removed: true })),
-    events: lost ? [moved.event, lost.event] : [moved.event],
+    proofs: removed,
+    events: [moved.event, ...erased.map(({ event }) => event), ...loss.events],
   }
+}
+
+/**
+ * Raises the loss at once where a newer attempt exists: no look at that one
+ * says what becomes of the payment the goods went out for.
+ */
+function tellOlderLoss(
+  order: OrderRecord,
+  {
+    removed,
+    others,
+    at,
+  }: {
+    removed: readonly ProofRecord[]
+    others: readonly ProofRecord[]
+    at: bigint
+  },
+): Pick<Changes, 'orders' | 'events'> {
+  const number = removed[0]?.attempt
+  const isPaid = others.some(
+    (proof) => proof.kind === 'capture' && !proof.removed,
+  )
+  return number === order.attempt || isPaid
+    ? { orders: [order], events: [] }
+    : tellLoss(order, { proofs: removed, at, number })
 }
 
 /** What an order is and has to wait for without what settled it. */

@@ -145,3 +145,36 @@ test('a transaction that a wallet signed and sent is opened again as long as the
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
   expect(changes.transactions).toEqual([{ ...erased, open: true }])
 })
+
+/** The same, paid by its first attempt though a second one was offered. */
+const paidByOlder: OrderFile = {
+  ...fulfilled,
+  order: { ...fulfilled.order, attempt: 2 },
+}
+
+test('the loss of what an older attempt paid is raised when that is taken back', () => {
+  const changes = unsettleOrder(paidByOlder, facts)
+  expect(changes.events.map(({ type }) => type)).toEqual([
+    'reorged',
+    'lossAfterFulfilment',
+  ])
+  expect(changes.orders).toHaveLength(1)
+  expect(changes.orders[0]?.sequence).toBe(4)
+})
+
+test('no loss is raised of what an older attempt paid while another payment stands', () => {
+  const other = { ...proof, logIndex: 5, attempt: 2, transactionHash: token }
+  const changes = unsettleOrder(
+    { ...paidByOlder, proofs: [proof, other] },
+    facts,
+  )
+  expect(changes.events.map(({ type }) => type)).toEqual(['reorged'])
+})
+
+test('no loss is raised at once of what the newest attempt paid, or nobody shipped', () => {
+  const unshipped = { ...paidByOlder.order, fulfilled: undefined }
+  for (const order of [fulfilled.order, unshipped]) {
+    const { events } = unsettleOrder({ ...fulfilled, order }, facts)
+    expect(events.map(({ type }) => type)).toEqual(['reorged'])
+  }
+})
