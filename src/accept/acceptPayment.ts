@@ -20,7 +20,11 @@ export type AcceptPaymentParameters = {
 }
 
 /** Refusals that say nothing about the payment, or come from our side. */
-const ownTrouble: readonly string[] = ['laneFunds', 'acceptInFlight']
+const ownTrouble: readonly string[] = [
+  'laneFunds',
+  'noWallet',
+  'acceptInFlight',
+]
 
 /**
  * Judges a signed payment by what was drafted, and keeps it. The same signature

@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { checkClock } from '../base/clock.js'
 import type { SignedPayment } from '../base/types.js'
 import { gasLimit } from '../capture/planTransaction.js'
@@ -18,6 +19,8 @@ export type AcceptJudgement =
       at: JudgedAt
       /** Token units the payer has. */
       balance: bigint
+      /** The account that sends its capture. */
+      lane: Address
       /** Gives back the gas that was kept for its capture. */
       release: () => void
     }
@@ -38,6 +41,10 @@ export async function judgeAccept(
 ): Promise<AcceptJudgement> {
   const { policy } = context
   const { client, wallet } = serverOf(context, order)
+  if (!wallet) {
+    const { chainId, lane } = order
+    return { ok: false, reason: 'noWallet', details: { chainId, lane } }
+  }
   const [rehearsed, funds, isContract] = await Promise.all([
     rehearsePayments(client, {
       payments: [payment],
@@ -57,7 +64,8 @@ export async function judgeAccept(
   const kept = reserveGas(funds, gasLimit(rehearsal, policy.maxCaptureGas))
   if (!kept.ok) return { ...kept, reason: 'laneFunds' }
   const { at } = rehearsal
-  return { ok: true, at, balance, release: () => releaseGas(funds) }
+  const lane = wallet.lane.account
+  return { ok: true, at, balance, lane, release: () => releaseGas(funds) }
 }
 
 function checkRehearsal(

@@ -52,7 +52,9 @@ function lane(counts: Record<Address, Partial<Record<OrderState, number>>>) {
     read: async (work: (tables: StoreReader) => Promise<unknown>) =>
       work({ orders: { count } } as unknown as StoreReader),
   }
-  const context = { store, scopes, wallets } as unknown as OrdersContext
+  const relayers = wallets.map(({ lane }) => lane)
+  const given = { store, scopes, wallets, relayers }
+  const context = given as unknown as OrdersContext
   return {
     asked,
     fail: (times: number) => {

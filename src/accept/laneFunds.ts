@@ -22,7 +22,8 @@ const known = /* @__PURE__ */ new WeakMap<
  * What a lane can pay for, read at most every ten seconds, with requests of
  * this tick.
  *
- * Transfer payments to others than the wallets are taken to be spread evenly.
+ * Payments to recipients without a wallet are taken to be spread evenly over
+ * the relayers.
  */
 export function readLaneFunds(
   context: OrdersContext,
@@ -70,7 +71,7 @@ async function askLaneFunds(
 }
 
 async function countOpen(
-  { store, scopes, wallets }: OrdersContext,
+  { store, scopes, wallets, relayers }: OrdersContext,
   { chainId, account }: OrderWallet['lane'],
 ): Promise<number> {
   const lanes = wallets
@@ -78,11 +79,18 @@ async function countOpen(
     .map(({ lane }) => lane.account)
   const here = scopes.filter((scope) => scope.chainId === chainId)
   const own = here.filter(({ recipient }) => recipient === account)
-  const others = here.filter(({ recipient }) => !lanes.includes(recipient))
+  const senders = relayers
+    .filter((lane) => lane.chainId === chainId)
+    .map((lane) => lane.account)
+  const others = senders.includes(account)
+    ? here.filter(({ recipient }) => !lanes.includes(recipient))
+    : []
   const [mine, shared] = await store.read(({ orders }) =>
     Promise.all([orders.count(own), orders.count(others)]),
   )
   const waiting = ({ stored = 0, capturing = 0, canceling = 0 }) =>
     stored + capturing + canceling
-  return waiting(mine) + Math.ceil(waiting(shared) / lanes.length)
+  return (
+    waiting(mine) + Math.ceil(waiting(shared) / Math.max(1, senders.length))
+  )
 }

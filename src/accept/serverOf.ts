@@ -1,26 +1,25 @@
 import type { Client } from 'viem'
 import { OrdersSetupError } from '../records/errors.js'
+import { senderOf } from '../records/sendersOf.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import type { OrderRecord } from '../store/types.js'
 
 /**
- * Who is asked about an order, and who sends for it.
+ * Who is asked about an order, and who sends for it: another wallet than the
+ * one it was drafted for where that is removed and another may send it.
  *
- * @throws {@link OrdersSetupError} when the order was drafted for a wallet this
- * instance does not have.
+ * @throws {@link OrdersSetupError} when this instance does not have its token.
  */
 export function serverOf(
-  { tokens, wallets }: OrdersContext,
-  { id, chainId, token, lane: account }: OrderRecord,
-): { client: Client; wallet: OrderWallet } {
-  const known = tokens.find(
+  context: OrdersContext,
+  order: OrderRecord,
+): { client: Client; wallet: OrderWallet | undefined } {
+  const { id, chainId, token } = order
+  const known = context.tokens.find(
     (one) => one.chainId === chainId && one.token === token,
   )
-  const wallet = wallets.find(
-    ({ lane }) => lane.chainId === chainId && lane.account === account,
-  )
-  if (known && wallet) return { client: known.client, wallet }
-  throw new OrdersSetupError(`have no wallet ${account} on chain ${chainId}`, {
+  if (known) return { client: known.client, wallet: senderOf(context, order) }
+  throw new OrdersSetupError(`have no token ${token} on chain ${chainId}`, {
     orderId: id,
   })
 }

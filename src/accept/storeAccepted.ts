@@ -19,7 +19,7 @@ import { sumSpentSince } from './sumSpentSince.js'
 type Accepted = {
   found: FoundOrder
   payment: SignedPayment
-  judged: { at: JudgedAt; balance: bigint }
+  judged: { at: JudgedAt; balance: bigint; lane: OrderRecord['lane'] }
 }
 
 /**
@@ -86,7 +86,11 @@ async function writeAccepted(
         validBefore: String(attempt.validBefore),
       },
     },
-    { payer, ...duesOf(context, found.order, attempt) },
+    {
+      payer,
+      lane: judged.lane,
+      ...duesOf(context, found.order, attempt),
+    },
   )
   const isNew = !found.order.held && (await isHeld(context, tables, others))
   const held = isNew ? [holdAccepted(context, moved.order)] : []

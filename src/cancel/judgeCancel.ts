@@ -3,7 +3,9 @@ import { checkClock } from '../base/clock.js'
 import type { SignedCancellation } from '../base/types.js'
 import type { RejectionReason } from '../capture/errors.js'
 import { lastSecondOf } from '../ledger/findEvidence.js'
+import { OrdersSetupError } from '../records/errors.js'
 import type { FoundOrder } from '../records/findOrder.js'
+import { sendersOf } from '../records/sendersOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { rehearseCancel } from '../verify/rehearse.js'
 import { wrongChain } from '../verify/wrongChain.js'
@@ -18,8 +20,14 @@ export async function judgeCancel(
   cancellation: SignedCancellation,
 ): Promise<RejectionReason | undefined> {
   const { client, wallet } = serverOf(context, order)
+  const { id: orderId, chainId, lane } = order
+  if (!wallet && sendersOf(context, order).length === 0)
+    throw new OrdersSetupError(`have no wallet ${lane} on chain ${chainId}`, {
+      orderId,
+    })
   const rehearsal = await rehearseCancel(client, cancellation, {
-    origin: wallet.lane.account,
+    // Anyone may cancel: who sends it makes no difference to the token.
+    origin: wallet?.lane.account ?? lane,
     maxGas: context.policy.maxCaptureGas,
   })
   // The order names the chain of its payment: the node is on another one.

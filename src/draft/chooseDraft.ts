@@ -1,7 +1,8 @@
-import { type Address, keccak256, stringToHex } from 'viem'
+import type { Address } from 'viem'
 import { InvalidFieldError } from '../base/errors.js'
 import type { PrimaryType } from '../base/types.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { drawSender } from '../records/sendersOf.js'
 import type { OrdersContext } from '../records/types.js'
 
 type Choice = {
@@ -74,22 +75,13 @@ export function chooseRecipient(
   )
 }
 
-/** Which account sends: the recipient itself, else always the same for an id. */
+/**
+ * Which account sends: the recipient itself where it is a wallet, else one of
+ * the relayers.
+ */
 export function chooseLane(
-  { wallets }: OrdersContext,
-  order: {
-    id: string
-    chainId: number
-    recipient: Address
-    primaryType: PrimaryType
-  },
+  context: Pick<OrdersContext, 'wallets' | 'relayers'>,
+  order: { chainId: number; recipient: Address },
 ): Address {
-  if (order.primaryType === 'ReceiveWithAuthorization') return order.recipient
-  const accounts = wallets
-    .filter(({ lane }) => lane.chainId === order.chainId)
-    .map(({ lane }) => lane.account)
-    .sort()
-  const place = BigInt(keccak256(stringToHex(order.id)))
-  const lane = accounts[Number(place % BigInt(accounts.length))]
-  return lane ?? order.recipient
+  return drawSender(context, order)?.lane.account ?? order.recipient
 }

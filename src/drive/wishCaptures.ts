@@ -1,6 +1,7 @@
 import { noChanges, tellOrder, writeChanges } from '../ledger/changes.js'
 import { OrderNotFoundError } from '../records/errors.js'
 import { isInScopes } from '../records/findOrder.js'
+import { senderOf } from '../records/sendersOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
 import type { OrderRecord } from '../store/types.js'
@@ -55,7 +56,14 @@ async function writeWishes(
       const told = tellOrder(
         order,
         { type: 'captureRequested', at },
-        { wish: 'capture', sendDue: 0n, held: false, reason: undefined },
+        {
+          wish: 'capture',
+          sendDue: 0n,
+          held: false,
+          reason: undefined,
+          // Another wallet sends it where its own is removed.
+          lane: senderOf(context, order)?.lane.account ?? order.lane,
+        },
       )
       orders.set(order.id, told.order)
       changes.orders.push(told.order)

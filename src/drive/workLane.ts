@@ -9,6 +9,7 @@ import type { OrdersContext } from '../records/types.js'
 import { replaceTransactions } from '../sends/replaceTransactions.js'
 import { resendTransactions } from '../sends/resendTransactions.js'
 import { StaleRecordError } from '../store/errors.js'
+import { adoptOrders } from './adoptOrders.js'
 import { settleTransactions } from './settleTransactions.js'
 import { takeDue } from './takeDue.js'
 import { tellPreconfirmed } from './tellPreconfirmed.js'
@@ -43,6 +44,7 @@ export async function workLane(
   lane: LaneState,
   interval: number,
 ): Promise<LaneTick> {
+  await again(() => adoptOrders(context, lane))
   const work = await findWork(context, lane)
   if (work.suspended || !work.isBusy) {
     lane.idle = 0

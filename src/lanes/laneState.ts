@@ -57,6 +57,8 @@ export type LaneState = {
   value: LaneValue
   /** By nonce and bump. */
   open: TransactionRecord[]
+  /** When orders without a wallet were looked for last, in the same. */
+  adoptedAt: number
   /** When `open` was read, in the same. */
   loadedAt: number
   /** When what is open comes too late, by order and attempt. */
@@ -172,6 +174,7 @@ export function newLane(
     },
     value: { nextNonce: 0 },
     open: [],
+    adoptedAt: Number.NEGATIVE_INFINITY,
     loadedAt: 0,
     windows: new Map(),
     hasCode: undefined,

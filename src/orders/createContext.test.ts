@@ -39,6 +39,7 @@ test('everything is answered for: each token with each recipient of its chain', 
     ],
     wallets: [walletOf(one, 1), walletOf(two, 1), walletOf(two, 2)],
     recipients: [three, two],
+    relayers: [two],
   })
   const usdc = token.toLowerCase()
   expect(scopes).toEqual([
@@ -152,4 +153,41 @@ test('a promise of who watches that fails is nobody’s failure', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', note)
   expect(failures).toEqual([])
+})
+
+test('the only wallet of a chain sends for recipients without one', () => {
+  const { relayers } = createContext({ ...valid, recipients: [three] })
+  expect(relayers).toEqual([{ chainId: 1, account: one }])
+})
+
+test('of several wallets those are relayers that are named', () => {
+  const wallets = [walletOf(one), walletOf(two)]
+  const named = { ...valid, wallets, relayers: [two], recipients: [three] }
+  expect(createContext(named).relayers).toEqual([{ chainId: 1, account: two }])
+  expect(createContext({ ...valid, wallets }).relayers).toEqual([])
+})
+
+test.each([
+  ['nobody is named', undefined],
+  ['nobody is a relayer', []],
+])(
+  'orders do not start for a recipient whose payments nobody would send, as %s',
+  (_, relayers) => {
+    const wallets = [walletOf(one), walletOf(two)]
+    const given = { ...valid, wallets, relayers, recipients: [three] }
+    expect(() => createContext(given)).toThrow(
+      expect.objectContaining({
+        name: 'OrdersSetupError',
+        details: expect.objectContaining({ chainId: 1, recipient: three }),
+      }),
+    )
+  },
+)
+
+test.each([
+  ['no wallet', [two]],
+  ['no address', ['one' as Address]],
+  ['no list', one as unknown as Address[]],
+])('relayers that are %s are refused', (_, relayers) => {
+  expect(() => createContext({ ...valid, relayers })).toThrow('relayers')
 })

@@ -4,6 +4,7 @@ import { drawNonce } from '../build/drawNonce.js'
 import { readAccount } from '../capture/planTransaction.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
 import { OrdersSetupError } from '../records/errors.js'
+import { sendersOf } from '../records/sendersOf.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
@@ -11,7 +12,7 @@ import type {
   OrderWallet,
 } from '../records/types.js'
 import { noSeal } from '../store/noSeal.js'
-import type { Scope, Sealer } from '../store/types.js'
+import type { Lane, Scope, Sealer } from '../store/types.js'
 import { settlePolicy } from './settlePolicy.js'
 
 /**
@@ -20,7 +21,7 @@ import { settlePolicy } from './settlePolicy.js'
  * @throws {@link InvalidFieldError} when a field is malformed.
  * @throws {@link AccountError} when a wallet has no account.
  * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * and nobody said so.
+ * and nobody said so; when nobody would send for a recipient.
  */
 export function createContext(
   parameters: CreateOrdersParameters,
@@ -33,12 +34,16 @@ export function createContext(
   const others = (parameters.recipients ?? []).map((address, index) =>
     readCheckedAddress(address, `recipients[${index}]`),
   )
+  const relayers = readRelayers(parameters.relayers, wallets)
+  for (const token of tokens)
+    checkRelayed(token.chainId, { wallets, relayers, others })
   return {
     store,
     sealer,
     policy: settlePolicy(parameters.policy),
     tokens,
     wallets,
+    relayers,
     recipients: [
       ...new Set([...wallets.map(({ lane }) => lane.account), ...others]),
     ],
@@ -56,13 +61,15 @@ export function createContext(
 
 /** What the types promise, which JavaScript need not keep. */
 function checkShape(parameters: CreateOrdersParameters): void {
-  const { store, observe, recipients = [] } = Object(parameters)
+  const { store, observe, recipients = [], relayers = [] } = Object(parameters)
   if (!hasMethods(store, ['open', 'read', 'write', 'takeLease']))
     throw new InvalidFieldError('store', store, 'a store')
   if (observe !== undefined && typeof observe !== 'function')
     throw new InvalidFieldError('observe', observe, 'a function')
   if (!Array.isArray(recipients))
     throw new InvalidFieldError('recipients', recipients, 'a list of addresses')
+  if (!Array.isArray(relayers))
+    throw new InvalidFieldError('relayers', relayers, 'a list of addresses')
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
@@ -130,6 +137,51 @@ function readWallets(
         'on the chain of a wallet',
       )
   return wallets
+}
+
+/**
+ * Lanes that send for recipients without a wallet. A chain with one wallet needs
+ * no list: whom else could it burden, or the operator mean?
+ */
+function readRelayers(
+  given: CreateOrdersParameters['relayers'],
+  wallets: readonly OrderWallet[],
+): Lane[] {
+  const lanes = wallets.map(({ lane }) => lane)
+  if (given === undefined)
+    return lanes.filter(
+      ({ chainId }) =>
+        lanes.filter((other) => other.chainId === chainId).length === 1,
+    )
+  const accounts = given.map((address, index) => {
+    const field = `relayers[${index}]`
+    const account = readCheckedAddress(address, field)
+    if (lanes.some((lane) => lane.account === account)) return account
+    throw new InvalidFieldError(field, account, 'the account of a wallet')
+  })
+  return lanes.filter(({ account }) => accounts.includes(account))
+}
+
+/** Somebody has to pay the gas of each recipient, and agreed to. */
+function checkRelayed(
+  chainId: number,
+  {
+    wallets,
+    relayers,
+    others,
+  }: Pick<OrdersContext, 'wallets' | 'relayers'> & {
+    others: readonly Address[]
+  },
+): void {
+  const alone = others.find(
+    (recipient) =>
+      sendersOf({ wallets, relayers }, { chainId, recipient }).length === 0,
+  )
+  if (alone === undefined) return
+  throw new OrdersSetupError(
+    `have nobody to send payments to ${alone} on chain ${chainId}, which is no wallet: name accounts of wallets in relayers`,
+    { chainId, recipient: alone },
+  )
 }
 
 /** Windows, scopes and lanes are a chain's: it cannot be left open. */

@@ -122,7 +122,7 @@ export type Orders = ScopedOrders & {
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link AccountError} when a wallet has no account.
  * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * and nobody said so.
+ * and nobody said so; when a recipient is no wallet and has no relayer.
  *
  * @example
  * ```ts

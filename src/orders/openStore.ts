@@ -1,3 +1,4 @@
+import { rememberLanes } from '../records/knownLanes.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
 import type { Scope } from '../store/types.js'
@@ -23,6 +24,7 @@ export async function openStore(context: OrdersContext): Promise<void> {
     const isReplaced = known !== undefined && known.identity !== identity
     if (known?.identity !== identity)
       await tables.setValue(storeKey, { identity, suspended: isReplaced })
+    await rememberLanes(context, tables)
     for (const scope of context.scopes) {
       const seen = await tables.getValue(seenKey(scope))
       if (seen?.identity !== identity)

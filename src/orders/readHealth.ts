@@ -3,11 +3,13 @@ import { CountersignError } from '../base/CountersignError.js'
 import { readCursor, scopeKey } from '../forks/watchState.js'
 import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
 import { getBalance } from '../reads/getBalance.js'
+import { isInScopes } from '../records/findOrder.js'
+import { findOrphans } from '../records/knownLanes.js'
 import { readAside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
-import type { OrderState, Scope, StoreReader } from '../store/types.js'
+import type { Lane, OrderState, Scope, StoreReader } from '../store/types.js'
 import { storeKey } from './openStore.js'
 
 /** How orders, lanes and chains stand. */
@@ -69,7 +71,7 @@ export type LaneHealth = {
   lease: LaneLease | undefined
   /** Orders that failed and wait for their next try, or the lane itself. */
   putAside: readonly PutAside[]
-  /** What is wrong with the node. */
+  /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
 }
 
@@ -85,7 +87,8 @@ export type LaneLease = {
 
 /**
  * Reads how things stand: orders by state, lanes with what they have for gas
- * and who works on them, and how far each recipient is reconciled. Holds no
+ * and who works on them, and how far each recipient is reconciled. A lane whose
+ * wallet was removed is named as long as something waits for it. Holds no
  * credential.
  *
  * A node that does not answer, within five seconds, is part of the answer, and
@@ -114,10 +117,13 @@ export async function readHealth(
       ...scope,
       lag: lagOf(scope.reconciledTo, headOf(scope.chainId)),
     })),
-    lanes: kept.lanes.map((lane, at) => ({
-      ...lane,
-      ...(funds[at] ?? noFunds('not asked')),
-    })),
+    lanes: [
+      ...kept.lanes.map((lane, at) => ({
+        ...lane,
+        ...(funds[at] ?? noFunds('not asked')),
+      })),
+      ...kept.orphans,
+    ],
   }
 }
 
@@ -179,7 +185,7 @@ function faultOf(error: unknown): string {
 }
 
 async function readKept(
-  { scopes, owner }: OrdersContext,
+  context: OrdersContext,
   tables: StoreReader,
   wallets: readonly OrderWallet[],
 ): Promise<{
@@ -187,7 +193,9 @@ async function readKept(
   suspended: boolean
   scopes: Omit<ScopeHealth, 'lag'>[]
   lanes: Omit<LaneHealth, keyof Funds>[]
+  orphans: LaneHealth[]
 }> {
+  const { scopes, tokens } = context
   const state = Object(await tables.getValue(storeKey))
   const kept: Omit<ScopeHealth, 'lag'>[] = []
   for (const scope of scopes) {
@@ -200,23 +208,18 @@ async function readKept(
     })
   }
   const lanes: Omit<LaneHealth, keyof Funds>[] = []
-  for (const { lane } of wallets) {
-    const open = await tables.transactions.find({ openIn: lane })
-    const value = readLaneValue(await tables.getValue(laneKey(lane)))
-    const held = await tables.getLease(laneKey(lane))
-    lanes.push({
-      ...lane,
-      openTransactions: open.length,
-      nextNonce: value.nextNonce,
-      lease: held && { ...held, thisInstance: held.owner === owner },
-      putAside: await readPutAside(tables, laneKey(lane)),
-    })
-  }
+  for (const { lane } of wallets)
+    lanes.push(await readLane(context, tables, lane))
+  const orphans: LaneHealth[] = []
+  for (const chainId of new Set(tokens.map((token) => token.chainId)))
+    for (const lane of await findOrphans(context, tables, chainId))
+      orphans.push(...(await readOrphan(context, tables, lane)))
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
     scopes: kept,
     lanes,
+    orphans,
   }
 }
 
@@ -226,6 +229,54 @@ async function readPutAside(
 ): Promise<PutAside[]> {
   const entries = await readAside(tables, key)
   return [...entries].map(([what, entry]) => ({ what, ...entry }))
+}
+
+async function readLane(
+  { owner }: OrdersContext,
+  tables: StoreReader,
+  lane: Lane,
+): Promise<Omit<LaneHealth, keyof Funds>> {
+  const open = await tables.transactions.find({ openIn: lane })
+  const value = readLaneValue(await tables.getValue(laneKey(lane)))
+  const held = await tables.getLease(laneKey(lane))
+  return {
+    ...lane,
+    openTransactions: open.length,
+    nextNonce: value.nextNonce,
+    lease: held && { ...held, thisInstance: held.owner === owner },
+    putAside: await readPutAside(tables, laneKey(lane)),
+  }
+}
+
+/** Most waiting orders that are counted of a lane without a wallet. */
+const mostCounted = 1000
+
+/** What is due later waits for the wallet as well. */
+const endOfTime = 2n ** 62n
+
+/** A lane whose wallet was removed, where own orders wait for it. */
+async function readOrphan(
+  context: OrdersContext,
+  tables: StoreReader,
+  lane: Lane,
+): Promise<LaneHealth[]> {
+  const { recipients } = context
+  const due = await tables.orders.find({
+    sendDue: lane,
+    recipients,
+    until: endOfTime,
+    limit: mostCounted,
+  })
+  const known = await readLane(context, tables, lane)
+  const sent = await tables.transactions.find({ openIn: lane })
+  const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+  const own = (await tables.orders.find({ ids })).filter((order) =>
+    isInScopes(context, order),
+  )
+  // Another process may have the wallet, and works with it.
+  if (known.lease || due.length + own.length === 0) return []
+  const fault = `the wallet is not given any more: ${due.length} orders wait for it, ${own.length} were sent by it`
+  return [{ ...known, openTransactions: own.length, ...noFunds(fault) }]
 }
 
 function lagOf(

@@ -77,15 +77,19 @@ export type CreateOrdersParameters = {
   store: PaymentStore
   tokens: readonly OrderToken[]
   /**
-   * Clients with an account: each sends the captures of Receive payments to
-   * itself. Those of Transfer payments are spread over all accounts of the
-   * chain, by the order's id, whoever is paid.
+   * Clients with an account: each sends the captures of payments to itself, and
+   * pays their gas.
    */
   wallets: readonly Client[]
   /** Encrypts credentials before they are kept; `'none'` in so many words. */
   seal: Sealer | 'none'
-  /** Further recipients, for Transfer payments. */
+  /** Further recipients, for Transfer payments, which relayers send. */
   recipients?: readonly Address[] | undefined
+  /**
+   * Accounts of `wallets` that send the captures of all recipients that are no
+   * wallet, and pay their gas. @default the wallet of a chain that has but one
+   */
+  relayers?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
   /** Told of what is done, how long it took, and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
@@ -110,6 +114,8 @@ export type OrdersContext = {
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
+  /** Lanes of wallets that send for recipients without one. */
+  relayers: readonly Lane[]
   recipients: readonly Address[]
   /** Everything this instance answers for. */
   scopes: readonly Scope[]
@@ -194,6 +200,8 @@ export type AcceptRefusal =
   | 'wrongWindow'
   | 'exposureTooHigh'
   | 'laneFunds'
+  /** Its account's wallet is not given any more, and no other may send it. */
+  | 'noWallet'
   | 'contractPayer'
   | 'otherPayment'
   | 'tooManyTries'

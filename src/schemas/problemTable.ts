@@ -269,6 +269,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     detail: 'The shop cannot pay for captures at the moment; try again later.',
     retryAfter: 10,
   },
+  noWallet: {
+    status: 503,
+    title: 'No wallet',
+    detail: 'The shop cannot send this payment at the moment; try again later.',
+    retryAfter: 10,
+  },
   contractPayer: {
     status: 422,
     title: 'Contract wallet',

@@ -189,7 +189,9 @@ test('of several tokens or recipients one has to be named', async () => {
 
 test('a recipient without a wallet is paid by Transfer alone', async () => {
   const sellers = [await fundedAccount(chain), await fundedAccount(chain)]
-  const shop = await openShop(chain, { sellers, recipients: [stranger] })
+  const relayers = sellers.map(({ address }) => address)
+  const recipients = [stranger]
+  const shop = await openShop(chain, { sellers, recipients, relayers })
   const draft = { recipient: stranger, amount: '1' }
   await expect(shop.orders.draft(draft)).rejects.toMatchObject({
     details: { field: 'recipient' },

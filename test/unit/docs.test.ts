@@ -85,6 +85,7 @@ const orderReasons: Record<
   wrongWindow: true,
   exposureTooHigh: true,
   laneFunds: true,
+  noWallet: true,
   contractPayer: true,
   otherPayment: true,
   tooManyTries: true,

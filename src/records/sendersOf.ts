@@ -1,0 +1,54 @@
+import { drawNonce } from '../build/drawNonce.js'
+import type { OrderRecord } from '../store/types.js'
+import type { OrdersContext, OrderWallet } from './types.js'
+
+type Wallets = Pick<OrdersContext, 'wallets' | 'relayers'>
+type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
+
+/**
+ * Wallets that may send for a recipient: its own and no other, or the relayers
+ * of the chain where it has none. Nobody's wallet pays for another's payments
+ * unless it was given as a relayer. Pure.
+ */
+export function sendersOf(
+  { wallets, relayers }: Wallets,
+  { chainId, recipient }: Paid,
+): readonly OrderWallet[] {
+  const here = wallets.filter(({ lane }) => lane.chainId === chainId)
+  const own = here.filter(({ lane }) => lane.account === recipient)
+  if (own.length > 0) return own
+  return here.filter(({ lane }) =>
+    relayers.some(
+      (relayer) =>
+        relayer.chainId === chainId && relayer.account === lane.account,
+    ),
+  )
+}
+
+/**
+ * The wallet that sends for an order: the one on record, else, for payments
+ * that anyone may submit, one that is drawn among those that may send.
+ *
+ * The caller picks the id of an order: drawn numbers spread what ids would not.
+ */
+export function senderOf(
+  context: Wallets,
+  order: Paid & Pick<OrderRecord, 'lane' | 'primaryType'>,
+): OrderWallet | undefined {
+  const { chainId, lane: account, primaryType } = order
+  const known = context.wallets.find(
+    ({ lane }) => lane.chainId === chainId && lane.account === account,
+  )
+  if (known || primaryType === 'ReceiveWithAuthorization') return known
+  return drawSender(context, order)
+}
+
+/** One of the wallets that may send for a recipient. */
+export function drawSender(
+  context: Wallets,
+  paid: Paid,
+): OrderWallet | undefined {
+  const senders = sendersOf(context, paid)
+  if (senders.length < 2) return senders[0]
+  return senders[Number(BigInt(drawNonce()) % BigInt(senders.length))]
+}
