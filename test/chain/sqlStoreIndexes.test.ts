@@ -121,9 +121,13 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ['orders by id', 'orders_id', (it) => findOrders(it, { ids: ['order-1'] })],
   ['orders listed', 'orders_listed', (it) => findOrders(it, { listed, limit })],
   [
-    'the oldest order',
+    'the oldest order of one recipient among many',
     'orders_listed',
-    (it) => findOrders(it, { oldest: scope, limit: 1 }),
+    (it) =>
+      findOrders(it, {
+        oldest: { ...scope, recipient: bytes('9', 20) },
+        limit: 1,
+      }),
   ],
   [
     'orders listed before a place',

@@ -162,6 +162,21 @@ export const brokenStores: readonly {
     ],
   },
   {
+    defect: 'the oldest orders are the newest',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'oldest' in query
+              ? { listed: [query.oldest], limit: query.limit }
+              : query,
+          ),
+      },
+    })),
+    fails: ['the oldest orders come first, whatever became of them'],
+  },
+  {
     defect: 'the payer is not looked at',
     make: inFinds(({ orders }) => ({
       orders: {
