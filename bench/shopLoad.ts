@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { nextMessage } from './childMessages.js'
 import type { Row } from './compare.js'
 import { percentile } from './ordersClaim.js'
 import { makeFolder } from './ordersShop.js'
@@ -41,7 +42,7 @@ export async function benchShopLoad(buyers: number): Promise<Row[]> {
       privateKey: await makeSeller(chain),
       merchantKey,
     })
-    const [port] = await once(backend, 'message')
+    const port = await nextMessage(backend)
     const keys = await makeBuyers(chain, buyers)
     let crowd: CrowdReport | undefined
     const pace = { automine: false, every: blockTime }
@@ -49,10 +50,10 @@ export async function benchShopLoad(buyers: number): Promise<Row[]> {
       const url = `http://127.0.0.1:${port}/payments`
       const told: Crowd = { url, merchantKey, keys, duration }
       const child = await start(children, 'shopLoadBuyers.ts', told)
-      ;[crowd] = await once(child, 'message')
+      crowd = await nextReport<CrowdReport>(child)
     })
     backend.send('report')
-    const [report] = await once(backend, 'message')
+    const report = await nextReport<BackendReport>(backend)
     backend.send('end')
     await once(backend, 'exit')
     if (!crowd) throw new Error('The buyers told nothing.')
@@ -75,6 +76,11 @@ async function start(
   children.push(child)
   child.send(told)
   return child
+}
+
+/** The child is our own: it reports what its file says. */
+async function nextReport<report>(child: ChildProcess): Promise<report> {
+  return (await nextMessage(child)) as report
 }
 
 function shareable({ chain, token }: DevChain): BackendPlace['dev'] {

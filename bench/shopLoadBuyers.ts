@@ -4,6 +4,7 @@ import { decodePayment, encodePayment } from 'countersign'
 import type { DraftedPayment } from 'countersign/orders'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { sendLast } from './childMessages.js'
 import { signWith } from './ordersShop.js'
 
 /** What the buyers are told: where the shop is, and who they are. */
@@ -37,8 +38,7 @@ const report: CrowdReport = {
 }
 const end = performance.now() + duration
 await Promise.all(keys.map((key) => buyOn(privateKeyToAccount(key))))
-process.send?.(report)
-process.disconnect()
+await sendLast(report)
 
 async function buyOn(buyer: PrivateKeyAccount): Promise<void> {
   while (performance.now() < end)
