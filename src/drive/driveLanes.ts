@@ -39,6 +39,8 @@ type Driver = {
   holders: number
   limit: Limit
   isIdle: boolean
+  /** The store was written while the lane was looked at. */
+  isChanged: boolean
   /** Ends what its loop asks of nodes. */
   letGo: AbortController
   /** The loop, while there is one. */
@@ -61,7 +63,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
   const intervals = new Map<number, number>()
   const stopping = new AbortController()
   const unheard = store.onChange?.(() => {
-    for (const { isIdle, pause } of drivers.values()) if (isIdle) pause.wake()
+    for (const driver of drivers.values())
+      if (driver.isIdle) driver.pause.wake()
+      else driver.isChanged = true
   })
 
   const isWanted = ({ wallet, holders }: Driver) =>
@@ -92,6 +96,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       let isNews = true
       let settled: readonly FoundOrder[] = []
       driver.isIdle = false
+      driver.isChanged = false
       try {
         const before = lane
         lane = await openLane(own, { wallet, lane: before, aside })
@@ -103,6 +108,8 @@ export function driveLanes(context: OrdersContext): LaneEngine {
           const tick = await driver.limit(() => workLane(own, mine, interval))
           ;({ next, isNews, settled } = tick)
           driver.isIdle = tick.isIdle
+          // What was written after it was read would wait for the next look.
+          if (tick.isIdle && driver.isChanged) next = 0
         }
         aside.clear(wholeLane)
         await aside.save(held)
@@ -174,6 +181,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       }),
       holders: 0,
       isIdle: false,
+      isChanged: false,
       limit: (work) => work(),
       running: undefined,
       letGo: new AbortController(),

@@ -29,29 +29,80 @@ type Waiter = { orderId: string; settle(found: FoundOrder | undefined): void }
 /** Milliseconds between two looks for what other processes wrote. */
 const lookEvery = 250
 
+/**
+ * Milliseconds between two looks of those who wait, whatever their lane does: it
+ * may hang at its node while another process captures the order.
+ */
+const ownLookEvery = 1_000
+
+/** Milliseconds after which a look that got no answer is made again. */
+const longestLook = 10_000
+
+type Group = {
+  waiters: Set<Waiter>
+  /** When the last look began, and when the one under way did. */
+  looked: number
+  looking: number | undefined
+  timer: ReturnType<typeof setInterval> | undefined
+}
+
 export function waitForOrders(context: OrdersContext): OrderWaits {
-  const lanes = new Map<string, { waiters: Set<Waiter>; looked: number }>()
+  const lanes = new Map<string, Group>()
   const groupOf = (lane: Lane) => {
     const key = laneKey(lane)
     const known = lanes.get(key)
     if (known) return known
-    const group = { waiters: new Set<Waiter>(), looked: -lookEvery }
+    const group: Group = {
+      waiters: new Set(),
+      looked: -lookEvery,
+      looking: undefined,
+      timer: undefined,
+    }
     lanes.set(key, group)
     return group
+  }
+  const look = async (group: Group) => {
+    const begun = performance.now()
+    group.looked = begun
+    group.looking = begun
+    const waiting = [...group.waiters]
+    const ids = waiting.map(({ orderId }) => orderId)
+    try {
+      tellOf(waiting, await findDecided(context, ids))
+    } finally {
+      if (group.looking === begun) group.looking = undefined
+    }
+  }
+  const lookOn = (group: Group) => {
+    if (group.timer !== undefined) return
+    group.timer = setInterval(() => {
+      const { looked, looking = -longestLook } = group
+      const now = performance.now()
+      if (now - looked < lookEvery || now - looking < longestLook) return
+      // A store that fails is asked again at the next look.
+      look(group).catch(() => undefined)
+    }, ownLookEvery)
+  }
+  const leave = (group: Group, waiter: Waiter) => {
+    group.waiters.delete(waiter)
+    if (group.waiters.size > 0) return
+    clearInterval(group.timer)
+    group.timer = undefined
   }
   return {
     wait: (order, timeout) => {
       const { chainId, lane: account } = order
-      const { waiters } = groupOf({ chainId, account })
+      const group = groupOf({ chainId, account })
       return new Promise((resolve) => {
         const settle = (found: FoundOrder | undefined) => {
           clearTimeout(timer)
-          waiters.delete(waiter)
+          leave(group, waiter)
           resolve(found)
         }
         const waiter = { orderId: order.id, settle }
         const timer = setTimeout(() => settle(undefined), timeout)
-        waiters.add(waiter)
+        group.waiters.add(waiter)
+        lookOn(group)
       })
     },
     count: (lane) => lanes.get(laneKey(lane))?.waiters.size ?? 0,
@@ -62,10 +113,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       const now = performance.now()
       if (group.waiters.size === 0) return
       if (!isNews && now - group.looked < lookEvery) return
-      group.looked = now
-      const waiting = [...group.waiters]
-      const ids = waiting.map(({ orderId }) => orderId)
-      tellOf(waiting, await findDecided(context, ids))
+      await look(group)
     },
     end: () => {
       for (const { waiters } of lanes.values())

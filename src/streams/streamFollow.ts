@@ -14,10 +14,14 @@ export type FollowNewsParameters = {
   tell: (news: News) => Promise<void>
 }
 
+/** Milliseconds without news after which the record is read again. */
+const lookAgain = 30_000
+
 /**
  * Tells a stream everything after a cursor, once and in order, at the pace of
- * its reader: first what is on record, and then what comes. Whoever falls far
- * behind what comes is told from the record again.
+ * its reader: first what is on record, and then what comes. A stream that falls
+ * far behind what comes reads the record again. So does one that hears nothing
+ * for a while: news that got lost on the way are late, and never missed.
  */
 export async function followNews(
   parameters: FollowNewsParameters,
@@ -41,8 +45,11 @@ export async function followNews(
     const page = (await retryUntil(sink.ended, () => read(after))) ?? []
     await tellAll(page)
     if (page.length) continue
-    while (!sink.ended.aborted && !inbox.hasMissed())
-      await tellAll(await inbox.take())
+    while (!sink.ended.aborted && !inbox.hasMissed()) {
+      const taken = await inbox.take(lookAgain)
+      if (taken.length === 0) break
+      await tellAll(taken)
+    }
   }
 }
 

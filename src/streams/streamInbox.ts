@@ -6,8 +6,11 @@ export type News = { event: OrderEvent; getOrder: () => Promise<Order> }
 /** What came in for a stream and was not taken yet. */
 export type StreamInbox = {
   put(news: News): void
-  /** Resolves with what there is, at the latest when the stream is over. */
-  take(): Promise<readonly News[]>
+  /**
+   * Resolves with what there is, at the latest when the stream is over; with
+   * nothing when nothing came within so many milliseconds.
+   */
+  take(milliseconds: number): Promise<readonly News[]>
   /** Throws away what there is, for it is on record. */
   clear(): void
   /** Whether more came than is kept; the record has it all. */
@@ -28,10 +31,14 @@ export function openInbox(ended: AbortSignal): StreamInbox {
       else missed = true
       tell()
     },
-    take: async () => {
+    take: async (milliseconds) => {
       if (!kept.length && !missed && !ended.aborted)
         await new Promise<void>((resolve) => {
-          tell = resolve
+          const timer = setTimeout(resolve, milliseconds)
+          tell = () => {
+            clearTimeout(timer)
+            resolve()
+          }
         })
       const taken = kept
       kept = []

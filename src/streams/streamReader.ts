@@ -2,7 +2,7 @@ import type { Orders } from '../orders/createOrders.js'
 import type { Order } from '../records/types.js'
 import { wait } from '../rpc/wait.js'
 import type { News, StreamInbox } from './streamInbox.js'
-import { retryUntil } from './streamRetry.js'
+import { inTime, retryUntil } from './streamRetry.js'
 
 /** Reads events once for all streams that are open. */
 export type StreamReader = {
@@ -114,7 +114,7 @@ export function showNews(
       const orderId = event.orderId ?? ''
       const known = read.get(orderId)
       if (known) return known
-      const order = orders.get({ orderId })
+      const order = inTime(orders.get({ orderId }))
       read.set(orderId, order)
       order.catch(() => read.delete(orderId))
       return order

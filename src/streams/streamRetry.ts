@@ -2,6 +2,9 @@ import { CursorAheadError, OrderNotFoundError } from '../records/errors.js'
 import { wait } from '../rpc/wait.js'
 import { StoreError } from '../store/errors.js'
 
+/** Milliseconds for one try; a request that is gone never answers. */
+const longestTry = 10_000
+
 /**
  * Tries until it succeeds, ever more slowly; nothing once the signal aborts.
  *
@@ -14,12 +17,21 @@ export async function retryUntil<result>(
 ): Promise<result | undefined> {
   for (let failures = 0; !ended.aborted; failures++)
     try {
-      return await work()
+      return await inTime(work())
     } catch (error) {
       if (isForGood(error)) throw error
       await wait(Math.min(5_000, 50 * 2 ** failures), ended)
     }
   return undefined
+}
+
+/** The result, or a failure when it takes too long. */
+export function inTime<result>(work: Promise<result>): Promise<result> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new StoreError('did not answer in time', true))
+    const timer = setTimeout(late, longestTry)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 function isForGood(error: unknown): boolean {
