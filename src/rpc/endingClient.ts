@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { askUnder } from './callSignal.js'
 import { type NodeFailure, readFailure } from './errors.js'
+import { mendSocket } from './mendSocket.js'
 import { onEnd } from './onEnd.js'
 import { RpcError } from './RpcError.js'
 import type { SendRpc } from './readTransport.js'
@@ -25,7 +26,12 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
     const { signal: over, leave } = ofTick()
     const ask = () =>
       client.request(sent as never, { ...options, signal: over })
-    return untilEnd(over, ask).finally(leave)
+    return untilEnd(over, ask)
+      .catch((error: unknown) => {
+        mendSocket(client.transport)
+        throw error
+      })
+      .finally(leave)
   }
   // What it answers is the client's to know.
   const ending = { ...client, request: request as Client['request'] }

@@ -2,6 +2,7 @@ import type { Transport } from 'viem'
 import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import { readFailure } from './errors.js'
+import { mendSocket } from './mendSocket.js'
 import { RpcError } from './RpcError.js'
 import type { SendRpc } from './readTransport.js'
 import { readRetryAfter, sendAgain } from './sendAgain.js'
@@ -16,14 +17,18 @@ export function steadyTransport(
 ): Transport {
   return (config) => {
     const inner = transport({ ...config, retryCount: 0 })
+    const isSocket = inner.config.type === 'webSocket'
+    const { timeout = 10_000 } = inner.config
     const sendSteadily: SendRpc = (method, params) => {
       const attempt = async () => {
         try {
-          const result = await inner.request({ method, params } as never, {
+          const asking = inner.request({ method, params } as never, {
             retryCount: 0,
           })
+          const result = await (isSocket ? inTime(asking, timeout) : asking)
           return { result }
         } catch (error) {
+          mendSocket(inner.value)
           const retryAfter = readRetryAfter(headerOf(error))
           return { failure: readFailure(error), retryAfter }
         }
@@ -43,6 +48,19 @@ export function steadyTransport(
       value: { ...inner.value, send },
     }
   }
+}
+
+/** viem has no limit for the time in which a socket opens. */
+function inTime<answer>(
+  asking: Promise<answer>,
+  milliseconds: number,
+): Promise<answer> {
+  return new Promise((resolve, reject) => {
+    const words = `no answer in ${milliseconds} ms`
+    const late = () => reject(new RpcError({ words }))
+    const timer = setTimeout(late, milliseconds)
+    asking.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /** What an HTTP peer asked to be waited for, however deep viem wrapped it. */
