@@ -37,8 +37,12 @@ export type StreamHub = {
 }
 
 export type StreamLimits = SinkLimits & {
-  streams: number
+  /** Of all buyers, and of one order. */
+  buyerStreams: number
   streamsAnOrder: number
+  /** Of all merchants, and of one principal. */
+  merchantStreams: number
+  streamsAPrincipal: number
 }
 
 const usual: StreamLimits = {
@@ -46,12 +50,22 @@ const usual: StreamLimits = {
   life: 600_000,
   room: 65_536,
   patience: 30_000,
-  streams: 1_000,
+  buyerStreams: 800,
   streamsAnOrder: 4,
+  merchantStreams: 200,
+  streamsAPrincipal: 20,
 }
 
+/** Places for streams: so many in all, and so many of one reader. */
+type Pool = { most: number; mostOfOne: number; open: string[] }
+
 /** Who reads what; a merchant takes no place of an order's buyers. */
-type Reading = { whose: string; keys: readonly string[]; signal: AbortSignal }
+type Reading = {
+  pool: Pool
+  whose: string
+  keys: readonly string[]
+  signal: AbortSignal
+}
 
 type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 
@@ -67,11 +81,22 @@ export function createStreamHub(
 ): StreamHub {
   const settled = { ...usual, ...limits }
   const reader = startReader(orders)
-  const open: string[] = []
+  const buyers: Pool = {
+    most: settled.buyerStreams,
+    mostOfOne: settled.streamsAnOrder,
+    open: [],
+  }
+  const merchants: Pool = {
+    most: settled.merchantStreams,
+    mostOfOne: settled.streamsAPrincipal,
+    open: [],
+  }
   const start = (
-    { whose, keys, signal }: Reading,
+    { pool: { most, mostOfOne, open }, whose, keys, signal }: Reading,
     tell: (stream: Stream) => Promise<void>,
   ) => {
+    const same = open.filter((other) => other === whose).length
+    if (open.length >= most || same >= mostOfOne) return undefined
     const onHeartbeat = reader.revive
     const sink = openSink({ signal, limits: settled, onHeartbeat })
     const inbox = openInbox(sink.ended)
@@ -89,24 +114,17 @@ export function createStreamHub(
   return {
     openOrder: ({ order, lastEventId, signal }) => {
       const key = orderKey(order.id)
-      const same = open.filter((whose) => whose === key).length
-      if (open.length >= settled.streams || same >= settled.streamsAnOrder)
-        return undefined
       const about = { orders, orderId: order.id, lastEventId }
-      return start({ whose: key, keys: [key], signal }, (stream) =>
-        tellOrder({ ...about, ...stream }),
-      )
+      const reading = { pool: buyers, whose: key, keys: [key], signal }
+      return start(reading, (stream) => tellOrder({ ...about, ...stream }))
     },
     openEvents: ({ recipients, signal, ...about }) => {
       const { orderId } = about
-      if (open.length >= settled.streams) return undefined
-      const keys =
-        orderId === undefined
-          ? recipients.map(recipientKey)
-          : [orderKey(orderId)]
-      return start({ whose: 'merchant', keys, signal }, (stream) =>
-        tellEvents({ ...about, ...stream }),
-      )
+      const own = recipients.map(recipientKey)
+      const keys = orderId === undefined ? own : [orderKey(orderId)]
+      const whose = own.sort().join()
+      const reading = { pool: merchants, whose, keys, signal }
+      return start(reading, (stream) => tellEvents({ ...about, ...stream }))
     },
   }
 }

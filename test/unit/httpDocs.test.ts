@@ -9,6 +9,7 @@ import { Hono } from 'hono'
 import ts from 'typescript'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { readExamples } from './docExamples.js'
+import { fakeOrders } from './fakeOrders.js'
 import { reasonOf, stubOrders, token } from './httpStub.js'
 
 const page = 'docs/http.md'
@@ -17,6 +18,7 @@ type Page = {
   limitRequests(
     handle: PaymentHandler,
     most?: number,
+    mostStreams?: number,
   ): (request: Request, address: string) => Promise<Response>
   limitBuyers(app: Hono, handle: PaymentHandler): void
 }
@@ -89,6 +91,33 @@ test('one buyer is stopped whatever address it comes from, and no other', async 
   // What is no token is counted by its address alone.
   for (const index of [6, 7, 8, 9])
     expect((await ask(requestWith('nothing'), from(index))).status).toBe(404)
+})
+
+test('streams that are open are counted by their address until they end', async () => {
+  const { events, get } = fakeOrders()
+  const own = createPaymentHandler(stubOrders({ events, get }), {
+    basePath: '/payments',
+    authorize: () => undefined,
+  })
+  const ask = limitRequests(own, 120, 2)
+  const open = (address: string) =>
+    ask(
+      new Request('https://shop.test/payments/orders/one/events', {
+        headers: { authorization: `Bearer ${token}` },
+      }),
+      address,
+    )
+  const statusOf = async (address: string) => {
+    const { status, body } = await open(address)
+    await body?.cancel()
+    return status
+  }
+  const held = await Promise.all([open('a'), open('a'), open('a')])
+  expect(held.map(({ status }) => status)).toEqual([200, 200, 429])
+  expect((await ask(requestWith(token), 'a')).status).toBe(200)
+  expect(await statusOf('b')).toBe(200)
+  await Promise.all(held.slice(0, 2).map(({ body }) => body?.cancel()))
+  await vi.waitFor(async () => expect(await statusOf('a')).toBe(200))
 })
 
 test('in front of the handler, buyers are counted by their connection', async () => {

@@ -197,7 +197,7 @@ test('a merchant follows one order, from its beginning or from the present', asy
 })
 
 test('a merchant who follows an order takes no place of its buyers', async () => {
-  const { orders, hub } = openHub({ streams: 6 })
+  const { orders, hub } = openHub({ merchantStreams: 2, buyerStreams: 4 })
   orders.tell('one', 'drafted')
   const own = [1, 2].map(() => openEvents(hub, orders, { orderId: 'one' }))
   const buyers = [1, 2, 3, 4].map(() => openOrder(hub, 'one'))
@@ -249,7 +249,7 @@ test('events are read only while a stream is open, and once for all', async () =
 })
 
 test('an order has four streams at most, and a handler as many as it may', async () => {
-  const { orders, hub } = openHub({ streams: 6 })
+  const { orders, hub } = openHub({ merchantStreams: 1, buyerStreams: 5 })
   orders.tell('one', 'drafted')
   orders.tell('two', 'drafted')
   const open = (id: string) =>
@@ -267,7 +267,11 @@ test('an order has four streams at most, and a handler as many as it may', async
 })
 
 test('a reader that takes nothing for too long is cut off, and comes back where it was', async () => {
-  const { orders, hub } = openHub({ room: 4_096, patience: 50, streams: 2 })
+  const { orders, hub } = openHub({
+    room: 4_096,
+    patience: 50,
+    merchantStreams: 2,
+  })
   const stream = openEvents(hub, orders)
   await stream.next()
   const quick = openEvents(hub, orders)
