@@ -14,3 +14,14 @@ export function checkOrigin(
   if (origin === null || allowed.includes(origin)) return
   throw new RequestRefusedError('crossSite')
 }
+
+/**
+ * Refuses what a page of another site would have a browser ask. An older
+ * browser, and whatever is none, does not say where a request comes from.
+ *
+ * @throws {@link RequestRefusedError}
+ */
+export function checkSite({ headers }: Request): void {
+  if (headers.get('sec-fetch-site') === 'cross-site')
+    throw new RequestRefusedError('crossSite')
+}

@@ -6,6 +6,7 @@ import { toProblem } from '../routes/toProblem.js'
 import { createBodySchemas } from '../schemas/bodySchemas.js'
 import { createStreamHub } from '../streams/streamHub.js'
 import { allowOrigin } from './cors.js'
+import { oneAtATime } from './oneAtATime.js'
 import { readParameters } from './readParameters.js'
 import { type Desk, serve } from './serve.js'
 import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
@@ -52,6 +53,7 @@ export function createPaymentHandler(
     hub: createStreamHub(orders),
     routes: createRoutes(settled.basePath),
     bodies: createBodySchemas(),
+    compareAlone: oneAtATime(),
   }
   return async (request) => {
     const response = await reply(desk, request)
@@ -64,16 +66,26 @@ export function createPaymentHandler(
 
 /** Answers in any case; what goes wrong is an answer too. */
 async function reply(desk: Desk, request: Request): Promise<Response> {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  const asked = { request, signal: leaving.signal }
   try {
     const { pathname } = new URL(request.url)
     const found = findRoute(desk.routes, desk.basePath, pathname)
-    const response = await inTime(serve(desk, request, found).catch(toProblem))
+    request.signal.addEventListener('abort', leave)
+    if (request.signal.aborted) leave()
+    const work = serve(desk, asked, found).catch(toProblem)
+    const response = await inTime(work)
     const isBuyers = found.routes.some(({ who }) => who === 'buyer')
     if (isBuyers && desk.corsOrigins.length > 0)
       allowOrigin(request, response, desk.corsOrigins)
     return response
   } catch (error) {
     return toProblem(error)
+  } finally {
+    request.signal.removeEventListener('abort', leave)
+    // Nobody waits for what is not answered by now.
+    leave()
   }
 }
 

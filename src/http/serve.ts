@@ -5,9 +5,10 @@ import type { FoundRoute } from '../routes/findRoute.js'
 import type { BuyerCall, MerchantCall, Route } from '../routes/route.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
-import { checkOrigin } from './checkOrigin.js'
+import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
+import type { OneAtATime } from './oneAtATime.js'
 import { readBody } from './readBody.js'
 import type { SettledParameters } from './readParameters.js'
 
@@ -17,7 +18,11 @@ export type Desk = SettledParameters & {
   hub: StreamHub
   routes: readonly Route[]
   bodies: BodySchemas
+  compareAlone: OneAtATime
 }
+
+/** A request, and what aborts when nobody waits for its answer any more. */
+export type Asked = { request: Request; signal: AbortSignal }
 
 /**
  * Answers a request whose address is known: first who asks, then what.
@@ -26,23 +31,24 @@ export type Desk = SettledParameters & {
  */
 export async function serve(
   desk: Desk,
-  request: Request,
+  { request, signal }: Asked,
   { routes, segment }: FoundRoute,
 ): Promise<Response> {
   const route = routes.find(({ method }) => method === request.method)
   if (!route) return serveOther(desk, request, routes)
   if (route.method === 'POST')
     checkOrigin(request, originsFor(desk, route, request))
+  if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
   const orderId = segment === undefined ? '' : readSegment(segment)
   if (route.who === 'buyer') {
     const admitted = await admitBuyer(desk, request, orderId)
     const sent = await readSent(desk, request, route)
-    return route.run({ ...sent, ...admitted, orderId })
+    return route.run({ ...sent, ...admitted, orderId, signal })
   }
   const admitted = await admitMerchant(desk, request)
   const sent = await readSent(desk, request, route)
-  return route.run({ ...sent, ...admitted, orderId })
+  return route.run({ ...sent, ...admitted, orderId, signal })
 }
 
 /** What another site's page is asked first by its browser; else no answer. */
@@ -93,14 +99,19 @@ async function admitBuyer(
 
 /** What `authorize` throws is its own trouble, not the request's. */
 async function admitMerchant(
-  { orders, authorize, basePath }: Desk,
+  { orders, authorize, basePath, compareAlone }: Desk,
   request: Request,
-): Promise<Pick<MerchantCall, 'orders' | 'recipients' | 'basePath'>> {
+): Promise<Pick<MerchantCall, 'orders' | 'recipients' | 'basePath' | 'alone'>> {
   try {
     const principal = await authorize(request)
     if (principal) {
       const { recipients } = principal
-      return { orders: orders.within({ recipients }), recipients, basePath }
+      return {
+        orders: orders.within({ recipients }),
+        recipients,
+        basePath,
+        alone: (work) => compareAlone(recipients, work),
+      }
     }
   } catch {
     throw new RequestRefusedError('internal')

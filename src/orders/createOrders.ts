@@ -21,6 +21,7 @@ import { readEvents } from './readEvents.js'
 import { readHealth } from './readHealth.js'
 import { resumeOrders } from './resumeOrders.js'
 import { type RunWorkerParameters, runWorker } from './runWorker.js'
+import { untilSignal } from './untilSignal.js'
 import { watchVerb } from './watchVerb.js'
 
 /** What can be done with orders, each described where it is written. */
@@ -211,13 +212,13 @@ function bindVerbs(
     void: bind('void', voidOrder),
     requestCancellation: bind('requestCancellation', requestCancellation),
     cancel: bind('cancel', cancelOrder),
-    reconcile: bind('reconcile', reconcile),
+    reconcile: bind('reconcile', untilSignal(reconcile)),
     get: bind('get', getOrder),
     getForBuyer: bind('getForBuyer', getForBuyer),
     list: bind('list', listOrders),
     events: bind('events', readEvents),
     health: bind('health', readHealth),
-    audit: bind('audit', auditOrders),
+    audit: bind('audit', untilSignal(auditOrders)),
     capture: bind('capture', (it, options: CaptureOrderParameters) =>
       hold(captureOrder(it, drive(), options)),
     ),

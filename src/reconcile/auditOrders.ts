@@ -18,6 +18,8 @@ export type AuditParameters = {
   fromBlock?: bigint | undefined
   /** At most the newest block of the chain. @default that one */
   toBlock?: bigint | undefined
+  /** Ends the audit, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
 }
 
 /** Token units, and in how many transfers. */

@@ -21,6 +21,11 @@ export type ReconcileParameters = {
    * before; the block of the oldest order where that was never read
    */
   fromBlock?: bigint | undefined
+  /**
+   * Ends the reconciliation, which then rejects with the signal's reason. What
+   * was written by then is true.
+   */
+  signal?: AbortSignal | undefined
 }
 
 /** What was found missing on record, and written. */

@@ -130,9 +130,10 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       summary: 'Compares record and chain, and writes what is missing',
       body: 'ReconciliationStart',
       answers: { 200: 'ReconciliationReport' },
-      run: async ({ orders, body }) => {
+      run: async ({ orders, body, signal, alone }) => {
         const fromBlock = integer(body?.fromBlock)
-        return answer(200, await orders.reconcile({ fromBlock }))
+        const work = () => orders.reconcile({ fromBlock, signal })
+        return answer(200, await alone(work))
       },
     }),
     merchantRoute({
@@ -141,15 +142,19 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       path: '/merchant/audit',
       summary: 'Compares record and chain, and changes nothing',
       query: audit,
+      isExpensive: true,
       answers: { 200: 'AuditReport' },
-      run: async ({ orders, query }) =>
-        answer(200, await orders.audit(rangeOf(query))),
+      run: async ({ orders, query, signal, alone }) => {
+        const work = () => orders.audit({ ...rangeOf(query), signal })
+        return answer(200, await alone(work))
+      },
     }),
     merchantRoute({
       name: 'getHealth',
       method: 'GET',
       path: '/merchant/health',
       summary: 'Tells how orders, accounts and chains stand',
+      isExpensive: true,
       answers: { 200: 'Health' },
       run: async ({ orders }) => answer(200, await orders.health()),
     }),

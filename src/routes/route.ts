@@ -9,6 +9,8 @@ import type { StreamHub } from '../streams/streamHub.js'
 /** A request whose route, sender and shape are known. */
 type Call = {
   request: Request
+  /** Aborts when nobody waits for the answer any more. */
+  signal: AbortSignal
   hub: StreamHub
   /** As the address names it; empty where it names none. */
   orderId: string
@@ -29,6 +31,8 @@ export type MerchantCall = Call & {
   orders: ScopedOrders
   recipients: readonly Address[]
   basePath: string
+  /** Runs one comparison with the chain at a time for each principal. */
+  alone: <result>(work: () => Promise<result>) => Promise<result>
 }
 
 export type BodyName = keyof BodySchemas
@@ -42,6 +46,8 @@ type RouteFields = {
   summary: string
   body?: BodyName | undefined
   query?: z.ZodType | undefined
+  /** Asks nodes a lot: no page of another site may start it. */
+  isExpensive?: true | undefined
   /** Headers that say something here, with what. */
   headers?: Readonly<Record<string, string>> | undefined
   /** What is answered when all is well, by status. */

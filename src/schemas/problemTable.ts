@@ -20,6 +20,7 @@ export type ProblemReason =
   | 'invalidField'
   | 'cursorAhead'
   | 'tooManyStreams'
+  | 'comparisonRunning'
   | 'timeout'
   | 'nodeUnavailable'
   | 'storeUnavailable'
@@ -91,6 +92,13 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 429,
     title: 'Too many streams',
     detail: 'Too many streams are open; close one, or try again later.',
+    retryAfter: 5,
+  },
+  comparisonRunning: {
+    status: 429,
+    title: 'Already comparing',
+    detail:
+      'An audit or a reconciliation of this merchant is running; wait for its end.',
     retryAfter: 5,
   },
   timeout: {

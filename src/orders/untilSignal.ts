@@ -1,0 +1,30 @@
+import { InvalidFieldError } from '../base/errors.js'
+import { endingContext } from '../records/endingContext.js'
+import type { OrdersContext } from '../records/types.js'
+
+/**
+ * A verb that ends with the signal it is given: what nodes have not answered by
+ * then is let go, and nothing more is asked.
+ *
+ * @throws the reason of the signal.
+ */
+export function untilSignal<
+  parameters extends { signal?: AbortSignal | undefined },
+  result,
+>(
+  verb: (context: OrdersContext, parameters?: parameters) => Promise<result>,
+): (context: OrdersContext, ...rest: [parameters?]) => Promise<result> {
+  return async (context, ...rest) => {
+    const { signal } = Object(rest[0]) as parameters
+    if (signal === undefined) return verb(context, ...rest)
+    if (typeof Object(signal).addEventListener !== 'function')
+      throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+    signal.throwIfAborted()
+    try {
+      return await verb(endingContext(context, signal), ...rest)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
+  }
+}
