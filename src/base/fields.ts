@@ -79,8 +79,11 @@ const objectReader =
       if (!Object.hasOwn(shape, key))
         throw new InvalidFieldError(field, key, 'of known members')
     const members: Record<string, unknown> = {}
-    for (const key in shape) {
-      const given = (value as Record<string, unknown>)[key]
+    for (const key of Object.keys(shape)) {
+      // An inherited member is none that anybody wrote.
+      const given = Object.hasOwn(value, key)
+        ? (value as Record<string, unknown>)[key]
+        : undefined
       const member = shape[key]?.(given, `${field}.${key}`)
       if (member !== undefined) members[key] = member
     }
@@ -126,12 +129,15 @@ export const readWrittenPayment: (value: unknown) => Payment | SignedPayment =
     readUint256(BigInt(readDigits(value, field)), field),
   )
 
+const signatureOf = (read: object): unknown =>
+  'signature' in read ? read.signature : undefined
+
 /** Reads a payment that must be signed. */
 export function readSignedPayment(value: unknown): SignedPayment {
   const payment = readPayment(value)
   return {
     ...payment,
-    signature: readSignature(Object(value).signature, 'payment.signature'),
+    signature: readSignature(signatureOf(payment), 'payment.signature'),
   }
 }
 
@@ -157,6 +163,9 @@ export function readSignedCancellation(value: unknown): SignedCancellation {
   const cancellation = readCancellation(value)
   return {
     ...cancellation,
-    signature: readSignature(Object(value).signature, 'cancellation.signature'),
+    signature: readSignature(
+      signatureOf(cancellation),
+      'cancellation.signature',
+    ),
   }
 }
