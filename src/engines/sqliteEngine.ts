@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sql } from 'kysely'
@@ -46,6 +46,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     openLibsql ??= await loadLibsql()
     // A new connection would begin an empty file in place of one that is gone.
     check()
+    createFile(file)
     const { session, isInside } = connectSqlite(openLibsql, file)
     connections++
     const close = async () => {
@@ -112,6 +113,18 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       await moveLogIn(idle[0]?.session)
       await Promise.all(idle.splice(0).map((it) => it.close()))
     },
+  }
+}
+
+/**
+ * Creates a file that only its owner reads; SQLite gives its log the same mode.
+ * One that is there keeps the mode it has.
+ */
+function createFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch {
+    // It is there, or cannot be: SQLite says what is wrong then.
   }
 }
 
