@@ -153,8 +153,23 @@ export async function signRow(
       : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
   const { hash, raw } = await (signal ? untilEnd(signal, sign) : sign())
   const row = rowOf(draft, lane, now())
-  const sealed = await sealer.seal(raw, seal)
+  const sealed = await sealer.seal(raw, sealOfRow(seal, row))
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
+}
+
+/**
+ * Binds the bytes of a transaction to its place in its lane too: those of the
+ * same attempt cannot take each other's place. Pure.
+ */
+export function sealOfRow(
+  seal: SealContext,
+  {
+    account,
+    nonce,
+    kind,
+  }: Pick<TransactionRecord, 'account' | 'nonce' | 'kind'>,
+): SealContext {
+  return { ...seal, account, accountNonce: nonce, action: kind }
 }
 
 /** The record of a transaction whose bytes are not known. Pure. */

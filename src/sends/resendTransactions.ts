@@ -9,7 +9,7 @@ import { openSealed } from '../records/openSealed.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
-import type { RecordedBytes } from './recordTransactions.js'
+import { type RecordedBytes, sealOfRow } from './recordTransactions.js'
 import { sendRecorded } from './sendRecorded.js'
 
 /** Ticks before the same bytes are sent again. */
@@ -34,7 +34,8 @@ export async function resendTransactions(
     rows.map(async (row): Promise<RecordedBytes | undefined> => {
       const { nonce, hash } = row
       const file = ledger.fileOf(row.orderId, row.attempt)
-      const opening = openSealed(context, row.raw, sealOf(row, file))
+      const place = sealOfRow(sealOf(row, file), row)
+      const opening = openSealed(context, row.raw, place)
       const raw = await opening.catch((error: unknown) => {
         if (!isKeyAway(error)) throw error
         lane.aside.put(nonceName('resend', nonce), error, row.orderId)

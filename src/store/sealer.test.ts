@@ -365,3 +365,25 @@ test('1,000 secrets are sealed and opened, each on its own', async () => {
   for (const [at, place] of places.entries())
     expect(await one.open(sealed[at] ?? '', place)).toBe(secret)
 })
+
+test('the bytes of a transaction open at their own account nonce only, and for what they do', async () => {
+  const place: SealContext = {
+    ...context,
+    kind: 'transaction',
+    account: context.payer,
+    accountNonce: 7,
+    action: 'capture',
+  }
+  const sealed = await one.seal(secret, place)
+  expect(await one.open(sealed, place)).toBe(secret)
+  const others: Partial<SealContext>[] = [
+    { accountNonce: 8 },
+    { accountNonce: undefined },
+    { action: 'cancel' },
+    { account: context.token },
+  ]
+  for (const other of others)
+    await expect(one.open(sealed, { ...place, ...other })).rejects.toThrow(
+      'sealed for something else',
+    )
+})

@@ -79,8 +79,12 @@ function describePlace(context: SealContext): Uint8Array {
   const token = context.token.toLowerCase()
   const payer = context.payer.toLowerCase()
   const nonce = context.nonce.toLowerCase()
+  const { accountNonce, action } = context
+  const account = context.account?.toLowerCase()
   const place = { kind, orderId, attempt, chainId, token, payer, nonce }
-  return new TextEncoder().encode(JSON.stringify(place))
+  // Members that are absent are not written.
+  const whole = { ...place, account, accountNonce, action }
+  return new TextEncoder().encode(JSON.stringify(whole))
 }
 
 /** Takes exactly the members that are written, so that none is unchecked. */

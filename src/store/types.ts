@@ -375,6 +375,11 @@ export type SealContext = {
   token: Address
   payer: Address
   nonce: Hex
+  /** Of a transaction: the account that sends it, and its nonce there. */
+  account?: Address | undefined
+  accountNonce?: number | undefined
+  /** Of a transaction: what it does. */
+  action?: TransactionRecord['kind'] | undefined
 }
 
 /** Encrypts what is a credential before it is kept. */

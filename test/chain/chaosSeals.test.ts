@@ -3,6 +3,7 @@ import { sealer } from 'countersign/orders'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { cancelOrder } from '../../src/cancel/cancelOrder.js'
 import { sealContextOf } from '../../src/records/paymentOf.js'
+import { sealOfRow } from '../../src/sends/recordTransactions.js'
 import { seed, sqliteFile, startChance } from './chaos.js'
 import { draft, fundedAccount, revoke } from './desk.js'
 import {
@@ -274,4 +275,23 @@ test('what is sealed opens for its own place alone', async () => {
         ? expect(opened).resolves.toMatch(/^0x[\da-f]{130}$/)
         : expect(opened).rejects.toThrow('was sealed for something else'))
     }
+})
+
+test('the bytes of one attempt cannot be swapped: each opens at its own nonce and kind', async () => {
+  const shop = await newShop({ policy: { pollingInterval: 20 } })
+  const [orderId = ''] = await storeOrders(shop, 1)
+  expect(await captureAll(shop, [orderId])).toEqual(['captured'])
+  const { orders, attempts, transactions } = await rowsOf(shop, [orderId])
+  const [order] = orders
+  const [attempt] = attempts
+  const [row] = transactions
+  if (!order || !attempt || !row?.raw) throw new Error('nothing was sent')
+  const { raw } = row
+  const place = sealContextOf('transaction', order, attempt)
+  const open = (at: typeof row) =>
+    shop.context.sealer.open(raw, sealOfRow(place, at))
+  expect(await open(row)).toMatch(/^0x02/)
+  await expect(open({ ...row, nonce: row.nonce + 1 })).rejects.toThrow('else')
+  await expect(open({ ...row, kind: 'cancel' })).rejects.toThrow('else')
+  await expect(shop.context.sealer.open(raw, place)).rejects.toThrow('else')
 })
