@@ -10,7 +10,8 @@ import type { AcceptVerdict } from '../records/types.js'
 import { checkMessage } from '../verify/checkMessage.js'
 import type { Refusal } from '../verify/types.js'
 
-const mostTries = 10
+/** Refused payments and cancellations that an order takes. */
+export const mostTries = 10
 
 /** What a payment is as far as the order alone can tell. */
 export type AcceptCheck =

@@ -7,6 +7,7 @@ import { type FoundOrder, findOrder } from '../records/findOrder.js'
 import { paymentOf, sealContextOf } from '../records/paymentOf.js'
 import type { CancelVerdict, OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
+import { countForged } from './countForged.js'
 import { judgeCancel } from './judgeCancel.js'
 import {
   type CancelRefusal,
@@ -58,9 +59,15 @@ export async function cancelOrder(
   const found = await context.store.read((tables) =>
     findOrder(tables, context, orderId),
   )
-  const refused = checkState(found) ?? checkMatch(found, cancellation)
+  const refused = checkState(found)
   if (refused) return refuseCancel(found, refused)
-  const rejected = await judgeCancel(context, found, cancellation)
+  const rejected = await countForged(
+    context,
+    orderId,
+    async () =>
+      checkMatch(found, cancellation) ??
+      judgeCancel(context, found, cancellation),
+  )
   if (rejected) return refuseCancel(found, rejected)
   const sealed = await context.sealer.seal(
     cancellation.signature,

@@ -10,6 +10,7 @@ import { lastSecondOf } from '../ledger/findEvidence.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import type { CancelVerdict, OrdersContext } from '../records/types.js'
 import type { StoreWriter } from '../store/types.js'
+import { mayRelay } from './mayRelay.js'
 
 export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
 
@@ -27,8 +28,8 @@ export async function writeCancel(
   found: FoundOrder,
 ): Promise<CancelVerdict> {
   const { order, attempt } = found
-  const isRelayed = isRelaying(context)
   if (order.state === 'canceling') return accept(found)
+  const isRelayed = await mayRelay(context, tables, found)
   await tables.attempts.update([attempt])
   if (order.state === 'capturing')
     return keepWish(context, tables, found, isRelayed ? 'cancel' : 'void')

@@ -45,7 +45,11 @@ export type OrdersPolicy = {
    * sent. @default 'accept'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
-  /** Who decides that a buyer's cancellation is sent. @default 'onApproval' */
+  /**
+   * Who decides that a buyer's cancellation is sent. With `always`, three of one
+   * payer's orders drafted within a day; the merchant approves further ones.
+   * @default 'onApproval'
+   */
   relayCancellations?: 'always' | 'onApproval' | undefined
   /** How sure the chain must be before an order is fulfilled. @default 'safe' */
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
@@ -253,7 +257,12 @@ export type CancelVerdict =
   | { ok: true; order: Order; call: { to: Address; data: Hex } }
   | {
       ok: false
-      reason: RejectionReason | 'captureInFlight' | 'notOpen' | 'otherPayment'
+      reason:
+        | RejectionReason
+        | 'captureInFlight'
+        | 'notOpen'
+        | 'otherPayment'
+        | 'tooManyTries'
       order: Order
     }
 

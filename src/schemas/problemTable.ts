@@ -296,7 +296,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   tooManyTries: {
     status: 429,
     title: 'Too many tries',
-    detail: 'Too many payments were refused for this order.',
+    detail: 'Too many payments or cancellations were refused for this order.',
   },
   acceptInFlight: {
     status: 409,

@@ -1,0 +1,48 @@
+import { mostTries } from '../accept/checkAccept.js'
+import { findOrder } from '../records/findOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import { writeAgain } from '../records/writeAgain.js'
+import type { CancelRefusal } from './writeCancel.js'
+
+/** Refusals for which whoever signed is not to blame. */
+const blameless: readonly string[] = ['consumed', 'expired', 'paused']
+
+/**
+ * Judges a cancellation, and counts it as a try of the order when it is refused.
+ * The try is taken before the node is asked, so that many at once are not more.
+ */
+export async function countForged(
+  context: OrdersContext,
+  orderId: string,
+  judge: () => Promise<CancelRefusal | undefined>,
+): Promise<CancelRefusal | undefined> {
+  if (!(await takeTry(context, orderId))) return 'tooManyTries'
+  let isForged = false
+  try {
+    const refused = await judge()
+    isForged = refused !== undefined && !blameless.includes(refused)
+    return refused
+  } finally {
+    if (!isForged) await giveBack(context, orderId)
+  }
+}
+
+function takeTry(context: OrdersContext, orderId: string): Promise<boolean> {
+  return writeAgain(context, async (tables) => {
+    const { order } = await findOrder(tables, context, orderId)
+    if (order.tries >= mostTries) return false
+    await tables.orders.update([{ ...order, tries: order.tries + 1 }])
+    return true
+  })
+}
+
+async function giveBack(
+  context: OrdersContext,
+  orderId: string,
+): Promise<void> {
+  await writeAgain(context, async (tables) => {
+    const { order } = await findOrder(tables, context, orderId)
+    const tries = Math.max(0, order.tries - 1)
+    await tables.orders.update([{ ...order, tries }])
+  })
+}

@@ -1,0 +1,46 @@
+import { isRelaying } from '../lanes/rejectOrder.js'
+import type { FoundOrder } from '../records/findOrder.js'
+import type { OrdersContext } from '../records/types.js'
+import type { StoreReader, StoreWriter } from '../store/types.js'
+
+/** Cancellations of one payer that are sent at our cost without being asked. */
+const mostOfPayer = 3
+
+/** Seconds since the draft in which an order counts. */
+const day = 86_400n
+
+/** More orders of one payer than wait for a cancellation. */
+const manyOrders = 200
+
+/**
+ * Whether the policy has the cancellation sent: not when three orders of this
+ * payer, drafted within a day, are canceled or about to be. Each costs us gas,
+ * and signing one more costs the payer nothing.
+ */
+export async function mayRelay(
+  context: OrdersContext,
+  tables: StoreWriter,
+  { order, attempt }: FoundOrder,
+): Promise<boolean> {
+  if (!isRelaying(context)) return false
+  const payer = attempt.payer ?? order.payer
+  if (payer === undefined) return true
+  // Cancellations that come at once are counted one after the other.
+  await tables.lock(`relay:${order.chainId}:${payer}`)
+  const listed = context.scopes.filter(
+    ({ chainId }) => chainId === order.chainId,
+  )
+  const read = (
+    states: readonly FoundOrder['order']['state'][],
+    limit: number,
+  ): ReturnType<StoreReader['orders']['find']> =>
+    tables.orders.find({ listed, payer, states, limit })
+  const canceled = await read(['canceling', 'canceled'], mostOfPayer)
+  const waiting = await read(['stored', 'capturing', 'voided'], manyOrders)
+  const since = context.now() / 1000n - day
+  const counted = [
+    ...canceled,
+    ...waiting.filter(({ wish }) => wish === 'cancel'),
+  ].filter(({ id, createdAt }) => id !== order.id && createdAt > since)
+  return counted.length < mostOfPayer
+}
