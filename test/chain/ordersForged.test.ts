@@ -12,7 +12,7 @@ test('ten forged cancellations of an order are refused, and the next ones unread
   const genuine = await revoke(chain, signed, buyer)
   const signature = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` as const
   const forged = { ...genuine, signature }
-  const cancel = (cancellation: typeof forged) =>
+  const cancel = (cancellation: typeof genuine) =>
     shop.orders.cancel({ orderId: id, cancellation })
   const verdicts = await Promise.all(
     Array.from({ length: 14 }, () => cancel(forged)),
