@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config'
 const entry = (name: string) =>
   fileURLToPath(new URL(`src/entries/${name}.ts`, import.meta.url))
 
+/** Ends what hangs for good; how fast a machine is decides about no test. */
+const testTimeout = 600_000
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -21,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
+          testTimeout,
         },
       },
       {
@@ -29,8 +32,8 @@ export default defineConfig({
         test: {
           name: 'chain',
           include: ['test/chain/**/*.test.ts', 'test/spec.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout,
+          hookTimeout: testTimeout,
         },
       },
     ],

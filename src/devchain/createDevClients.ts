@@ -35,7 +35,9 @@ export function createDevClients(
   chain: Chain,
   [payer, merchant, relayer]: readonly PrivateKeyAccount[],
 ): DevClients {
-  const options = { chain, transport: http(), pollingInterval: 50 }
+  // The node is on this machine: one that is late is busy, and not lost.
+  const transport = http(undefined, { timeout: 120_000 })
+  const options = { chain, transport, pollingInterval: 50 }
   const wallet = (account: PrivateKeyAccount | undefined): DevWalletClient => {
     if (!account) throw new Error('A development chain needs three accounts.')
     return createWalletClient({ ...options, account })

@@ -61,7 +61,9 @@ async function launchAt(
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     ...{ slotsInAnEpoch: epochBlocks },
-    startTimeout: 30_000,
+    // One that cannot start ends, and is noticed at once: this is for machines
+    // that are busy with something else.
+    startTimeout: 600_000,
     // stop() leaves a timer of this length behind; the exit is awaited below.
     stopTimeout: 1,
     execArgs: ([file, args, execOptions]) => [

@@ -6,12 +6,9 @@ import type { SignPaymentExpectation, Wallet } from 'countersign'
 import type { Page } from 'playwright-core'
 import { type Address, createClient, erc20Abi, http } from 'viem'
 import { readContract } from 'viem/actions'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launch } from './openPage.js'
 import { type QuickStart, writeQuickStart } from './quickStart.js'
-
-// Whole programs, started one after the other.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 type Checkout = { shop: string; orderId: string; buyerToken: string }
 type Pay = {

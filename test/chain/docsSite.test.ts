@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url'
 import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-site-'))
 const site = join(folder, 'site')

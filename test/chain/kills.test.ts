@@ -19,12 +19,12 @@ test('every boundary a process passes is on the list of those it dies at', async
   // Every flow and kind of account is among the scenes.
   if (isRecording) writePoints(points as Points)
   expect(listAll(points)).toEqual(listAll(readPoints()))
-}, 120_000)
+}, 1_800_000)
 
 test('dying anywhere in a capture, a process leaves an order that is captured once', async () => {
   const cases = killCases('sqlite', ({ flow }) => flow === 'capture')
   expect(await kills.killAll(cases)).toEqual([])
-}, 240_000)
+}, 1_800_000)
 
 /** In the order they are passed, save what a worker does side by side. */
 function listAll(

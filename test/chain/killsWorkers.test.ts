@@ -82,7 +82,7 @@ test.each([2, 4])(
       })),
     )
   },
-  120_000,
+  1_800_000,
 )
 
 /** One merchant with all the recipients. */

@@ -85,8 +85,7 @@ function readFiles(page: string): { file: string; text: string }[] {
 function runToEnd(cwd: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const all = ['--import', 'tsx', ...args]
-    const options = { cwd, timeout: 60_000 }
-    execFile(process.execPath, all, options, (error, out, problems) =>
+    execFile(process.execPath, all, { cwd }, (error, out, problems) =>
       error ? reject(new Error(`${args[0]}: ${problems}`)) : resolve(out),
     )
   })

@@ -53,7 +53,7 @@ test('an order and the wallet’s questions are fit for everybody', async () => 
   await button(page, 'Connect').click()
   await page.getByText('All that is signed').click()
   expect(await findFaults(page)).toEqual([])
-}, 120_000)
+})
 
 test('a refusal, a payment and its end are fit for everybody', async () => {
   const { page } = await desk.openWindow()
@@ -72,7 +72,7 @@ test('a refusal, a payment and its end are fit for everybody', async () => {
   await captureNewest(merchant.page)
   await reaches(page, 'finalized')
   expect(await findFaults(page)).toEqual([])
-}, 120_000)
+})
 
 test('a cancellation is fit for everybody, in the wallet and after it', async () => {
   const { page } = await desk.openWindow()
@@ -84,7 +84,7 @@ test('a cancellation is fit for everybody, in the wallet and after it', async ()
   await button(page, 'Sign cancellation').click()
   await reaches(page, 'canceled')
   expect(await findFaults(page)).toEqual([])
-}, 120_000)
+})
 
 test('the merchant’s sign-in, orders and questions are fit for everybody', async () => {
   const [, , , account] = shop.chain.accounts
@@ -101,7 +101,7 @@ test('the merchant’s sign-in, orders and questions are fit for everybody', asy
   await askCapture(page).click()
   await button(page, 'Capture now').waitFor()
   expect(await findFaults(page)).toEqual([])
-}, 120_000)
+})
 
 test('books and proof are fit for everybody', async () => {
   const [, , , , account] = shop.chain.accounts
@@ -119,7 +119,7 @@ test('books and proof are fit for everybody', async () => {
   await button(page, 'Reconcile now').click()
   await page.getByText(/Nothing was missing|written/).waitFor()
   expect(await findFaults(page)).toEqual([])
-}, 120_000)
+})
 
 test('a payment is authorized, and canceled, without a mouse', async () => {
   const { page } = await desk.openWindow()

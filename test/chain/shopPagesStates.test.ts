@@ -206,7 +206,7 @@ test('orders in any state are fit for everybody who sells', async () => {
   expect(byRow).toEqual(
     actions.map((names) => ['House Blend, 250 g', ...names]),
   )
-}, 60_000)
+})
 
 test.each(merchantLooks.map((look, at) => [look.order.state, at] as const))(
   'the page of an order that is %s is fit for everybody (%i)',

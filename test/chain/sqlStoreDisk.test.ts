@@ -128,7 +128,7 @@ test('a disk that takes no more ends no process, and keeps all that was confirme
   expect(ends.filter(([, end]) => end !== 'kept').length).toBeGreaterThan(3)
   await store.write((it) => it.setValue('room', {}))
   await store.close()
-}, 30_000)
+})
 
 const gone = {
   name: 'StoreError',

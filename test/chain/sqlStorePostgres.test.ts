@@ -130,7 +130,7 @@ test('units of work that wait for each other in a circle both get through', asyn
   const ids = orders.map(({ id }) => [id])
   await Promise.all([lockBoth(ids), lockBoth([...ids].reverse())])
   expect(runs).toBe(3)
-}, 20_000)
+})
 
 test('a lease is not taken under the hands of who writes under it', async () => {
   const [left, right] = [openStore(), openStore()]
@@ -421,7 +421,7 @@ test('a database that restarts in the middle keeps all that was confirmed, once'
   expect(drafted).toBeLessThanOrEqual(40)
   expect(unsure.length).toBeLessThan(5)
   expect((await openStore().open()).identity).toBe(identity)
-}, 30_000)
+})
 
 test('a database that was dumped and restored has another identity', async () => {
   const store = openStore({ connectionString, schema: 'original' })
@@ -534,7 +534,7 @@ test('a server that does not wait for its disk is refused', async () => {
   expect(String(error)).toContain(
     'The store needs a server with fsync = on, and this one has off.',
   )
-}, 20_000)
+})
 
 test('a wrong password is told at once, and no word of it', async () => {
   const wrong = connectionString.replace('shop:shop', 'shop:hunter2')
@@ -542,7 +542,8 @@ test('a wrong password is told at once, and no word of it', async () => {
   const error = await openStore({ connectionString: wrong })
     .open()
     .catch((error: unknown) => error)
-  expect(performance.now() - began).toBeLessThan(2_000)
+  // Less than the ten seconds for which it would be tried again.
+  expect(performance.now() - began).toBeLessThan(10_000)
   expect(error).toMatchObject({
     message: 'The store was refused by its database (28P01).',
     retryable: false,

@@ -8,6 +8,9 @@ export function isDone({ state, capture, cancellation }: Order): boolean {
 }
 
 /** How sure the chain is of what settled an order, if anything did. */
-export function gradeOf({ capture, cancellation }: Order): string | undefined {
+export function gradeOf({
+  capture,
+  cancellation,
+}: Pick<Order, 'capture' | 'cancellation'>): string | undefined {
   return (capture ?? cancellation)?.finality
 }

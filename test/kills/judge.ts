@@ -4,13 +4,13 @@ import type { OrderRecord } from 'countersign/orders'
 import { checkRecord } from './checkRecord.js'
 import { countSent } from './countSent.js'
 import { findSecrets } from './findSecrets.js'
-import { isDone } from './isDone.js'
+import { gradeOf, isDone } from './isDone.js'
 import { openShop, openStore, type Shop } from './openShop.js'
 import type { Plan } from './plan.js'
 import { acceptPayment, type Stage } from './stage.js'
 
-/** Milliseconds an order has to be settled in after a process died. */
-const patience = 15_000
+/** Looks without any change after which an order counts as stuck. */
+const mostLooks = 600
 
 /**
  * Follows a process that died: works on until every order is settled, and
@@ -115,13 +115,19 @@ async function waitUntilSettled(
   { chain, plan }: Stage,
   { orders }: Shop,
 ): Promise<string[]> {
-  const until = Date.now() + patience
-  for (;;) {
+  let before = ''
+  for (let looks = 0; ; looks++) {
     const found = await Promise.all(
       plan.orderIds.map((orderId) => orders.get({ orderId })),
     )
     if (found.every(isDone)) return []
-    if (Date.now() > until)
+    const now = found.map(
+      ({ state, wish, reason, ...order }) =>
+        `${state} ${wish} ${reason} ${gradeOf(order)}`,
+    )
+    if (now.join() !== before) looks = 0
+    before = now.join()
+    if (looks > mostLooks)
       return found.map(
         ({ state, wish, reason }) =>
           `was ${state} at last (wish ${wish}, reason ${reason})`,

@@ -37,7 +37,7 @@ beforeAll(() => {
     ...readExamples('broken.md', brokenPage),
     ...readExamples('broken.ts', brokenComment),
   ])
-}, 120_000)
+})
 
 test('every example in a doc comment, the README or a guide compiles', () => {
   expect(published.length).toBeGreaterThan(20)
