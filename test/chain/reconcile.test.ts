@@ -209,16 +209,17 @@ test('a worker whose clock is set back reconciles as often as before', async () 
   const context = contextOf(chain)
   const memory = {}
   const look = () => watchScope(context, scopeOf(context), memory)
+  // From the first look on, however long the rest takes.
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
   await look()
   const payment = await draft(chain, {
     primaryType: 'TransferWithAuthorization',
   })
   const id = await putOrder(context, payment)
   await mined(chain, capturePayment(chain.clients.relayer, { payment }))
-  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
-  onTestFinished(() => {
-    vi.useRealTimers()
-  })
   vi.setSystemTime(Date.now() - 3_600_000)
   vi.advanceTimersByTime(9_999)
   await look()
