@@ -9,6 +9,7 @@ export type {
   WebhookTarget,
 } from '../targets/types.js'
 export {
+  type PutAside,
   type ReadWebhookLagParameters,
   readWebhookLag,
   type WebhookLag,

@@ -1,12 +1,23 @@
 import { wait } from '../rpc/wait.js'
 import type { TargetRun } from '../targets/types.js'
 import { eventFacts } from './eventFacts.js'
+import type { EventQueue, EventQueues } from './eventQueues.js'
 import { observeStop } from './observeStop.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type Pace, targetPace } from './targetPace.js'
-import { tryEvent } from './tryEvent.js'
+import { tryQueue } from './tryEvent.js'
 import type { LeaseHold } from './underLease.js'
+
+/** Queues that are delivered beside each other, under limits of their own. */
+type Share = {
+  queues: EventQueues
+  pace: Pace
+  /** Tries under way. */
+  running: Set<Promise<void>>
+  /** Those of them of queues that failed before. */
+  retrying: Set<EventQueue>
+}
 
 /** What one turn at delivering works with. */
 type Turn = {
@@ -14,14 +25,26 @@ type Turn = {
   hold: LeaseHold
   outbox: Outbox
   saver: ProgressSaver
-  pace: Pace
-  /** Tries under way. */
-  running: Set<Promise<void>>
+  orders: Share
+  /** Events without an order, which wait for the pauses of orders too. */
+  others: Share
+  reading: Reading
   /** Wakes who waits for something to do. */
   ring: () => void
   /** The receiver wants no more. */
   leave: () => void
 }
+
+/** How reading on went. */
+type Reading = {
+  failures: number
+  /** Before which it is not tried again. */
+  until: number
+  isFull: boolean
+}
+
+/** Orders that are delivered at the same time. */
+const widest = 8
 
 /**
  * Delivers events to one target for as long as the lease is held, several
@@ -33,7 +56,7 @@ export async function deliverEvents(
   run: TargetRun,
   hold: LeaseHold,
 ): Promise<boolean> {
-  const outbox = await openOutbox(run, hold.lease)
+  const outbox = await openOutbox(run, hold)
   const saver = progressSaver(run, hold, outbox.progress)
   let bell = new AbortController()
   let isGone = false
@@ -43,9 +66,15 @@ export async function deliverEvents(
     hold.lose()
   }
   const turn: Turn = {
-    ...{ run, hold, outbox, saver, ring, leave },
-    pace: targetPace(run.tools.pause),
-    running: new Set(),
+    run,
+    hold,
+    outbox,
+    saver,
+    orders: startShare(run, outbox.orders, widest),
+    others: startShare(run, outbox.others, 1),
+    reading: { failures: 0, until: 0, isFull: false },
+    ring,
+    leave,
   }
   const forget = run.store.onChange?.(ring)
   hold.over.addEventListener('abort', ring)
@@ -57,25 +86,49 @@ export async function deliverEvents(
     }
   } finally {
     forget?.()
-    await Promise.all(turn.running)
+    await Promise.all([...turn.orders.running, ...turn.others.running])
     await saver.settled()
   }
   return isGone
 }
 
-/** Starts what can be started; how long there is nothing to do. */
-async function work(turn: Turn): Promise<number> {
-  const { run, hold, outbox, pace } = turn
-  const { look } = run.tools
-  const { queues } = outbox
-  do startTries(turn)
-  while (!queues.hasFresh() && !hold.over.aborted && (await readOn(turn)))
-  // What is due and does not begin waits for the store, or for another try.
-  const due = Math.max(queues.nextDue(), pace.until()) - performance.now()
-  return due > 0 ? Math.min(look, due) : look
+function startShare(
+  { tools }: TargetRun,
+  queues: EventQueues,
+  width: number,
+): Share {
+  return {
+    queues,
+    pace: targetPace(tools.pause, width),
+    running: new Set(),
+    retrying: new Set(),
+  }
 }
 
-async function readOn({ run, outbox, saver }: Turn): Promise<boolean> {
+/** Starts what can be started; how long there is nothing to do. */
+async function work(turn: Turn): Promise<number> {
+  const { run, hold, orders, others } = turn
+  const { look } = run.tools
+  do {
+    startTries(turn, orders)
+    startTries(turn, others)
+  } while (
+    !orders.queues.hasFresh(orders.pace.refused()) &&
+    !hold.over.aborted &&
+    (await readOn(turn))
+  )
+  // What is due and does not begin waits for the store, or for another try.
+  const due = [orders, others].map(({ queues, pace }) =>
+    Math.max(queues.nextDue(), pace.until()),
+  )
+  const pauses = due.map((time) => time - performance.now())
+  return Math.min(look, ...pauses.filter((pause) => pause > 0))
+}
+
+async function readOn(turn: Turn): Promise<boolean> {
+  const { run, outbox, saver, reading } = turn
+  if (performance.now() < reading.until) return false
+  observeFull(turn)
   try {
     const isMore = await outbox.readOn()
     for (const event of outbox.takeSkipped()) {
@@ -83,33 +136,59 @@ async function readOn({ run, outbox, saver }: Turn): Promise<boolean> {
       run.observe({ name: 'webhook.skipped', attributes })
       saver.save()
     }
+    reading.failures = 0
     return isMore
   } catch (error) {
     observeStop(run, error)
+    reading.failures++
+    const pause = run.tools.pause(reading.failures)
+    reading.until = performance.now() + pause
     return false
   }
 }
 
-function startTries(turn: Turn): void {
-  const { run, hold, outbox, saver, pace, running, ring } = turn
+function observeFull({ run, outbox, reading }: Turn): void {
+  const isFull = outbox.isFull()
+  if (isFull && !reading.isFull) {
+    const attributes = { target: run.target.name, orders: outbox.orders.size() }
+    run.observe({ name: 'outbox.full', attributes })
+  }
+  reading.isFull = isFull
+}
+
+function startTries(turn: Turn, share: Share): void {
+  const { run, hold, outbox, saver, ring } = turn
+  const { queues, pace, running, retrying } = share
+  const until = () => Math.max(pace.until(), turn.orders.pace.until())
+  // Tries that fail may take long: each kind leaves places to the other.
+  const isRetryAllowed = () => retrying.size < Math.max(1, pace.width() / 2)
+  const isFreshAllowed = () =>
+    running.size - retrying.size < Math.max(1, pace.width() - retrying.size)
   const isAllowed = () =>
-    running.size < pace.width() &&
-    performance.now() >= pace.until() &&
+    performance.now() >= until() &&
     hold.lasts(run.tools.timeout) &&
     !hold.over.aborted &&
     !saver.isStuck()
   while (isAllowed()) {
-    const taken = outbox.queues.take(performance.now())
-    if (!taken) return
-    const trying = tryEvent(turn, taken)
+    const queue = queues.take({
+      now: performance.now(),
+      isFreshAllowed: isFreshAllowed(),
+      isRetryAllowed: isRetryAllowed(),
+      refused: pace.refused(),
+    })
+    if (!queue) return
+    if (queue.failures > 0) retrying.add(queue)
+    const parts = { run, outbox, queues, saver, pace, leave: turn.leave }
+    const trying = tryQueue(parts, queue)
       .catch((error: unknown) => {
         // A row that makes no message must not end those of other orders.
-        const pause = run.tools.pause(taken.queue.failures + 1)
-        outbox.queues.delay(taken.queue, performance.now() + pause)
-        observeStop(run, error)
+        const pause = run.tools.pause(queue.failures + 1)
+        queues.delay(queue, performance.now() + pause)
+        observeStop(run, error, queue.events[0])
       })
       .finally(() => {
         running.delete(trying)
+        retrying.delete(queue)
         ring()
       })
     running.add(trying)

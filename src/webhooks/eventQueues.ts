@@ -1,9 +1,17 @@
 import type { OrderEvent } from '../records/types.js'
 
-/** The events of one order that are not delivered, the first first. */
+/** The events of one order that are not delivered. */
 export type EventQueue = {
+  key: string
+  /** Absent for events that concern no order. */
+  orderId: string | undefined
+  /** Those in memory, the first first. */
   events: OrderEvent[]
-  /** Tries of the first one that came to nothing. */
+  /** The cursor of the event delivered last; of the first one before that. */
+  last: bigint
+  /** Events behind this cursor are not in memory; absent where all are. */
+  after: bigint | undefined
+  /** Failed tries of the first event. */
   failures: number
   /** When it may be tried again. */
   until: number
@@ -11,82 +19,152 @@ export type EventQueue = {
   busy: boolean
 }
 
+/** Which queue to take. */
+export type QueueChoice = {
+  now: number
+  /** Whether one that never failed may be taken. */
+  isFreshAllowed: boolean
+  /** Whether one that failed before may be taken. */
+  isRetryAllowed: boolean
+  /** Types that were just refused: others are taken first. */
+  refused: ReadonlySet<string>
+}
+
 /** Events by order: one waits for those before it of its own order only. */
 export type EventQueues = {
   add(event: OrderEvent): void
   /**
-   * An event that may be tried now, rather one that never failed; its queue is
-   * busy from then on.
+   * Goes on with a queue of an earlier run at this event. The events behind it
+   * are read when they are needed.
    */
-  take(now: number): { queue: EventQueue; event: OrderEvent } | undefined
-  /** The one that was taken is delivered. */
+  resume(event: OrderEvent, isTaken: boolean): void
+  /** A queue that may be tried now, preferably one that never failed; busy then. */
+  take(choice: QueueChoice): EventQueue | undefined
+  /** The first event is delivered. */
   drop(queue: EventQueue): void
-  /** The one that was taken is to be tried again, not before that time. */
+  /** The queue is no longer busy; forgotten where nothing is left in it. */
+  release(queue: EventQueue): void
+  /** The first event is to be tried again, not before that time. */
   delay(queue: EventQueue, until: number): void
-  /** Whether there is one that could be tried now and never failed. */
-  hasFresh(): boolean
+  /** Whether a queue that never failed can be tried now, of no refused type. */
+  hasFresh(refused: ReadonlySet<string>): boolean
   /** When the next one may be tried, of those that are not. */
   nextDue(): number
-  /** The cursors of all that is not delivered, in no order. */
+  /** The cursor at which each queue begins, in no order. */
   cursors(): bigint[]
+  size(): number
 }
+
+/** Events of one queue in memory, and of all together, roughly. */
+const mostKept = 100
+const mostKeptInAll = 10_000
 
 export function eventQueues(): EventQueues {
   const queues = new Map<string, EventQueue>()
-  const isReady = ({ busy, until }: EventQueue, now: number): boolean =>
-    !busy && until <= now
+  const waiting = () => [...queues.values()].filter(({ busy }) => !busy)
   return {
     add: (event) => {
-      const queue = queues.get(keyOf(event))
-      if (queue) queue.events.push(event)
-      else queues.set(keyOf(event), startQueue(event))
+      const queue = queues.get(queueKey(event))
+      const most = Math.min(mostKept, mostKeptInAll / queues.size)
+      if (queue) append(queue, event, most)
+      else queues.set(queueKey(event), startQueue(event))
     },
-    take: (now) => {
-      const ready = [...queues.values()].filter((queue) => isReady(queue, now))
-      const queue = ready.find(isFresh) ?? ready[0]
-      const [event] = queue?.events ?? []
-      if (!queue || !event) return undefined
-      queue.busy = true
-      return { queue, event }
+    resume: (event, isTaken) => {
+      const key = queueKey(event)
+      if (queues.has(key)) return
+      const queue = startQueue(event)
+      if (!isTaken) queue.events = []
+      queue.after = event.cursor
+      queues.set(key, queue)
+    },
+    take: ({ now, isFreshAllowed, isRetryAllowed, refused }) => {
+      const ready = waiting().filter(({ until }) => until <= now)
+      const fresh = isFreshAllowed ? ready.filter(isFresh) : []
+      const failed = isRetryAllowed ? ready.filter((it) => !isFresh(it)) : []
+      const queue =
+        fresh.find((it) => !isRefused(it, refused)) ??
+        fresh[0] ??
+        longestDue(failed)
+      if (queue) queue.busy = true
+      return queue
     },
     drop: (queue) => {
       const event = queue.events.shift()
-      Object.assign(queue, { busy: false, failures: 0, until: 0 })
-      if (!event) return
+      if (event) queue.last = event.cursor
+      Object.assign(queue, { failures: 0, until: 0 })
+    },
+    release: (queue) => {
+      queue.busy = false
       // Behind the others, so that one long order does not hold them up.
-      queues.delete(keyOf(event))
-      if (queue.events.length > 0) queues.set(keyOf(event), queue)
+      queues.delete(queue.key)
+      if (queue.events.length > 0 || queue.after !== undefined)
+        queues.set(queue.key, queue)
     },
     delay: (queue, until) => {
       Object.assign(queue, { busy: false, until })
       queue.failures++
+      const [first, ...rest] = queue.events
+      if (!first || rest.length === 0) return
+      queue.events = [first]
+      queue.after = first.cursor
     },
-    hasFresh: () =>
-      [...queues.values()].some((queue) => !queue.busy && isFresh(queue)),
-    nextDue: () =>
-      Math.min(
-        ...[...queues.values()]
-          .filter(({ busy }) => !busy)
-          .map(({ until }) => until),
-      ),
-    cursors: () =>
-      [...queues.values()].flatMap(({ events }) =>
-        events.map(({ cursor }) => cursor),
-      ),
+    hasFresh: (refused) =>
+      waiting().some((queue) => isFresh(queue) && !isRefused(queue, refused)),
+    nextDue: () => Math.min(...waiting().map(({ until }) => until)),
+    cursors: () => [...queues.values()].map(firstCursor),
+    size: () => queues.size,
   }
+}
+
+/** A queue with failures keeps its first event, so that it stays small. */
+function append(queue: EventQueue, event: OrderEvent, most: number): void {
+  if (queue.after !== undefined) return
+  const isFull = queue.failures > 0 || queue.events.length >= most
+  if (isFull) queue.after = queue.events.at(-1)?.cursor ?? queue.last
+  else queue.events.push(event)
+}
+
+function firstCursor({ events, last }: EventQueue): bigint {
+  return events[0]?.cursor ?? last
 }
 
 function isFresh({ failures }: EventQueue): boolean {
   return failures === 0
 }
 
-function startQueue(event: OrderEvent): EventQueue {
-  return { events: [event], failures: 0, until: 0, busy: false }
+function isRefused(
+  { events }: EventQueue,
+  refused: ReadonlySet<string>,
+): boolean {
+  const [first] = events
+  return first !== undefined && refused.has(first.type)
 }
 
-/** What concerns no order is in the queue of its recipient. */
-function keyOf({ orderId, chainId, token, recipient }: OrderEvent): string {
+/** Each gets its turn, also where tries take longer than pauses. */
+function longestDue(ready: readonly EventQueue[]): EventQueue | undefined {
+  return ready.reduce<EventQueue | undefined>(
+    (best, queue) => (best && best.until <= queue.until ? best : queue),
+    undefined,
+  )
+}
+
+function startQueue(event: OrderEvent): EventQueue {
+  return {
+    key: queueKey(event),
+    orderId: event.orderId,
+    events: [event],
+    last: event.cursor,
+    after: undefined,
+    failures: 0,
+    until: 0,
+    busy: false,
+  }
+}
+
+/** What concerns no order is in the queue of its recipient and type. */
+export function queueKey(event: OrderEvent): string {
+  const { orderId, chainId, token, recipient, type } = event
   return orderId === undefined
-    ? `scope ${chainId} ${token} ${recipient}`
+    ? `none ${chainId} ${token} ${recipient} ${type}`
     : `order ${orderId}`
 }

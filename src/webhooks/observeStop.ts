@@ -1,8 +1,17 @@
 import { observeFailure } from '../records/observeFailure.js'
+import type { OrderEvent } from '../records/types.js'
 import type { TargetRun } from '../targets/types.js'
+import { eventFacts } from './eventFacts.js'
 
-/** Tells that deliveries stand still for another reason than their receiver. */
-export function observeStop(run: TargetRun, error: unknown): void {
-  const about = { target: run.target.name }
+/**
+ * Reports that deliveries stand still for another reason than their receiver:
+ * all of a target, or those of one order.
+ */
+export function observeStop(
+  run: TargetRun,
+  error: unknown,
+  event?: OrderEvent | undefined,
+): void {
+  const about = event ? eventFacts(run, event) : { target: run.target.name }
   observeFailure(run, 'outbox.failed', { about, error })
 }

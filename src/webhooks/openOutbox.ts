@@ -1,17 +1,29 @@
 import type { OrderEvent } from '../records/types.js'
 import type { Lease } from '../store/types.js'
 import type { TargetRun } from '../targets/types.js'
-import { type EventQueues, eventQueues } from './eventQueues.js'
+import {
+  type EventQueue,
+  type EventQueues,
+  eventQueues,
+} from './eventQueues.js'
 import { type Progress, readProgress, writeProgress } from './progress.js'
+import { readQueue } from './readQueue.js'
 
-/** Events that are read ahead of one that is not delivered. */
-const mostOpen = 1000
+/** Orders that wait at the same time; each keeps one event. */
+const mostWaiting = 10_000
 
 /** What is to be delivered to one target. */
 export type Outbox = {
-  queues: EventQueues
+  /** The events of orders. */
+  orders: EventQueues
+  /** Events without an order: strangers cause as many as they like. */
+  others: EventQueues
   /** Reads on; whether there may be more. */
   readOn(): Promise<boolean>
+  /** So many orders wait that nothing more is read. */
+  isFull(): boolean
+  /** Reads the next events of a queue that has none in memory. */
+  readQueue(queue: EventQueue): Promise<void>
   /** Hands over, once, what the target does not take and is past now. */
   takeSkipped(): readonly OrderEvent[]
   /** Takes note of what was delivered. */
@@ -22,38 +34,56 @@ export type Outbox = {
 /** Goes on from what is on record. */
 export async function openOutbox(
   run: TargetRun,
-  lease: Lease,
+  { lease, over }: { lease: Lease; over: AbortSignal },
 ): Promise<Outbox> {
   const known = await readProgress(run)
   const { read, open } = known ?? (await begin(run, lease))
-  const queues = eventQueues()
+  const orders = eventQueues()
+  const others = eventQueues()
+  const queuesOf = ({ orderId }: OrderEvent) =>
+    orderId === undefined ? others : orders
   const skipped: OrderEvent[] = []
   let readTo = read
   let newest = read
   const delivered = ({ cursor }: OrderEvent) => {
     if (cursor > newest) newest = cursor
   }
-  const offer = (event: OrderEvent) => {
-    const { types } = run.target
-    if (!types || types.includes(event.type)) return queues.add(event)
+  const isTaken = ({ type }: OrderEvent) =>
+    run.target.types?.includes(type) ?? true
+  const skip = (event: OrderEvent) => {
     skipped.push(event)
     delivered(event)
   }
-  const unseen = await addOpen(run, open, offer)
+  const unseen = await findOpen(run, open, (event) => {
+    queuesOf(event).resume(event, isTaken(event))
+    if (!isTaken(event)) skip(event)
+  })
+  const isFull = () => orders.size() >= mostWaiting
   return {
-    queues,
+    orders,
+    others,
+    isFull,
     readOn: async () => {
-      if (queues.cursors().length >= mostOpen) return false
+      if (isFull()) return false
       const { events, cursor } = await run.orders.events({ after: readTo })
-      for (const event of events) offer(event)
+      for (const event of events)
+        if (isTaken(event)) queuesOf(event).add(event)
+        else skip(event)
       readTo = cursor
       return events.length > 0
     },
+    readQueue: (queue) =>
+      readQueue(queue, {
+        orders: run.orders,
+        readTo: () => readTo,
+        isTaken,
+        over,
+      }),
     takeSkipped: () => skipped.splice(0),
     delivered,
     progress: () => ({
       read: newest,
-      open: [...unseen, ...queues.cursors()]
+      open: [...unseen, ...orders.cursors(), ...others.cursors()]
         .filter((cursor) => cursor < newest)
         .sort((left, right) => Number(left - right)),
     }),
@@ -72,20 +102,20 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Offers what was left open before. Gives the cursors that are not among the
- * events of these orders: they stay open for a run that has them.
+ * Finds the events that were left open before. Gives the cursors that are not
+ * among the events of these orders: they stay open for a run that has them.
  */
-async function addOpen(
+async function findOpen(
   { orders }: TargetRun,
   open: readonly bigint[],
-  offer: (event: OrderEvent) => void,
+  found: (event: OrderEvent) => void,
 ): Promise<bigint[]> {
   const unseen = new Set(open)
   let readTo = 0n
   for (const first of open) {
     if (first <= readTo) continue
     const { events, cursor } = await orders.events({ after: first - 1n })
-    for (const event of events) if (unseen.delete(event.cursor)) offer(event)
+    for (const event of events) if (unseen.delete(event.cursor)) found(event)
     readTo = cursor
   }
   return [...unseen]

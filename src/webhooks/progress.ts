@@ -6,7 +6,10 @@ import type { TargetRun } from '../targets/types.js'
 export type Progress = {
   /** The newest event that was delivered. */
   read: bigint
-  /** The events before it that were not. */
+  /**
+   * Events before it that were not delivered: the first one of each order. What
+   * follows it in its order was not delivered either.
+   */
   open: readonly bigint[]
 }
 

@@ -1,5 +1,5 @@
 import type { Orders } from '../orders/createOrders.js'
-import type { OrderEvent } from '../records/types.js'
+import type { OrderEvent, OrderEventType } from '../records/types.js'
 import type { PaymentStore } from '../store/types.js'
 import { readTargetName } from '../targets/readTargetName.js'
 import { type Progress, readProgress } from './progress.js'
@@ -23,7 +23,27 @@ export type WebhookLag = {
    * where there is none.
    */
   waitingSince: bigint | undefined
+  /**
+   * Orders that wait while events behind theirs are delivered, as their receiver
+   * refuses an event of them, and events without an order likewise. The oldest
+   * first, at most 20.
+   */
+  putAside: readonly PutAside[]
+  /** All of those, also the ones that `putAside` does not list. */
+  putAsideCount: number
 }
+
+/** The first event of an order that is not delivered. */
+export type PutAside = {
+  /** Absent where the event concerns no order. */
+  orderId: string | undefined
+  type: OrderEventType
+  cursor: bigint
+  /** When the event happened, in Unix milliseconds. */
+  since: bigint
+}
+
+const mostNamed = 20
 
 /**
  * Reads how far a target of webhooks is behind, in any process that has the
@@ -58,7 +78,29 @@ export async function readWebhookLag(
   const progress = await readProgress({ store, target: { name } })
   const first = await findWaiting(orders, progress)
   const cursor = first ? first.cursor - 1n : newest
-  return { cursor, newest, waitingSince: first?.at }
+  const open = progress?.open ?? []
+  return {
+    cursor,
+    newest,
+    waitingSince: first?.at,
+    putAside: await findPutAside(orders, open),
+    putAsideCount: open.length,
+  }
+}
+
+async function findPutAside(
+  orders: Pick<Orders, 'events'>,
+  open: readonly bigint[],
+): Promise<PutAside[]> {
+  const found: PutAside[] = []
+  for (const cursor of open.slice(0, mostNamed)) {
+    const next = await orders.events({ after: cursor - 1n, limit: 1 })
+    const [event] = next.events
+    if (event?.cursor !== cursor) continue
+    const { orderId, type, at } = event
+    found.push({ orderId, type, cursor, since: at })
+  }
+  return found
 }
 
 /** What is open may be of other orders than these, which nobody here sees. */

@@ -3,6 +3,7 @@ import type { Orders } from '../orders/createOrders.js'
 import { lookupHost } from '../targets/findAddresses.js'
 import { readTargets } from '../targets/readTargets.js'
 import { retryPause } from '../targets/retryPause.js'
+import { shareLookups } from '../targets/shareLookups.js'
 import type { RunWebhooksParameters, WebhookTools } from '../targets/types.js'
 import { runTarget } from './runTarget.js'
 
@@ -62,9 +63,10 @@ export const webhookTools: WebhookTools = {
 export async function runWebhooksWith(
   orders: Pick<Orders, 'events'>,
   parameters: RunWebhooksParameters,
-  tools: WebhookTools,
+  given: WebhookTools,
 ): Promise<void> {
   const { store, signal } = parameters
+  const tools = { ...given, lookup: shareLookups(given.lookup) }
   const targets = await readTargets(parameters.targets)
   const observe: RunWebhooksParameters['observe'] = (observation) => {
     // Who only watches must not stop what is watched, nor may a promise of

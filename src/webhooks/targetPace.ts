@@ -1,7 +1,5 @@
+import type { OrderEventType } from '../records/types.js'
 import type { WebhookTools } from '../targets/types.js'
-
-/** Orders that are delivered at the same time. */
-const widest = 8
 
 /** How much a target can take. */
 export type Pace = {
@@ -9,14 +7,19 @@ export type Pace = {
   width(): number
   /** Before which no try begins. */
   until(): number
+  /** Types of events that failed since the last success. */
+  refused(): ReadonlySet<string>
   succeeded(): void
   failed(facts: Failure): void
 }
 
 type Failure = {
+  type: OrderEventType
   /** How often the same event was tried by now. */
   tries: number
   startedAt: number
+  /** HTTP status, where the receiver answered. */
+  status?: number | undefined
   /** Milliseconds. */
   retryAfter?: number | undefined
 }
@@ -25,26 +28,40 @@ type Failure = {
  * Slows down for a target that fails one event after the other: one try at a
  * time, after ever longer pauses, until one succeeds.
  */
-export function targetPace(pause: WebhookTools['pause']): Pace {
+export function targetPace(pause: WebhookTools['pause'], widest: number): Pace {
   /** How many events failed since the last one that did not. */
   let failures = 0
   let until = 0
   let failedAt = Number.NEGATIVE_INFINITY
+  const refused = new Set<string>()
   return {
     width: () => (failures > 0 ? 1 : widest),
     until: () => until,
+    refused: () => refused,
     succeeded: () => {
       failures = 0
+      refused.clear()
     },
-    failed: ({ tries, startedAt, retryAfter }) => {
+    failed: ({ type, tries, startedAt, status, retryAfter }) => {
       const now = performance.now()
+      refused.add(type)
       if (retryAfter) until = Math.max(until, now + pause(1, retryAfter))
       // What was under way together fails together, and counts once.
       if (startedAt < failedAt) return
       failedAt = now
       // An event that fails again says nothing new about the target.
       if (tries === 1) failures++
-      if (failures > 1) until = Math.max(until, now + pause(failures - 1))
+      if (failures <= 1) return
+      const count = isAboutEvent(status) ? 1 : failures - 1
+      until = Math.max(until, now + pause(count))
     },
   }
+}
+
+/**
+ * True where a receiver that works refuses an event: it may take the next one,
+ * so the pause before that one does not grow.
+ */
+function isAboutEvent(status = 503): boolean {
+  return status >= 400 && status <= 500 && status !== 429
 }

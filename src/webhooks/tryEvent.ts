@@ -3,42 +3,63 @@ import { type PostedWebhook, postWebhook } from '../targets/postWebhook.js'
 import type { TargetRun } from '../targets/types.js'
 import { webhookMessage } from '../targets/webhookMessage.js'
 import { eventFacts } from './eventFacts.js'
-import type { EventQueue } from './eventQueues.js'
+import type { EventQueue, EventQueues } from './eventQueues.js'
 import type { Outbox } from './openOutbox.js'
 import type { ProgressSaver } from './saveProgress.js'
 import type { Pace } from './targetPace.js'
 
 type Parts = {
   run: TargetRun
-  outbox: Outbox
-  saver: ProgressSaver
+  outbox: Pick<Outbox, 'readQueue' | 'delivered'>
+  queues: EventQueues
+  saver: Pick<ProgressSaver, 'save'>
   pace: Pace
   leave: () => void
 }
 
-/** Tries one event once, and takes note of what came of it. */
-export async function tryEvent(
-  { run, outbox, saver, pace, leave }: Parts,
+/** Tries the first event of a queue once, and takes note of the result. */
+export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
+  const { outbox, queues, saver } = parts
+  await outbox.readQueue(queue)
+  const [event] = queue.events
+  if (!event) {
+    queues.release(queue)
+    return saver.save()
+  }
+  const isDelivered = await tryEvent(parts, { queue, event })
+  if (!isDelivered) return
+  try {
+    // Before it is put on record where the queue begins now.
+    await outbox.readQueue(queue)
+    queues.release(queue)
+  } finally {
+    saver.save()
+  }
+}
+
+async function tryEvent(
+  { run, outbox, queues, pace, leave }: Parts,
   { queue, event }: { queue: EventQueue; event: OrderEvent },
-): Promise<void> {
+): Promise<boolean> {
   const { target, tools } = run
+  const { type } = event
   const startedAt = performance.now()
   const tries = queue.failures + 1
   const posted = await postWebhook(target, webhookMessage(event), tools)
   const now = performance.now()
   if (posted.ok) {
-    outbox.queues.drop(queue)
+    queues.drop(queue)
     outbox.delivered(event)
     pace.succeeded()
-    saver.save()
   } else {
-    const { retryAfter } = posted
-    outbox.queues.delay(queue, now + tools.pause(tries, retryAfter))
-    pace.failed({ tries, startedAt, retryAfter })
+    const { status, retryAfter } = posted
+    queues.delay(queue, now + tools.pause(tries, retryAfter))
+    pace.failed({ type, tries, startedAt, status, retryAfter })
     // By Standard Webhooks, the receiver takes its subscription back.
-    if (posted.status === 410) leave()
+    if (status === 410) leave()
   }
   tell(run, event, { posted, tries, duration: now - startedAt })
+  return posted.ok
 }
 
 function tell(

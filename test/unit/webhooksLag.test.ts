@@ -1,4 +1,8 @@
-import { readWebhookLag, WebhookTargetError } from 'countersign/webhooks'
+import {
+  readWebhookLag,
+  type WebhookLag,
+  WebhookTargetError,
+} from 'countersign/webhooks'
 import { expect, test } from 'vitest'
 import { startReceiver } from './webhooksReceiver.js'
 import { eventually, progressOf, startRun } from './webhooksRun.js'
@@ -7,20 +11,25 @@ import { createStream, type Stream } from './webhooksStream.js'
 /** When everything happens in these streams. */
 const at = 1_760_000_000_123n
 
+/** How far a target is where nothing is put aside. */
+const reached = (
+  lag: Pick<WebhookLag, 'cursor' | 'newest' | 'waitingSince'>,
+): WebhookLag => ({ ...lag, putAside: [], putAsideCount: 0 })
+
 const lagOf = ({ orders, store }: Stream, target = 'test') =>
   readWebhookLag(orders, { store, target })
 
 test('a target is as far behind as what it was not told', async () => {
   const stream = createStream()
-  const none = { cursor: 0n, newest: 0n, waitingSince: undefined }
+  const none = reached({ cursor: 0n, newest: 0n, waitingSince: undefined })
   expect(await lagOf(stream)).toEqual(none)
   await stream.tell('order-1', 'drafted', 'accepted')
-  const all = { cursor: 0n, newest: 2n, waitingSince: at }
+  const all = reached({ cursor: 0n, newest: 2n, waitingSince: at })
   expect(await lagOf(stream)).toEqual(all)
   const run = startRun(stream, await startReceiver())
   await eventually(() => progressOf(stream)).toMatchObject({ read: '2' })
   await run.stop()
-  const done = { cursor: 2n, newest: 2n, waitingSince: undefined }
+  const done = reached({ cursor: 2n, newest: 2n, waitingSince: undefined })
   expect(await lagOf(stream)).toEqual(done)
   await stream.tell('order-2', 'drafted')
   expect(await lagOf(stream)).toEqual({ ...done, newest: 3n, waitingSince: at })
@@ -37,7 +46,11 @@ test('an order that is refused shows since when, and not what came after it', as
   await stream.tell('good', 'accepted')
   startRun(stream, receiver)
   await eventually(() => lagOf(stream)).toEqual({
-    ...{ cursor: 1n, newest: 3n, waitingSince: at },
+    cursor: 1n,
+    newest: 3n,
+    waitingSince: at,
+    putAside: [{ orderId: 'bad', type: 'drafted', cursor: 2n, since: at }],
+    putAsideCount: 1,
   })
 })
 
@@ -45,9 +58,9 @@ test('what a target leaves out is not waited for', async () => {
   const stream = createStream()
   await stream.tell('order-1', 'drafted', 'fulfil', 'graded')
   startRun(stream, await startReceiver(), { types: ['fulfil'] })
-  await eventually(() => lagOf(stream)).toEqual({
-    ...{ cursor: 3n, newest: 3n, waitingSince: undefined },
-  })
+  await eventually(() => lagOf(stream)).toEqual(
+    reached({ cursor: 3n, newest: 3n, waitingSince: undefined }),
+  )
 })
 
 test('what is open of orders that are not these is not waited for here', async () => {
@@ -67,11 +80,18 @@ test('what is open of orders that are not these is not waited for here', async (
   const lag = () => lagOf({ ...stream, orders })
   const done = { cursor: 4n, newest: 4n, waitingSince: undefined }
   await put('4', ['2'])
-  expect(await lag()).toEqual(done)
+  // What others have put aside is counted, and not named.
+  expect(await lag()).toEqual({ ...done, putAside: [], putAsideCount: 1 })
   await put('4', ['2', '3'])
-  expect(await lag()).toEqual({ ...done, cursor: 2n, waitingSince: at })
+  expect(await lag()).toEqual({
+    cursor: 2n,
+    newest: 4n,
+    waitingSince: at,
+    putAside: [{ orderId: 'order-1', type: 'captured', cursor: 3n, since: at }],
+    putAsideCount: 2,
+  })
   await put('3', ['2'])
-  expect(await lag()).toEqual({ ...done, cursor: 3n, waitingSince: at })
+  expect(await lag()).toMatchObject({ ...done, cursor: 3n, waitingSince: at })
 })
 
 test.each([[''], ['a b'], [undefined], ['a'.repeat(65)]])(

@@ -10,7 +10,10 @@ import { readRetryAfter, retryPause } from '../../src/targets/retryPause.js'
 import type { TargetRun } from '../../src/targets/types.js'
 import { webhookMessage } from '../../src/targets/webhookMessage.js'
 import { deliverEvents } from '../../src/webhooks/deliverEvents.js'
-import { eventQueues } from '../../src/webhooks/eventQueues.js'
+import {
+  type EventQueues,
+  eventQueues,
+} from '../../src/webhooks/eventQueues.js'
 import { targetPace } from '../../src/webhooks/targetPace.js'
 import { type LeaseHold, underLease } from '../../src/webhooks/underLease.js'
 import { startReceiver } from './webhooksReceiver.js'
@@ -121,30 +124,49 @@ const queued = (orderId: string | undefined, cursor: bigint): OrderEvent => ({
   ...{ ...event, orderId, cursor },
 })
 
+/** Takes a queue while nothing is known to be refused. */
+const take = (queues: EventQueues, now: number) => {
+  const refused = new Set<string>()
+  const queue = queues.take({
+    now,
+    isFreshAllowed: true,
+    isRetryAllowed: true,
+    refused,
+  })
+  return queue && { queue, cursor: queue.events[0]?.cursor }
+}
+
+const finish = (queues: EventQueues, taken: ReturnType<typeof take>) => {
+  if (!taken) return
+  queues.drop(taken.queue)
+  queues.release(taken.queue)
+}
+
 test('the next event of an order is ready when the one before is dropped', () => {
   const queues = eventQueues()
   queues.add(queued('a', 1n))
   queues.add(queued('a', 2n))
-  const first = queues.take(0)
-  expect(first?.event.cursor).toBe(1n)
-  expect(queues.take(0)).toBeUndefined()
-  expect(queues.cursors()).toEqual([1n, 2n])
-  if (first) queues.drop(first.queue)
-  expect(queues.take(0)?.event.cursor).toBe(2n)
+  const first = take(queues, 0)
+  expect(first?.cursor).toBe(1n)
+  expect(take(queues, 0)).toBeUndefined()
+  // A queue is on record by its first event.
+  expect(queues.cursors()).toEqual([1n])
+  finish(queues, first)
+  expect(take(queues, 0)?.cursor).toBe(2n)
 })
 
 test('an event that failed waits for its time, and for those that did not', () => {
   const queues = eventQueues()
   queues.add(queued('a', 1n))
-  const failed = queues.take(0)
+  const failed = take(queues, 0)
   if (failed) queues.delay(failed.queue, 50)
-  expect(queues.hasFresh()).toBe(false)
-  expect(queues.take(49)).toBeUndefined()
+  expect(queues.hasFresh(new Set())).toBe(false)
+  expect(take(queues, 49)).toBeUndefined()
   expect(queues.nextDue()).toBe(50)
   queues.add(queued('b', 2n))
-  expect(queues.hasFresh()).toBe(true)
-  expect(queues.take(50)?.event.cursor).toBe(2n)
-  expect(queues.take(50)?.event.cursor).toBe(1n)
+  expect(queues.hasFresh(new Set())).toBe(true)
+  expect(take(queues, 50)?.cursor).toBe(2n)
+  expect(take(queues, 50)?.cursor).toBe(1n)
 })
 
 test('orders take turns', () => {
@@ -153,9 +175,9 @@ test('orders take turns', () => {
   queues.add(queued('b', 4n))
   const taken: (bigint | undefined)[] = []
   for (let turn = 0; turn < 4; turn++) {
-    const next = queues.take(0)
-    taken.push(next?.event.cursor)
-    if (next) queues.drop(next.queue)
+    const next = take(queues, 0)
+    taken.push(next?.cursor)
+    finish(queues, next)
   }
   expect(taken).toEqual([1n, 4n, 2n, 3n])
   expect(queues.cursors()).toEqual([])
@@ -166,19 +188,61 @@ test('no order may have the name of what concerns none', () => {
   const queues = eventQueues()
   queues.add(queued(undefined, 1n))
   queues.add(
-    queued(`scope ${event.chainId} ${event.token} ${event.recipient}`, 2n),
+    queued(
+      `none ${event.chainId} ${event.token} ${event.recipient} ${event.type}`,
+      2n,
+    ),
   )
-  expect(queues.take(0)?.event.cursor).toBe(1n)
-  expect(queues.take(0)?.event.cursor).toBe(2n)
+  expect(take(queues, 0)?.cursor).toBe(1n)
+  expect(take(queues, 0)?.cursor).toBe(2n)
+})
+
+test('an order that failed keeps its first event in memory', () => {
+  const queues = eventQueues()
+  queues.add(queued('a', 1n))
+  queues.add(queued('a', 2n))
+  const failed = take(queues, 0)
+  if (failed) queues.delay(failed.queue, 50)
+  queues.add(queued('a', 3n))
+  expect(failed?.queue.events.map(({ cursor }) => cursor)).toEqual([1n])
+  // What follows is read again from there.
+  expect(failed?.queue.after).toBe(1n)
+})
+
+test('of orders that failed, the one that waits longest is tried first', () => {
+  const queues = eventQueues()
+  for (const cursor of [1n, 2n]) queues.add(queued(`order-${cursor}`, cursor))
+  for (const until of [9, 3]) {
+    const failed = take(queues, 0)
+    if (failed) queues.delay(failed.queue, until)
+  }
+  expect(take(queues, 10)?.cursor).toBe(2n)
+})
+
+test('a type that was just refused is tried after others', () => {
+  const queues = eventQueues()
+  queues.add(queued('a', 1n))
+  queues.add({ ...queued('b', 2n), type: 'fulfil' })
+  const refused = new Set(['captured'])
+  const choice = {
+    now: 0,
+    isFreshAllowed: true,
+    isRetryAllowed: true,
+    refused,
+  }
+  expect(queues.take(choice)?.key).toBe('order b')
+  expect(queues.hasFresh(refused)).toBe(false)
+  expect(queues.take(choice)?.key).toBe('order a')
 })
 
 /** Each pause as long as its number of failures, in hours. */
 const startPace = () => {
-  const pace = targetPace((failures, retryAfter = 0) =>
-    Math.max(failures * 3_600_000, retryAfter),
+  const pace = targetPace(
+    (failures, retryAfter = 0) => Math.max(failures * 3_600_000, retryAfter),
+    8,
   )
   const fail = (tries: number, startedAt = performance.now()) =>
-    pace.failed({ tries, startedAt })
+    pace.failed({ type: 'captured', tries, startedAt })
   const hours = () =>
     Math.round(Math.max(0, pace.until() - performance.now()) / 3_600_000)
   return { pace, fail, hours }
@@ -211,6 +275,23 @@ test('one event that fails again and again slows nobody down', () => {
   expect(pace.width()).toBe(8)
 })
 
+test.each([
+  [400, 1],
+  [422, 1],
+  [500, 1],
+  [429, 3],
+  [502, 3],
+  [503, 3],
+  [undefined, 3],
+])('four events refused with %s are a pause of %i hours', (status, pause) => {
+  const { pace, hours } = startPace()
+  for (let event = 0; event < 4; event++) {
+    const startedAt = performance.now()
+    pace.failed({ type: 'captured', tries: 1, startedAt, status })
+  }
+  expect(hours()).toBe(pause)
+})
+
 test('what was under way together counts once', () => {
   const { pace, fail, hours } = startPace()
   const startedAt = performance.now() - 1
@@ -221,7 +302,12 @@ test('what was under way together counts once', () => {
 test('a target that asks for a pause gets it, whatever fails', () => {
   const { pace, hours } = startPace()
   const startedAt = performance.now()
-  pace.failed({ tries: 7, startedAt, retryAfter: 5 * 3_600_000 })
+  pace.failed({
+    type: 'captured',
+    tries: 7,
+    startedAt,
+    retryAfter: 5 * 3_600_000,
+  })
   expect(hours()).toBe(5)
 })
 

@@ -43,13 +43,20 @@ export function createStream(store: PaymentStore = memoryStore()): Stream {
 
 async function readEvents(
   store: PaymentStore,
-  { after = 0n, limit = 100 }: NonNullable<Parameters<Orders['events']>[0]>,
+  {
+    after = 0n,
+    limit = 100,
+    orderId,
+  }: NonNullable<Parameters<Orders['events']>[0]>,
 ): ReturnType<Orders['events']> {
   const from = after === 'latest' ? 0n : after
   const size = after === 'latest' ? 1_000_000 : limit
-  const rows = await store.read(({ events }) =>
-    events.find({ scopes: [scope], after: from, limit: size }),
-  )
+  const rows = await store.read(async ({ events }) => {
+    if (orderId === undefined)
+      return events.find({ scopes: [scope], after: from, limit: size })
+    const all = await events.find({ orderIds: [orderId] })
+    return all.filter(({ cursor }) => cursor > from).slice(0, size)
+  })
   const cursor = rows.at(-1)?.cursor ?? from
   return { events: after === 'latest' ? [] : rows.map(asEvent), cursor }
 }
