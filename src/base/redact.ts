@@ -1,10 +1,15 @@
 /**
- * Takes out every run of digits, hex digits or base64 longer than an address:
- * it may be secret.
+ * Takes out every run of digits, hex digits or base64 longer than an address,
+ * also one that is written in groups: it may be secret.
  */
 export function redact(text: string): string {
-  return text
+  const safe = text
     .replace(/(0x)?[\da-f]{41,}/gi, '0x…')
     .replace(/[\w+/-]{43,}=*/g, '…')
-    .slice(0, 500)
+    .replace(
+      /\b(0x)?[\da-f]{1,32}([^\da-z]{1,4}(0x)?[\da-f]{1,32})+\b/gi,
+      (groups) => (/([\da-f][^\da-f]*){32}/i.test(groups) ? '…' : groups),
+    )
+  // Half a secret at the cut would not be known as one.
+  return safe.length > 500 ? safe.slice(0, 500).replace(/\S+$/, '…') : safe
 }

@@ -100,7 +100,10 @@ async function getNonce(
     return manager
       .consume({ address, chainId, client })
       .catch((error: unknown) => {
-        throw new NodeError({ method, failure: readFailure(error) })
+        throw new NodeError({
+          method,
+          failure: readFailure(error, client.transport),
+        })
       })
   return Number(await requestQuantity(client, method, [address, 'pending']))
 }
@@ -143,7 +146,10 @@ async function estimateFees(
         type: 'legacy',
         gasPrice: await requestQuantity(client, 'eth_gasPrice'),
       }
-    throw new NodeError({ method: 'eth_gasPrice', failure: readFailure(error) })
+    throw new NodeError({
+      method: 'eth_gasPrice',
+      failure: readFailure(error, client.transport),
+    })
   }
 }
 

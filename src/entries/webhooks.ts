@@ -9,7 +9,7 @@ export type {
   WebhookTarget,
 } from '../targets/types.js'
 export {
-  type PutAside,
+  type PutAsideEvent,
   type ReadWebhookLagParameters,
   readWebhookLag,
   type WebhookLag,

@@ -45,7 +45,7 @@ export function openLogSocket(
       try {
         await follow(url, wire, { handlers: { ...handlers, onHead }, signal })
       } catch (error) {
-        const failure = readFailure(error)
+        const failure = readFailure(error, { url })
         if (!signal.aborted)
           handlers.onError(new NodeError({ method: 'eth_subscribe', failure }))
       }

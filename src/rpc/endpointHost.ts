@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { NodeAnswerError } from './errors.js'
+import { hideKeys } from './hideKeys.js'
 import type { SendRpc } from './readTransport.js'
 
 /** Host of a URL, without its path, which may hold a key, and credentials. */
@@ -7,22 +8,18 @@ function hostOf(url: unknown): string | undefined {
   return /^\w+:\/\/([^/?#]*@)?([^/?#]+)/.exec(String(url))?.[2]
 }
 
-/** The same way of sending; a failure names the host it came from. */
-export function namingHost(send: SendRpc, url: unknown): SendRpc {
-  const host = hostOf(url)
+/**
+ * The same way of sending; a failure names the host it came from, and shows
+ * nothing else of the transport.
+ */
+export function namingHost(send: SendRpc, transport: unknown): SendRpc {
+  const host = hostOf(Object(transport).url)
   return async (method, params) => {
     const outcome = await send(method, params)
     if (!outcome.failure) return outcome
-    const words = hideKeys(outcome.failure.words, url)
+    const words = hideKeys(outcome.failure.words, transport)
     return { failure: { ...outcome.failure, words, host } }
   }
-}
-
-/** Some peers echo the path they were asked by: a long part may be a key. */
-function hideKeys(words: string, url: unknown): string {
-  const [, path = ''] = /^\w+:\/\/[^/?#]+(.*)/.exec(String(url)) ?? []
-  const keys = path.split(/[/?&=#]/).filter((part) => part.length > 7)
-  return keys.reduce((text, key) => text.replaceAll(key, '…'), words)
 }
 
 /** Reads an answer; an error about it names the host it came from. */

@@ -1,5 +1,6 @@
 import { CountersignError } from '../base/CountersignError.js'
 import { redact } from '../base/redact.js'
+import { hideKeys } from './hideKeys.js'
 
 /** What is worth keeping of an error a node, a transport or a wallet gave. */
 export type NodeFailure = {
@@ -118,15 +119,21 @@ export class FinalityUnsupportedError extends CountersignError {
   }
 }
 
-/** Walks viem's chain of causes to what the peer itself said. */
-export function readFailure(error: unknown): NodeFailure {
+/**
+ * Walks viem's chain of causes to what the peer itself said, without what the
+ * transport's URLs and headers hold.
+ */
+export function readFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
+  const seen = [transport]
   for (
     let at = error as Record<string, unknown> | undefined, depth = 0;
     at && depth < 10;
     at = at.cause as Record<string, unknown> | undefined, depth++
   ) {
     const data = Object(at.data).data ?? at.data
+    // Errors of viem name the URL, which its WebSocket transport does not.
+    seen.push({ url: at.url })
     // viem puts -1 where there was no code at all.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
@@ -135,15 +142,21 @@ export function readFailure(error: unknown): NodeFailure {
     const words = at.details ?? (at.cause ? undefined : at.message)
     if (typeof words === 'string' && words) failure.words = tidy(words)
   }
+  failure.words = seen.reduce<string>(hideKeys, failure.words)
   return failure
 }
+
+/** Letters behind digits: a key that no transport shows may look like it. */
+const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
 /** The first line, within limits: a node may echo the whole request. */
 export function tidy(words: string): string {
   const line = words.slice(0, 2000).split('\n', 1)[0] ?? ''
   // Half a secret at the cut would be too short to be recognised as one.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
-  return redact(whole.replace(/\w+:\/\/\S+/g, '(url)')).replace(/\.$/, '')
+  return redact(whole.replace(/\w+:\/\/\S+/g, '(url)'))
+    .replace(keyLike, '…')
+    .replace(/\.$/, '')
 }
 
 /** Internal error, limits, and timeouts of Geth, QuickNode and Base. */

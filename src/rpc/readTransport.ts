@@ -2,6 +2,7 @@ import { createTransport, type Transport } from 'viem'
 import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
+import { decode } from './hideKeys.js'
 import { soon } from './nextTurn.js'
 import { onEnd } from './onEnd.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
@@ -34,7 +35,8 @@ export function readTransport(
 ): Transport<'http', { url: string; send: SendRpc }> {
   return () => {
     const sender = createSender({ ...options, ...readCredentials(options) })
-    const send = namingHost(sender, options.url)
+    const { url, headers } = options
+    const send = namingHost(sender, { url, fetchOptions: { headers } })
     return createTransport(
       {
         key: 'http',
@@ -48,7 +50,7 @@ export function readTransport(
           return result as never
         },
       },
-      { url: options.url, send },
+      { url, send },
     )
   }
 }
@@ -67,15 +69,6 @@ function readCredentials({
   const bytes = new TextEncoder().encode(pair)
   const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`
   return { url: bare.href, headers: { authorization, ...headers } }
-}
-
-/** A percent sign that begins no escape stands for itself. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function createSender(options: ReadTransportOptions): SendRpc {

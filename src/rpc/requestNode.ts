@@ -34,7 +34,7 @@ export async function tryRequest(
     const result = await client.request({ method, params } as never, options)
     return { result }
   } catch (error) {
-    return { failure: readFailure(error) }
+    return { failure: readFailure(error, transportOf(client)) }
   }
 }
 

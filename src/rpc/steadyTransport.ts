@@ -35,7 +35,7 @@ export function steadyTransport(
       }
       return sendAgain([method], retries, attempt, callSignal())
     }
-    const send = namingHost(sendSteadily, inner.value?.url)
+    const send = namingHost(sendSteadily, inner.value)
     const steady = async (request: { method: string; params?: unknown }) => {
       const { result, failure } = await send(request.method, request.params)
       if (failure) throw new RpcError(failure)

@@ -28,13 +28,13 @@ export type WebhookLag = {
    * refuses an event of them, and events without an order likewise. The oldest
    * first, at most 20.
    */
-  putAside: readonly PutAside[]
+  putAside: readonly PutAsideEvent[]
   /** All of those, also the ones that `putAside` does not list. */
   putAsideCount: number
 }
 
 /** The first event of an order that is not delivered. */
-export type PutAside = {
+export type PutAsideEvent = {
   /** Absent where the event concerns no order. */
   orderId: string | undefined
   type: OrderEventType
@@ -91,8 +91,8 @@ export async function readWebhookLag(
 async function findPutAside(
   orders: Pick<Orders, 'events'>,
   open: readonly bigint[],
-): Promise<PutAside[]> {
-  const found: PutAside[] = []
+): Promise<PutAsideEvent[]> {
+  const found: PutAsideEvent[] = []
   for (const cursor of open.slice(0, mostNamed)) {
     const next = await orders.events({ after: cursor - 1n, limit: 1 })
     const [event] = next.events
