@@ -27,6 +27,7 @@ export type {
   ChainHealth,
   LaneHealth,
   LaneLease,
+  NodeFault,
   OrdersHealth,
   PutAside,
   ScopeHealth,

@@ -8,6 +8,7 @@ import { findOrphans } from '../records/knownLanes.js'
 import { readAside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
 import type { Lane, OrderState, Scope, StoreReader } from '../store/types.js'
 import { storeKey } from './openStore.js'
@@ -30,9 +31,22 @@ export type ChainHealth = {
   block: bigint | undefined
   /** Unix seconds. */
   time: bigint | undefined
-  /** What is wrong with the node. */
+  /** What is wrong with the node, in its own words. */
   fault: string | undefined
+  /** The same as a kind, which quotes nobody. */
+  faultKind: NodeFault | undefined
 }
+
+/** What can be wrong with a node, or with a lane. */
+export type NodeFault =
+  | 'unreachable'
+  | 'timedOut'
+  | 'rateLimited'
+  /** It answered with an error. */
+  | 'refused'
+  | 'malformedAnswer'
+  /** The lane's wallet is no longer given, and orders wait for it. */
+  | 'walletRemoved'
 
 /** How the orders of one recipient in one token stand. */
 export type ScopeHealth = Scope & {
@@ -73,6 +87,8 @@ export type LaneHealth = {
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
+  /** The same as a kind, which quotes nobody. */
+  faultKind: NodeFault | undefined
 }
 
 /** The right of one instance to work on a lane. */
@@ -120,7 +136,8 @@ export async function readHealth(
     lanes: [
       ...kept.lanes.map((lane, at) => ({
         ...lane,
-        ...(funds[at] ?? noFunds('not asked')),
+        ...(funds[at] ??
+          noFunds({ fault: 'not asked', faultKind: 'unreachable' })),
       })),
       ...kept.orphans,
     ],
@@ -137,17 +154,18 @@ async function readChain(
     )
     const [block, time] = [head?.number, head?.timestamp]
     const fault = head ? undefined : 'names no latest block'
-    return { chainId, block, time, fault }
+    const faultKind = head ? undefined : 'malformedAnswer'
+    return { chainId, block, time, fault, faultKind }
   } catch (error) {
-    const fault = faultOf(error)
-    return { chainId, block: undefined, time: undefined, fault }
+    return { chainId, block: undefined, time: undefined, ...faultOf(error) }
   }
 }
 
-type Funds = Pick<LaneHealth, 'balance' | 'gasPrice' | 'fault'>
+type Fault = Pick<LaneHealth, 'fault' | 'faultKind'>
+type Funds = Pick<LaneHealth, 'balance' | 'gasPrice'> & Fault
 
-function noFunds(fault: string): Funds {
-  return { balance: undefined, gasPrice: undefined, fault }
+function noFunds(fault: Fault): Funds {
+  return { balance: undefined, gasPrice: undefined, ...fault }
 }
 
 async function readFunds(
@@ -164,7 +182,7 @@ async function readFunds(
       ]),
     )
     const gasPrice = readQuantity(price, method)
-    return { balance, gasPrice, fault: undefined }
+    return { balance, gasPrice, fault: undefined, faultKind: undefined }
   } catch (error) {
     return noFunds(faultOf(error))
   }
@@ -178,10 +196,28 @@ function inTime<value>(work: Promise<value>): Promise<value> {
 }
 
 /** Only the words of our own errors are known to be safe to show. */
-function faultOf(error: unknown): string {
+function faultOf(error: unknown): Fault {
   if (Object(error).name === 'TimeoutError')
-    return `no answer in ${patience / 1000} seconds`
-  return error instanceof CountersignError ? error.message : 'failed'
+    return {
+      fault: `no answer in ${patience / 1000} seconds`,
+      faultKind: 'timedOut',
+    }
+  const isOurs = error instanceof CountersignError
+  const fault = isOurs ? error.message : 'failed'
+  return { fault, faultKind: kindOf(error) }
+}
+
+const rateCodes: readonly unknown[] = [429, -32005, -32007, -32016]
+
+function kindOf(error: unknown): NodeFault {
+  if (error instanceof NodeAnswerError) return 'malformedAnswer'
+  if (!(error instanceof NodeError)) return 'unreachable'
+  const { code, status, words } = error.details
+  const isLimit = /rate limit|too many requests/i.test(String(words))
+  if (isLimit || [code, status].some((it) => rateCodes.includes(it)))
+    return 'rateLimited'
+  if (/time[d ]*out|^no answer in/i.test(String(words))) return 'timedOut'
+  return (code ?? status) === undefined ? 'unreachable' : 'refused'
 }
 
 async function readKept(
@@ -276,7 +312,13 @@ async function readOrphan(
   // Another process may have the wallet, and works with it.
   if (known.lease || due.length + own.length === 0) return []
   const fault = `the wallet is not given any more: ${due.length} orders wait for it, ${own.length} were sent by it`
-  return [{ ...known, openTransactions: own.length, ...noFunds(fault) }]
+  return [
+    {
+      ...known,
+      openTransactions: own.length,
+      ...noFunds({ fault, faultKind: 'walletRemoved' }),
+    },
+  ]
 }
 
 function lagOf(

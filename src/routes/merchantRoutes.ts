@@ -13,6 +13,7 @@ import { createForMerchant } from './createForMerchant.js'
 import { followForMerchant } from './followForMerchant.js'
 import { problem } from './problem.js'
 import { merchantRoute, type Route } from './route.js'
+import { showHealth } from './showHealth.js'
 import { refusal } from './toProblem.js'
 
 /** What a merchant can do, with the orders of its own recipients. */
@@ -156,7 +157,7 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       summary: 'Tells how orders, accounts and chains stand',
       isExpensive: true,
       answers: { 200: 'Health' },
-      run: async ({ orders }) => answer(200, await orders.health()),
+      run: async ({ orders }) => answer(200, showHealth(await orders.health())),
     }),
     merchantRoute({
       name: 'followOrders',

@@ -67,7 +67,6 @@ function auditSchema(): z.ZodType {
 
 function healthSchema(): z.ZodType {
   const block = decimalSchema().optional()
-  const fault = z.string().optional()
   const putAside = z.array(
     z.strictObject({
       what: z.string(),
@@ -75,6 +74,16 @@ function healthSchema(): z.ZodType {
       since: decimalSchema(),
     }),
   )
+  const fault = z
+    .enum([
+      'unreachable',
+      'timedOut',
+      'rateLimited',
+      'refused',
+      'malformedAnswer',
+      'walletRemoved',
+    ])
+    .optional()
   return z.strictObject({
     identity: z.string().optional(),
     suspended: z.boolean(),

@@ -67,7 +67,28 @@ function spellings(signature: Hex): string[] {
       BigInt(part).toString(),
     ])
     .concat(base64(0, 30), base64(32, 62), base64(33, 63), base64(34, 64))
+    .concat(
+      [bytes.subarray(0, 32), bytes.subarray(32, 64)].flatMap((part) =>
+        Object.values(groupings).map((group) => group(part)),
+      ),
+    )
 }
+
+/** The same in groups, as careless nodes print bytes. */
+const groupings: Record<string, (bytes: Buffer) => string> = {
+  'a list of bytes': (bytes) => [...bytes].join(','),
+  'a list of bytes with spaces': (bytes) => [...bytes].join(', '),
+  'groups of 8 digits': (bytes) =>
+    bytes.toString('hex').match(/.{8}/g)?.join(' ') ?? '',
+  'pairs of digits': (bytes) =>
+    bytes.toString('hex').match(/../g)?.join(':') ?? '',
+}
+
+const grouped = (group: (bytes: Buffer) => string) =>
+  signatures
+    .map((it) => group(Buffer.from(it.slice(2, 130), 'hex')))
+    .map((text) => `[${text}]`)
+    .join(' and ')
 
 const secrets = signatures.flatMap(spellings)
 
@@ -177,6 +198,15 @@ const failures: Record<string, (sent: Asked) => unknown> = {
   'base64 as revert text': () => {
     throw rpcError(3, base64s, revertText(`${parts} ${base64s}`))
   },
+  ...Object.fromEntries(
+    Object.entries(groupings).map(([name, group]) => [
+      name,
+      () => {
+        const text = grouped(group)
+        throw rpcError(3, `execution reverted: ${text}`, revertText(text))
+      },
+    ]),
+  ),
   'a very long line': (sent) => {
     throw rpcError(
       -32000,

@@ -125,6 +125,7 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         block: head.number,
         time: head.timestamp,
         fault: undefined,
+        faultKind: undefined,
       },
     ],
     scopes: [{ ...scope, reconciledTo: undefined, lag: undefined }],
@@ -138,6 +139,7 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         nextNonce: 0,
         lease: undefined,
         fault: undefined,
+        faultKind: undefined,
       },
     ],
   })
@@ -189,12 +191,14 @@ test('a node that is down is a fault in the health, and no more', async () => {
       block: undefined,
       time: undefined,
       fault: expect.stringContaining('eth_getBlockByNumber failed: no more'),
+      faultKind: 'refused',
     },
   ])
   expect(health.lanes[0]).toMatchObject({
     balance: undefined,
     gasPrice: undefined,
     fault: expect.stringContaining('no more'),
+    faultKind: 'refused',
   })
 })
 

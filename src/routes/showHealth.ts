@@ -1,0 +1,23 @@
+import type { NodeFault, OrdersHealth } from '../orders/readHealth.js'
+
+type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
+type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }
+
+type ShownHealth = Omit<OrdersHealth, 'chains' | 'lanes'> & {
+  chains: readonly Shown<OrdersHealth['chains'][number]>[]
+  lanes: readonly Shown<OrdersHealth['lanes'][number]>[]
+}
+
+/** Health as it leaves the process: a node's own words stay in it. */
+export function showHealth(health: OrdersHealth): ShownHealth {
+  return {
+    ...health,
+    chains: health.chains.map(showFault),
+    lanes: health.lanes.map(showFault),
+  }
+}
+
+function showFault<facts extends Faulty>(given: facts): Shown<facts> {
+  const { fault: _, faultKind, ...facts } = given
+  return { ...facts, fault: faultKind }
+}
