@@ -10,17 +10,19 @@ export class InvalidAmountError extends CountersignError {
   }
 }
 
-/** A field of a payment, a cancellation or an expectation is malformed. */
+/** A field of a payment or a parameter is malformed, or not known at all. */
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
   constructor(field: string, given: unknown, expected: string) {
-    const value = /sig/i.test(field) ? 'this' : showValue(given)
-    super(`${field} must be ${expected}, not ${value}.`, {
-      field,
-      value,
-      expected,
-    })
+    const isSecret = /sig/i.test(field)
+    const value = isSecret ? showKind(given) : showValue(given)
+    super(
+      isSecret && given === undefined
+        ? `${field} is missing: this is not signed.`
+        : `${field} must be ${expected}, not ${value}.`,
+      { field, value, expected },
+    )
   }
 }
 
@@ -30,19 +32,34 @@ export class ClockSkewError extends CountersignError {
   override readonly retryable = true
 
   constructor(facts: { chain: bigint; wall: bigint }) {
+    const hint =
+      facts.chain < facts.wall
+        ? ' If this is your own chain and it is idle, mine a block, or mine at an interval; the chain ids 31337 and 1337 are exempt.'
+        : ''
     super(
-      `The chain's clock says ${facts.chain}, this machine's ${facts.wall}.`,
+      `The chain's clock says ${facts.chain}, this machine's ${facts.wall}.${hint}`,
       facts,
     )
   }
 }
 
 /**
- * A value for an error text: short, one line. Long text is cut so early that
- * neither a misplaced signature nor one half of it, base64 or not, fits.
+ * A value with its type for an error text: short, one line. Long text is cut so
+ * early that neither a misplaced signature nor one half of it, base64 or not,
+ * fits.
  */
 function showValue(value: unknown): string {
   if (Object(value) === value) return 'an object'
   const text = String(value)
-  return text.length > 42 ? `${text.slice(0, 12)}…` : JSON.stringify(text)
+  if (value === undefined || value === null) return text
+  const short = text.length > 42 ? `${text.slice(0, 12)}…` : text
+  if (typeof value !== 'string') return `${short} (${typeof value})`
+  return short === text ? JSON.stringify(text) : short
+}
+
+/** What kind of value it is, and nothing of what it holds. */
+function showKind(value: unknown): string {
+  if (typeof value === 'string') return `a string of length ${value.length}`
+  if (value === undefined || value === null) return String(value)
+  return Object(value) === value ? 'an object' : `a ${typeof value}`
 }

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { checkMembers } from './checkMembers.js'
 import { InvalidFieldError } from './errors.js'
 import type {
   Cancellation,
@@ -75,9 +76,7 @@ const objectReader =
   (value, field) => {
     if (typeof value !== 'object' || !value || Array.isArray(value))
       throw new InvalidFieldError(field, value, 'an object')
-    for (const key of Object.keys(value))
-      if (!Object.hasOwn(shape, key))
-        throw new InvalidFieldError(field, key, 'of known members')
+    checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
     for (const key of Object.keys(shape)) {
       // An inherited member is none that anybody wrote.

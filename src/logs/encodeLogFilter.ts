@@ -45,8 +45,14 @@ function encodeAddresses(address: unknown): string | string[] {
 
 /** An address whose checksum, where it carries one, is right. */
 export function readCheckedAddress(value: unknown, field: string): Address {
-  if (typeof value !== 'string' || !isAddress(value))
+  if (typeof value !== 'string' || !isAddress(value, { strict: false }))
     throw new InvalidFieldError(field, value, 'an address')
+  if (!isAddress(value))
+    throw new InvalidFieldError(
+      field,
+      value,
+      'an address with a right checksum, or all in lower case',
+    )
   return value.toLowerCase() as Address
 }
 
