@@ -12,8 +12,9 @@ const erc6492Magic =
 /**
  * Brings a signature into the form tokens accept: 65 bytes, `v` 27 or 28, low
  * `s`, EIP-2098 expanded. Longer signatures belong to contract wallets and stay
- * as they are, and so do the two 65-byte forms only a Safe makes: an `eth_sign`
- * (`v` 31 or 32) and an approved hash (`v` 1, an address in `r`).
+ * as they are, and so do 65 bytes that only a contract wallet makes: those with
+ * another `v`, and a Safe's approved hash (`v` 1, an address in `r`). A token
+ * hands them to the wallet.
  *
  * Gives `undefined` for what no wallet makes: under 64 or over 16384 bytes, or
  * ECDSA values out of range.
@@ -28,12 +29,9 @@ export function normalizeSignature(signature: unknown): Hex | undefined {
   const last = text.slice(130)
   const s = BigInt.asUintN(last ? 256 : 255, tail)
   const v = last ? Number(`0x${last}`) : Number(tail >> 255n)
-  if (v === 31 || v === 32 || (last === '01' && !(r >> 160n)))
-    return text as Hex
-
   const parity = v < 27 ? v : v - 27
-  if (parity > 1 || !r || r >= curveOrder || !s || s >= curveOrder)
-    return undefined
+  if (parity > 1 || (last === '01' && !(r >> 160n))) return text as Hex
+  if (!r || r >= curveOrder || !s || s >= curveOrder) return undefined
 
   const high = s > curveOrder / 2n
   const low = numberWord(high ? curveOrder - s : s)

@@ -87,7 +87,6 @@ const otherHex: Spoiler = (chance, value) =>
 const badSignature: Spoiler = (chance) => {
   const word = () => chance.hex(64)
   const [zero, over] = ['0'.repeat(64), 'f'.repeat(64)]
-  const v = chance.pick(['02', '05', '1a', '1d', '1e', '21', 'fe', 'ff'])
   return chance.pick([
     '0x',
     `0x${zero}${zero}`,
@@ -95,7 +94,6 @@ const badSignature: Spoiler = (chance) => {
     `0x${over}${word()}1b`,
     `0x1${chance.hex(63)}${zero}1c`,
     `0x1${chance.hex(63)}${over}1c`,
-    `0x${word()}${word()}${v}`,
     `0x${chance.hex(2 * chance.below(64))}`,
     `0x${chance.hex(129)}`,
     `0x${'6492'.repeat(16)}`,
