@@ -69,7 +69,10 @@ async function signTransfer(chain: DevChain): Promise<SignedPayment> {
     primaryType: 'TransferWithAuthorization',
   })
   const { chainId } = payment.domain
-  return signPayment(payer, { payment, expect: { ...order, chainId } })
+  return signPayment(payer, {
+    payment,
+    expect: { ...order, chainId, primaryType: payment.primaryType },
+  })
 }
 
 const clients = new Map<string, ReturnType<typeof createFacilitator>>()

@@ -33,6 +33,7 @@ try {
   // The signature alone changes nothing: the chain has to see it in time.
   const cancellation = await signCancellation(payer, {
     cancellation: buildCancellation({ payment }),
+    expect: { chainId: chain.chain.id, token, nonce: payment.message.nonce },
   })
   const hash = await cancelPayment(relayer, { cancellation })
 

@@ -77,6 +77,7 @@ import { checkTransition, nextStates } from '../src/ledger/nextStates.js'
 import { tryRequest } from '../src/rpc/requestNode.js'
 import { fundedAccount } from './chain/desk.js'
 import { startEndpoint } from './chain/endpoint.js'
+import { cancelPageOf } from './chain/settle.js'
 import {
   eventsOf,
   openShop,
@@ -128,6 +129,8 @@ async function sign(payer: Wallet, payment: Payment): Promise<SignedPayment> {
       token: verifyingContract,
       to,
       amount: formatAmount(value),
+      primaryType: payment.primaryType,
+      maxWindow: 2n ** 256n,
     },
   })
 }
@@ -148,7 +151,10 @@ async function cancel(
   payment: Payment,
 ): Promise<TransactionReceipt> {
   const unsigned = buildCancellation({ payment })
-  const cancellation = await signCancellation(payer, { cancellation: unsigned })
+  const cancellation = await signCancellation(payer, {
+    cancellation: unsigned,
+    expect: cancelPageOf(unsigned),
+  })
   return receiptOf(await cancelPayment(relayer, { cancellation }))
 }
 
@@ -498,12 +504,14 @@ test('states, cancelAuthorization: any later capture reverts', async () => {
 test('states, cancelAuthorization: only the payer can sign it', async () => {
   const { payment } = await draftAndSign()
   const { domain, message, primaryType } = buildCancellation({ payment })
+  const unsigned = {
+    primaryType,
+    domain,
+    message: { ...message, authorizer: to },
+  }
   const forged = await signCancellation(merchant, {
-    cancellation: {
-      primaryType,
-      domain,
-      message: { ...message, authorizer: to },
-    },
+    cancellation: unsigned,
+    expect: cancelPageOf(unsigned),
   })
 
   await expect(
@@ -596,7 +604,10 @@ test('operations, receiveWithAuthorization (parameters not shown): the six membe
 test('operations, cancelAuthorization (parameters not shown): payer and nonce, then v, r, s', async () => {
   const { payer, payment } = await draftAndSign()
   const unsigned = buildCancellation({ payment })
-  const cancellation = await signCancellation(payer, { cancellation: unsigned })
+  const cancellation = await signCancellation(payer, {
+    cancellation: unsigned,
+    expect: cancelPageOf(unsigned),
+  })
   const { signature } = cancellation
 
   expect(cancelCall({ cancellation })).toMatchObject({
@@ -1541,7 +1552,10 @@ async function revokeOrder(
   if (!request.ok) throw new Error(`nothing to cancel: ${request.reason}`)
   const { cancellation } = request
   const wallet = { account, request: async () => '0x7a69' }
-  return signCancellation(wallet, { cancellation })
+  return signCancellation(wallet, {
+    cancellation,
+    expect: cancelPageOf(cancellation),
+  })
 }
 
 test('stored authorization: the order, the message and the signature are kept under their draft', async () => {

@@ -59,6 +59,11 @@ const canceled: Story = {
     if (!request.ok) throw new Error(request.reason)
     const cancellation = await signCancellation(scene.chain.clients.payer, {
       cancellation: request.cancellation,
+      expect: {
+        chainId: scene.expect.chainId,
+        token: scene.expect.token,
+        nonce: payment.message.nonce,
+      },
     })
     await scene.tell('payer', 'signs a cancellation, which costs no gas')
     const verdict = await orders.cancel({ orderId, cancellation })
@@ -155,7 +160,10 @@ const mismatched: Story = {
     const from = payer.account.address
     const message = { ...drafted.payment.message, from }
     const other = { ...drafted.payment, message, primaryType } as const
-    const signed = await signPayment(payer, { payment: other, expect })
+    const signed = await signPayment(payer, {
+      payment: other,
+      expect: { ...expect, primaryType },
+    })
     await scene.tell('payer', `signs a ${primaryType} instead`)
     const verdict = await shop.orders.accept({ orderId, payment: signed })
     equal(verdict.ok || verdict.reason, 'wrongPrimaryType')

@@ -46,7 +46,10 @@ export function paymentTypedData(
   )
 }
 
-/** A checked message with its types, integers still as `bigint`. */
+/**
+ * A checked message with its types, integers still as `bigint`. All of it is a
+ * copy: what a signer does to it changes nothing here.
+ */
 export function addTypes<message extends Payment | Cancellation>({
   primaryType,
   domain,
@@ -54,8 +57,12 @@ export function addTypes<message extends Payment | Cancellation>({
 }: message): Pick<message, 'primaryType' | 'domain' | 'message'> &
   Pick<PaymentTypedData, 'types'> {
   const types = {
-    EIP712Domain: typedDataTypes.EIP712Domain,
-    [primaryType]: typedDataTypes[primaryType],
+    EIP712Domain: copyFields(typedDataTypes.EIP712Domain),
+    [primaryType]: copyFields(typedDataTypes[primaryType]),
   }
-  return { types, primaryType, domain, message }
+  return { types, primaryType, domain: { ...domain }, message: { ...message } }
+}
+
+function copyFields(fields: readonly TypedDataField[]): TypedDataField[] {
+  return fields.map((field) => ({ ...field }))
 }

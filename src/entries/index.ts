@@ -112,6 +112,7 @@ export {
   WrongWalletError,
 } from '../sign/errors.js'
 export {
+  type SignCancellationExpectation,
   type SignCancellationParameters,
   signCancellation,
 } from '../sign/signCancellation.js'

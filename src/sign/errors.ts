@@ -1,6 +1,6 @@
 import { CountersignError } from '../base/CountersignError.js'
 
-/** The payment is not what the page expects; the wallet was not asked. */
+/** The payment or cancellation is not what the page expects; the wallet was not asked. */
 export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 

@@ -12,12 +12,19 @@ import {
   WalletError,
   WrongWalletError,
 } from './errors.js'
-import { signCancellation } from './signCancellation.js'
+import {
+  type SignCancellationExpectation,
+  signCancellation,
+} from './signCancellation.js'
 
 const account = privateKeyToAccount(`0x${'7'.repeat(64)}`)
 const payer = account.address.toLowerCase() as Hex
 const payment = samplePayment({ from: payer })
 const cancellation = buildCancellation({ payment })
+const expectation: SignCancellationExpectation = {
+  chainId: 8453,
+  token: payment.domain.verifyingContract,
+}
 
 /** A provider on Base that answers a request to sign with `answer`. */
 function provider(answer: () => unknown): {
@@ -41,7 +48,10 @@ test('a local account signs the digest of the cancellation', async () => {
     account,
     transport: custom(provider(() => null)),
   })
-  const signed = await signCancellation(wallet, { cancellation })
+  const signed = await signCancellation(wallet, {
+    cancellation,
+    expect: expectation,
+  })
   expect(signed).toEqual({ ...cancellation, signature: expect.any(String) })
   const signer = await recoverAddress({
     hash: hashPayment(cancellation),
@@ -52,7 +62,10 @@ test('a local account signs the digest of the cancellation', async () => {
 
 test('a provider gets the complete typed data', async () => {
   const wallet = provider(() => signature)
-  const signed = await signCancellation(wallet, { cancellation })
+  const signed = await signCancellation(wallet, {
+    cancellation,
+    expect: expectation,
+  })
   expect(signed).toEqual({ ...cancellation, signature })
   expect(wallet.requests).toEqual([
     ['eth_chainId', undefined],
@@ -67,14 +80,14 @@ test('a user who declines is named as such', async () => {
     throw Object.assign(new Error('no'), { code: 4001 })
   })
   await expect(
-    signCancellation(wallet, { cancellation }),
+    signCancellation(wallet, { cancellation, expect: expectation }),
   ).rejects.toBeInstanceOf(SigningDeclinedError)
 })
 
 test('an answer that is no signature is a wallet error', async () => {
   const wallet = provider(() => '0x')
   await expect(
-    signCancellation(wallet, { cancellation }),
+    signCancellation(wallet, { cancellation, expect: expectation }),
   ).rejects.toBeInstanceOf(WalletError)
 })
 
@@ -85,12 +98,15 @@ test('another chain or another account signs nothing', async () => {
   const other = buildCancellation({ payment: samplePayment() })
   const wallet = { ...provider(() => signature), account }
   await expect(
-    signCancellation(wallet, { cancellation: other }),
+    signCancellation(wallet, { cancellation: other, expect: expectation }),
   ).rejects.toBeInstanceOf(WrongWalletError)
   expect(wallet.requests).toEqual([])
   const bare = provider(() => signature)
   await expect(
-    signCancellation(bare, { cancellation: elsewhere }),
+    signCancellation(bare, {
+      cancellation: elsewhere,
+      expect: { ...expectation, chainId: 1 },
+    }),
   ).rejects.toBeInstanceOf(WrongWalletError)
   expect(bare.requests).toEqual([['eth_chainId', undefined]])
 })
@@ -104,7 +120,78 @@ test.each([
 ])('a malformed cancellation is refused: %o', async (given) => {
   const wallet = provider(() => signature)
   await expect(
-    signCancellation(wallet, { cancellation: given as Cancellation }),
+    signCancellation(wallet, {
+      cancellation: given as Cancellation,
+      expect: expectation,
+    }),
   ).rejects.toBeInstanceOf(InvalidFieldError)
+  expect(wallet.requests).toEqual([])
+})
+
+test('what the page knows of the payment may be expected too', async () => {
+  const { nonce } = payment.message
+  const signed = await signCancellation(
+    provider(() => signature),
+    {
+      cancellation,
+      expect: {
+        ...expectation,
+        name: 'USD Coin',
+        version: '2',
+        from: account.address,
+        nonce: `0x${nonce.slice(2).toUpperCase()}`,
+      },
+    },
+  )
+  expect(signed).toEqual({ ...cancellation, signature })
+})
+
+test.each<[string, Partial<SignCancellationExpectation>]>([
+  ['chainId', { chainId: 1 }],
+  ['chainId', { chainId: undefined as unknown as number }],
+  ['token', { token: `0x${'4'.repeat(40)}` }],
+  ['name', { name: 'USDC' }],
+  ['version', { version: '1' }],
+  ['from', { from: `0x${'4'.repeat(40)}` }],
+  ['nonce', { nonce: `0x${'4'.repeat(64)}` }],
+])('a cancellation of an unexpected %s is not signed', async (field, said) => {
+  const wallet = provider(() => signature)
+  await expect(
+    signCancellation(wallet, {
+      cancellation,
+      expect: { ...expectation, ...said },
+    }),
+  ).rejects.toMatchObject({
+    name: 'UnexpectedPaymentError',
+    details: { field },
+  })
+  expect(wallet.requests).toEqual([])
+})
+
+test('a cancellation whose domain is a message to the buyer is not signed', async () => {
+  const wallet = provider(() => signature)
+  const domain = { ...cancellation.domain, name: 'Sign in to shop.example' }
+  await expect(
+    signCancellation(wallet, {
+      cancellation: { ...cancellation, domain },
+      expect: expectation,
+    }),
+  ).rejects.toMatchObject({ details: { field: 'name' } })
+  expect(wallet.requests).toEqual([])
+})
+
+test.each([
+  [undefined, 'expect.token'],
+  [{ ...expectation, payer }, 'expect'],
+  [{ ...expectation, token: '0x12' }, 'expect.token'],
+  [{ ...expectation, nonce: '0x12' }, 'expect.nonce'],
+])('a malformed expectation is refused: %o', async (given, field) => {
+  const wallet = provider(() => signature)
+  await expect(
+    signCancellation(wallet, {
+      cancellation,
+      expect: given as SignCancellationExpectation,
+    }),
+  ).rejects.toMatchObject({ name: 'InvalidFieldError', details: { field } })
   expect(wallet.requests).toEqual([])
 })

@@ -140,7 +140,7 @@ test('a Transfer payment is signed as such', async () => {
   })
   const signed = await signPayment(fakeWallet(), {
     payment: transfer,
-    expect: expectation,
+    expect: { ...expectation, primaryType: transfer.primaryType },
   })
   const signer = await recoverAddress({
     hash: hashPayment(transfer),
@@ -174,6 +174,7 @@ test.each<[string, Partial<SignPaymentExpectation>]>([
     const error = await signPayment(wallet, {
       payment,
       expect: { ...expectation, ...fields },
+      now: payment.message.validAfter,
     }).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(UnexpectedPaymentError)
     expect(error).toHaveProperty(
@@ -183,6 +184,158 @@ test.each<[string, Partial<SignPaymentExpectation>]>([
     expect(wallet.requests).toEqual([])
   },
 )
+
+const start = payment.message.validAfter
+const day = 86_400n
+
+test.each([
+  ['in 2100', 4_102_444_800n, 4_102_445_700n],
+  ['without an end', start, 2n ** 256n - 1n],
+  ['of a second more than a day', start, start + day + 1n],
+])(
+  'without a limit of the page a window %s is not signed',
+  async (_, validAfter, validBefore) => {
+    const wallet = fakeWallet()
+    const given = samplePayment({ from: payer, validAfter, validBefore })
+    const signing = signPayment(wallet, {
+      payment: given,
+      expect: expectation,
+      now: start,
+    })
+    await expect(signing).rejects.toMatchObject({
+      name: 'UnexpectedPaymentError',
+      details: { field: 'window' },
+    })
+    expect(wallet.requests).toEqual([])
+  },
+)
+
+test('a window that ends in a day is signed, and a longer one if the page says so', async () => {
+  const ending = (validBefore: bigint) =>
+    samplePayment({ from: payer, validAfter: 0n, validBefore })
+  const now = start
+  const aDay = { payment: ending(start + day), expect: expectation, now }
+  expect(await signPayment(fakeWallet(), aDay)).toMatchObject(aDay.payment)
+  const longer = {
+    payment: ending(start + 30n * day),
+    expect: { ...expectation, maxWindow: 30n * day },
+    now,
+  }
+  expect(await signPayment(fakeWallet(), longer)).toMatchObject(longer.payment)
+})
+
+test('the window is measured from the wall clock, and a time that is no bigint is refused', async () => {
+  const wallet = fakeWallet()
+  const wall = BigInt(Math.floor(Date.now() / 1000))
+  const late = samplePayment({ from: payer, validBefore: wall + 2n * day })
+  await expect(
+    signPayment(wallet, { payment: late, expect: expectation }),
+  ).rejects.toMatchObject({ details: { field: 'window' } })
+  await expect(
+    signPayment(wallet, { ...parameters, now: 5 as unknown as bigint }),
+  ).rejects.toMatchObject({ details: { field: 'now' } })
+  expect(wallet.requests).toEqual([])
+})
+
+test.each([
+  ['ReceiveWithAuthorization', 'TransferWithAuthorization'],
+  ['TransferWithAuthorization', 'ReceiveWithAuthorization'],
+  [undefined, 'TransferWithAuthorization'],
+] as const)('a page that expects %s signs no %s', async (expected, found) => {
+  const wallet = fakeWallet()
+  await expect(
+    signPayment(wallet, {
+      payment: samplePayment({ from: payer, primaryType: found }),
+      expect: { ...expectation, primaryType: expected },
+    }),
+  ).rejects.toMatchObject({
+    name: 'UnexpectedPaymentError',
+    details: { field: 'primaryType', found },
+  })
+  expect(wallet.requests).toEqual([])
+})
+
+const otherToken = `0x${'4'.repeat(40)}` as const
+
+test.each([
+  ['name', 'Sign in to shop.example', {}],
+  ['version', '1', {}],
+  ['name', 'USD Coin', { name: 'USDC' }],
+  ['version', '2', { version: '1' }],
+] as const)(
+  'the %s of a known token must not be %s if the page says %o',
+  async (field, found, said) => {
+    const wallet = fakeWallet()
+    await expect(
+      signPayment(wallet, {
+        payment: samplePayment({ from: payer, domain: { [field]: found } }),
+        expect: { ...expectation, ...said },
+      }),
+    ).rejects.toMatchObject({
+      name: 'UnexpectedPaymentError',
+      details: { field, found },
+    })
+    expect(wallet.requests).toEqual([])
+  },
+)
+
+test('the page may name its token, and must where no other name is to be signed', async () => {
+  const domain = { name: 'Shop Coin', verifyingContract: otherToken }
+  const given = samplePayment({ from: payer, domain })
+  const sign = (name?: string) =>
+    signPayment(fakeWallet(), {
+      payment: given,
+      expect: { ...expectation, token: otherToken, name },
+    })
+  expect(await sign('Shop Coin')).toMatchObject(given)
+  expect(await sign()).toMatchObject(given)
+  await expect(sign('Other Coin')).rejects.toMatchObject({
+    details: { field: 'name' },
+  })
+})
+
+test.each(['payer', 'recipient', 'Amount', 'maxwindow', 'from'])(
+  'an expectation with the unknown member %s is refused, not ignored',
+  async (name) => {
+    const wallet = fakeWallet()
+    await expect(
+      signPayment(wallet, {
+        payment,
+        expect: { ...expectation, [name]: payer },
+      }),
+    ).rejects.toMatchObject({
+      name: 'InvalidFieldError',
+      message: expect.stringContaining(name),
+      details: {
+        field: 'expect',
+        expected: expect.stringContaining('primaryType'),
+      },
+    })
+    expect(wallet.requests).toEqual([])
+  },
+)
+
+test('what a signer does to the object it gets changes nothing of what is returned, nor what others sign', async () => {
+  const vandal = {
+    ...account,
+    signTypedData: async (payload: never) => {
+      const signature = await account.signTypedData(payload)
+      const { domain, message, types } = Object(payload)
+      domain.name = 'Other'
+      message.value = 1n
+      types.EIP712Domain.length = 0
+      types.ReceiveWithAuthorization[0].name = 'thief'
+      return signature
+    },
+  }
+  const wallet = {
+    account: vandal as unknown as typeof account,
+    request: refuse,
+  }
+  const expected = { ...payment, signature: await signatureOf() }
+  expect(await signPayment(wallet, parameters)).toEqual(expected)
+  expect(await signPayment(wallet, parameters)).toEqual(expected)
+})
 
 test.each<[string, Partial<Record<keyof SignPaymentExpectation, unknown>>]>([
   ['token', { token: undefined }],
@@ -248,6 +401,7 @@ test('a window as long as expected is signed, and letter case does not matter', 
   const signed = await signPayment(fakeWallet(), {
     payment: samplePayment({ from: account.address }),
     expect: { ...expectation, maxWindow: 960n },
+    now: payment.message.validAfter,
   })
   expect(signed).toEqual({ ...payment, signature: await signatureOf() })
 })
@@ -384,7 +538,6 @@ test.each<[string, unknown]>([
   ['the empty text', ''],
   ['64 zero bytes', body('00', '00')],
   ['65 zero bytes', `${body('00', '00')}00`],
-  ['v 5', `${body('11', '11')}05`],
   ['63 bytes', body('11', '11').slice(0, -2)],
   ['s out of range', `${body('11', 'ff')}1b`],
   ['no hex', `${body('zz', '11')}1b`],

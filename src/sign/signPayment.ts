@@ -1,8 +1,11 @@
 import type { Address } from 'viem'
 import { parseAmount } from '../base/amount.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
+import { readTime } from '../base/clock.js'
 import { readAddress, readPayment } from '../base/fields.js'
-import type { Payment, SignedPayment } from '../base/types.js'
+import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
 import { askWallet, type Wallet } from './askWallet.js'
+import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
 
 /** What the page itself knows of the payment, from its own configuration. */
@@ -10,14 +13,38 @@ export type SignPaymentExpectation = {
   chainId: number
   /** Address of the token contract. */
   token: Address
+  /**
+   * Name in the token's EIP-712 domain, which the wallet shows. @default that of
+   * the token in `knownTokens`; for a token that is not there, any
+   */
+  name?: string | undefined
+  /** Version in that domain. @default as for `name` */
+  version?: string | undefined
   /** The recipient. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-  /** Longest window to sign, in seconds from `validAfter` to `validBefore`. */
+  /** @default 'ReceiveWithAuthorization' */
+  primaryType?: PrimaryType | undefined
+  /**
+   * Seconds from now until `validBefore` at most. Leave room for a clock that is
+   * slow. @default 86_400n
+   */
   maxWindow?: bigint | undefined
+}
+
+const expectationMembers: MembersOf<SignPaymentExpectation> = {
+  chainId: true,
+  token: true,
+  name: true,
+  version: true,
+  to: true,
+  amount: true,
+  decimals: true,
+  primaryType: true,
+  maxWindow: true,
 }
 
 /** What {@link signPayment} takes. */
@@ -26,10 +53,22 @@ export type SignPaymentParameters = {
   payment: Payment
   /** Not from the response that brought the payment: from the page. */
   expect: SignPaymentExpectation
+  /** Unix seconds, to measure the window from. @default the wall clock */
+  now?: bigint | undefined
 }
 
+const members: MembersOf<SignPaymentParameters> = {
+  payment: true,
+  expect: true,
+  now: true,
+}
+
+/** Seconds from now until a payment expires, where the page names no limit. */
+const usualWindow = 86_400n
+
 /**
- * Has a wallet sign a payment after checking that it is the expected one.
+ * Has a wallet sign a payment after checking that it is the expected one: chain,
+ * token and its name, type, recipient, amount, and for how long it is valid.
  *
  * Signing moves nothing and reserves nothing, but whoever holds the result can
  * capture it as far as the token lets them. Who signed is judged by
@@ -64,28 +103,31 @@ export async function signPayment(
   wallet: Wallet,
   parameters: SignPaymentParameters,
 ): Promise<SignedPayment> {
+  checkMembers(parameters, members)
   const given: SignPaymentParameters = Object(parameters)
+  checkMembers(given.expect, expectationMembers, 'expect')
   const expect: SignPaymentExpectation = Object(given.expect)
   const payment = readPayment(given.payment)
-  const { domain, message } = payment
-  const window = message.validBefore - message.validAfter
-  const { chainId, decimals, maxWindow = window } = expect
-  const checks = [
-    ['chainId', domain.chainId, chainId],
+  const { primaryType, domain, message } = payment
+  const { decimals, maxWindow = usualWindow } = expect
+  checkExpected([
+    ...domainChecks(domain, expect),
     [
-      'token',
-      domain.verifyingContract,
-      readAddress(expect.token, 'expect.token'),
+      'primaryType',
+      primaryType,
+      expect.primaryType ?? 'ReceiveWithAuthorization',
     ],
     ['to', message.to, readAddress(expect.to, 'expect.to')],
     ['value', message.value, parseAmount(expect.amount, decimals)],
-  ] as const
-  for (const [field, found, expected] of checks)
-    if (found !== expected)
-      throw new UnexpectedPaymentError(field, found, expected)
+  ])
+  const window = message.validBefore - readTime(given.now)
   // Not by >, which says no to what is no number too.
   if (!(window <= maxWindow))
-    throw new UnexpectedPaymentError('window', window, `at most ${maxWindow}`)
+    throw new UnexpectedPaymentError(
+      'window',
+      window,
+      `at most ${maxWindow} seconds from now`,
+    )
 
   const signature = await askWallet(wallet, payment, message.from)
   return { ...payment, signature }

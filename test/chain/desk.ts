@@ -28,6 +28,7 @@ import {
   waitForTransactionReceipt,
 } from 'viem/actions'
 import { typedDataTypes } from '../../src/base/typedDataTypes.js'
+import { cancelPageOf } from './settle.js'
 
 type Draft = Partial<Omit<Parameters<typeof buildPayment>[0], 'from'>> & {
   /** Who signs; pays as well unless `from` names a contract wallet. */
@@ -78,7 +79,10 @@ export async function revoke(
 ): Promise<SignedCancellation> {
   const cancellation = buildCancellation({ payment })
   const wallet = { account, request: async () => '0x7a69' }
-  return signCancellation(wallet, { cancellation })
+  return signCancellation(wallet, {
+    cancellation,
+    expect: cancelPageOf(cancellation),
+  })
 }
 
 export function newAccount(): PrivateKeyAccount {

@@ -19,6 +19,7 @@ import { hashDomain } from '../../src/base/hashPayment.js'
 import { startLiveChain } from './liveChain.js'
 import {
   cancelOf,
+  cancelPageOf,
   captureOf,
   pageOf,
   type SettlingChain,
@@ -133,10 +134,10 @@ test.each(pairs)(
   'the cancellation that goes with %s cancels nothing elsewhere',
   async (_, home, abroad) => {
     const payment = await signAt(abroad)
+    const unsigned = buildCancellation({ payment: underChainId(payment, home) })
     const cancellation = await signCancellation(home.clients.payer, {
-      cancellation: buildCancellation({
-        payment: underChainId(payment, home),
-      }),
+      cancellation: unsigned,
+      expect: cancelPageOf(unsigned),
     })
     const { to, data } = cancelCall({ cancellation })
     const send = { to, data, gas: 200_000n, throwOnReceiptRevert: false }

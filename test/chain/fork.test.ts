@@ -22,6 +22,7 @@ import { startLiveChain } from './liveChain.js'
 import {
   balanceOf,
   cancelOf,
+  cancelPageOf,
   captureOf,
   freshPayer,
   pageOf,
@@ -97,8 +98,10 @@ test.each(['ReceiveWithAuthorization', 'TransferWithAuthorization'] as const)(
 
 test('a payment is canceled on a fork', async () => {
   const payment = await prepare(fork)
+  const unsigned = buildCancellation({ payment })
   const cancellation = await signCancellation(fork.clients.payer, {
-    cancellation: buildCancellation({ payment }),
+    cancellation: unsigned,
+    expect: cancelPageOf(unsigned),
   })
 
   expect(await cancelOf(fork, cancellation, payment)).toBe('canceled')

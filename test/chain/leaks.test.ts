@@ -38,6 +38,7 @@ import { toAccount } from 'viem/accounts'
 import { mine, setAutomine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { type Asked, draft, fakeNode, mined, revoke, rpcError } from './desk.js'
+import { cancelPageOf } from './settle.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -376,7 +377,10 @@ const atWallet: Record<
         request: async (sent: Asked) =>
           sent.method === 'eth_chainId' ? '0x7a69' : answer(sent),
       },
-      { cancellation: unsignedCancellation },
+      {
+        cancellation: unsignedCancellation,
+        expect: cancelPageOf(unsignedCancellation),
+      },
     ),
   'signPayment, chain asked': (answer) =>
     signPayment(
@@ -470,7 +474,10 @@ const atInput: Record<string, (given: never) => unknown> = {
       ? undefined
       : explainSignature({ payment: given as never }),
   signCancellation: (given) =>
-    signCancellation({ request: async () => '0x' }, { cancellation: given }),
+    signCancellation(
+      { request: async () => '0x' },
+      { cancellation: given, expect: cancelPageOf(unsignedCancellation) },
+    ),
   signPayment: (given) =>
     signPayment(
       { request: async () => '0x' },

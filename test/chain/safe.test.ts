@@ -33,6 +33,7 @@ import {
 } from './safe.js'
 import {
   cancelOf,
+  cancelPageOf,
   captureOf,
   draft,
   freshPayer,
@@ -157,7 +158,7 @@ test.each([
         safe,
         await signAsSafe(safe, unsigned, safe.owners.slice(0, threshold)),
       ),
-      { cancellation: unsigned },
+      { cancellation: unsigned, expect: cancelPageOf(unsigned) },
     )
 
     expect(await cancelOf(chain, cancellation, payment)).toBe('canceled')

@@ -1,5 +1,6 @@
 import {
   buildPayment,
+  type Cancellation,
   cancelPayment,
   capturePayment,
   formatAmount,
@@ -7,6 +8,7 @@ import {
   type PaymentExpectation,
   type PaymentVerdict,
   type PrimaryType,
+  type SignCancellationExpectation,
   type SignedCancellation,
   type SignedPayment,
   type SignPaymentExpectation,
@@ -85,15 +87,31 @@ export async function draft(
 
 /** What a page that shows this very payment expects to sign. */
 export function pageOf(
-  { domain, message }: Payment,
+  { domain, message, primaryType }: Payment,
   decimals = 6,
 ): SignPaymentExpectation {
   return {
+    primaryType,
     chainId: domain.chainId,
     token: domain.verifyingContract,
     to: message.to,
     amount: formatAmount(message.value, decimals),
     decimals,
+  }
+}
+
+/** What a page that shows the end of this very payment expects to sign. */
+export function cancelPageOf({
+  domain,
+  message,
+}: Cancellation): SignCancellationExpectation {
+  return {
+    chainId: domain.chainId,
+    token: domain.verifyingContract,
+    name: domain.name,
+    version: domain.version,
+    from: message.authorizer,
+    nonce: message.nonce,
   }
 }
 

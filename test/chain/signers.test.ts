@@ -25,7 +25,14 @@ import {
 import { generatePrivateKey, privateKeyToAccount, sign } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
 import { typedDataTypes } from '../../src/base/typedDataTypes.js'
-import { cancelOf, captureOf, pageOf, tokenOf, verdictOf } from './settle.js'
+import {
+  cancelOf,
+  cancelPageOf,
+  captureOf,
+  pageOf,
+  tokenOf,
+  verdictOf,
+} from './settle.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
@@ -143,14 +150,11 @@ test.each(named.slice(0, 6))(
   async (_, captured) => {
     const payment = withNonce(captured, generatePrivateKey())
     const cancellation = buildCancellation({ payment })
-    const signed = await signCancellation(viemClient, { cancellation })
+    const given = { cancellation, expect: cancelPageOf(cancellation) }
+    const signed = await signCancellation(viemClient, given)
 
-    expect(await signCancellation(sigUtilWallet(), { cancellation })).toEqual(
-      signed,
-    )
-    expect(await signCancellation(sigUtilClient, { cancellation })).toEqual(
-      signed,
-    )
+    expect(await signCancellation(sigUtilWallet(), given)).toEqual(signed)
+    expect(await signCancellation(sigUtilClient, given)).toEqual(signed)
     expect(await signWithEthers(cancellation)).toBe(signed.signature)
     expect(await cancelOf(chain, signed, payment)).toBe('canceled')
   },
@@ -186,8 +190,10 @@ test.each(Object.entries(forms))(
       payment: captured,
       expect: pageOf(captured),
     })
+    const unsigned = buildCancellation({ payment: canceled })
     const cancellation = await signCancellation(wallet, {
-      cancellation: buildCancellation({ payment: canceled }),
+      cancellation: unsigned,
+      expect: cancelPageOf(unsigned),
     })
 
     expect(await verdictOf(chain, signed)).toBe('ok')

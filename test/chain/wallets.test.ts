@@ -22,6 +22,7 @@ import { deployFamilies, type Family, type FamilyName } from './families.js'
 import {
   balanceOf,
   cancelOf,
+  cancelPageOf,
   captureOf,
   draft,
   freshPayer,
@@ -75,7 +76,8 @@ function signCancellationOf(
   payment: Payment,
 ): Promise<SignedCancellation> {
   const cancellation = buildCancellation({ payment })
-  return signCancellation(walletOf(payer), { cancellation })
+  const expect = cancelPageOf(cancellation)
+  return signCancellation(walletOf(payer), { cancellation, expect })
 }
 
 async function judgeAndCapture(

@@ -13,6 +13,7 @@ import {
 import { createSecret, eventually } from '../unit/webhooksRun.js'
 import { fundedAccount } from './desk.js'
 import { findSecrets, secretForms } from './secretForms.js'
+import { cancelPageOf } from './settle.js'
 import { openShop, pay, type Shop, storedOrder } from './shop.js'
 
 const chain = await startDevChain({ blockTime: 0 })
@@ -131,7 +132,10 @@ async function cancel(shop: Shop): Promise<SignedPayment> {
     ...{ account: buyer, chain: chain.chain, transport: http() },
   })
   const { cancellation } = asked
-  const canceled = await signCancellation(wallet, { cancellation })
+  const canceled = await signCancellation(wallet, {
+    cancellation,
+    expect: cancelPageOf(cancellation),
+  })
   await shop.orders.cancel({ orderId: id, cancellation: canceled })
   return { ...signed, signature: canceled.signature }
 }

@@ -16,6 +16,7 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
+import { cancelPageOf } from '../chain/settle.js'
 import { openShop, type Shop } from './openShop.js'
 import type { AccountKind, Engine, Flow, Plan } from './plan.js'
 
@@ -147,6 +148,7 @@ export function signDraft(
       token: order.token,
       to: order.recipient,
       amount: order.amount,
+      primaryType: payment.primaryType,
     },
   })
 }
@@ -156,11 +158,13 @@ function cancelAll(
   payments: readonly SignedPayment[],
 ): Promise<SignedCancellation[]> {
   return Promise.all(
-    payments.map((payment) =>
-      signCancellation(walletOf(payer), {
-        cancellation: buildCancellation({ payment }),
-      }),
-    ),
+    payments.map((payment) => {
+      const cancellation = buildCancellation({ payment })
+      return signCancellation(walletOf(payer), {
+        cancellation,
+        expect: cancelPageOf(cancellation),
+      })
+    }),
   )
 }
 

@@ -81,6 +81,8 @@ const payment = await root.signPayment(client, {
     token: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
     to: samplePayment().message.to,
     amount: '12.50',
+    primaryType: 'TransferWithAuthorization',
+    maxWindow: 2n ** 40n,
   },
 })
 const decided = {

@@ -61,6 +61,11 @@ export const paymentCases: readonly StagedCase[] = [
       const payment = await signedPayment(stage)
       const cancellation = await signCancellation(payer, {
         cancellation: buildCancellation({ payment }),
+        expect: {
+          chainId: payment.domain.chainId,
+          token: payment.domain.verifyingContract,
+          nonce: payment.message.nonce,
+        },
       })
       const hash = await cancelPayment(merchant, { cancellation })
       const outcome = await waitForOutcome(reader, { payment, hash })

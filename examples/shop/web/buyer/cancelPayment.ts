@@ -1,4 +1,4 @@
-import { signCancellation, UnexpectedPaymentError } from 'countersign'
+import { signCancellation } from 'countersign'
 import { developmentChainId } from '../api/chain.js'
 import { type KeepTryingParameters, keepTrying } from '../api/keepTrying.js'
 import {
@@ -26,14 +26,13 @@ export async function cancelPayment(
     () => getCancellation(access),
     parameters,
   )
-  const { chainId, verifyingContract } = cancellation.domain
-  if (chainId !== developmentChainId)
-    throw new UnexpectedPaymentError('chainId', chainId, developmentChainId)
-  if (verifyingContract !== config.token)
-    throw new UnexpectedPaymentError('token', verifyingContract, config.token)
   const signed = await signCancellation(
     { request: (args) => provider.request(args), account },
-    { cancellation },
+    {
+      cancellation,
+      // Not from the configuration: no public chain is ever signed for.
+      expect: { chainId: developmentChainId, token: config.token },
+    },
   )
   return keepTrying(() => postCancellation(access, signed), parameters)
 }
