@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import type { SignedPayment } from '../base/types.js'
 import { drawNonce } from '../build/drawNonce.js'
 import {
@@ -17,6 +18,11 @@ export type AcceptPaymentParameters = {
   orderId: string
   /** As it came: JSON text, its parsed value, or a `SignedPayment`. */
   payment: unknown
+}
+
+const members: MembersOf<AcceptPaymentParameters> = {
+  orderId: true,
+  payment: true,
 }
 
 /** Refusals that say nothing about the payment, or come from our side. */
@@ -43,6 +49,7 @@ export async function acceptPayment(
   context: OrdersContext,
   parameters: AcceptPaymentParameters,
 ): Promise<AcceptVerdict> {
+  checkMembers(parameters, members)
   const orderId = readOrderId(parameters.orderId)
   const payment = readGivenPayment(parameters.payment)
   const known = await checkRecord(context, orderId, payment)

@@ -1,8 +1,8 @@
 import { InvalidFieldError } from './errors.js'
 
-/** The members of a parameter type, by name; a type error where one is missing. */
+/** A table with each member of a parameter type: the compiler finds a missing one. */
 export type MembersOf<parameters> = Readonly<
-  Record<parameters extends unknown ? keyof parameters : never, true>
+  Record<parameters extends unknown ? keyof parameters : never, unknown>
 >
 
 /**

@@ -16,7 +16,7 @@ export class InvalidFieldError extends CountersignError {
 
   constructor(field: string, given: unknown, expected: string) {
     const isSecret = /sig/i.test(field)
-    const value = isSecret ? showKind(given) : showValue(given)
+    const value = showValue(given, isSecret)
     super(
       isSecret && given === undefined
         ? `${field} is missing: this is not signed.`
@@ -46,20 +46,14 @@ export class ClockSkewError extends CountersignError {
 /**
  * A value with its type for an error text: short, one line. Long text is cut so
  * early that neither a misplaced signature nor one half of it, base64 or not,
- * fits.
+ * fits. Of a secret only its type is shown.
  */
-function showValue(value: unknown): string {
-  if (Object(value) === value) return 'an object'
-  const text = String(value)
-  if (value === undefined || value === null) return text
-  const short = text.length > 42 ? `${text.slice(0, 12)}…` : text
-  if (typeof value !== 'string') return `${short} (${typeof value})`
-  return short === text ? JSON.stringify(text) : short
-}
-
-/** What kind of value it is, and nothing of what it holds. */
-function showKind(value: unknown): string {
-  if (typeof value === 'string') return `a string of length ${value.length}`
+function showValue(value: unknown, isSecret = false): string {
   if (value === undefined || value === null) return String(value)
-  return Object(value) === value ? 'an object' : `a ${typeof value}`
+  if (Object(value) === value) return 'an object'
+  const type = typeof value
+  if (isSecret) return `a ${type}`
+  const text = String(value)
+  const short = text.length > 42 ? `${text.slice(0, 12)}…` : text
+  return type === 'string' ? JSON.stringify(short) : `${short} (${type})`
 }

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { readPayment } from '../base/fields.js'
 import type { Cancellation, Payment } from '../base/types.js'
 
@@ -5,6 +6,10 @@ import type { Cancellation, Payment } from '../base/types.js'
 export type BuildCancellationParameters = {
   /** The payment whose nonce is to become unusable. */
   payment: Payment
+}
+
+const members: MembersOf<BuildCancellationParameters> = {
+  payment: true,
 }
 
 /**
@@ -26,6 +31,7 @@ export type BuildCancellationParameters = {
 export function buildCancellation(
   parameters: BuildCancellationParameters,
 ): Cancellation {
+  checkMembers(parameters, members)
   const { domain, message } = readPayment(Object(parameters).payment)
   return {
     primaryType: 'CancelAuthorization',

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../base/amount.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
@@ -36,6 +37,19 @@ export type BuildPaymentParameters = {
   nonce?: Hex | undefined
 }
 
+const members: MembersOf<BuildPaymentParameters> = {
+  domain: true,
+  decimals: true,
+  from: true,
+  to: true,
+  amount: true,
+  primaryType: true,
+  now: true,
+  validAfter: true,
+  validBefore: true,
+  nonce: true,
+}
+
 /**
  * Builds the message a payer signs for one order.
  *
@@ -65,6 +79,7 @@ export type BuildPaymentParameters = {
  * ```
  */
 export function buildPayment(parameters: BuildPaymentParameters): Payment {
+  checkMembers(parameters, members)
   const now = readTime(parameters.now)
   const {
     domain,

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import type { SignedCancellation } from '../base/types.js'
 import { describeCall, type TokenCall } from './captureCall.js'
 import { encodeCancel } from './encodeCall.js'
@@ -5,6 +6,10 @@ import { encodeCancel } from './encodeCall.js'
 /** What {@link cancelCall} takes. */
 export type CancelCallParameters = {
   cancellation: SignedCancellation
+}
+
+const members: MembersOf<CancelCallParameters> = {
+  cancellation: true,
 }
 
 /**
@@ -25,6 +30,7 @@ export type CancelCallParameters = {
  * ```
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
+  checkMembers(parameters, members)
   const call = encodeCancel(Object(parameters).cancellation)
   const { authorizer, nonce } = call.signed.message
   return describeCall(call, {

@@ -1,4 +1,5 @@
 import type { Abi, Address, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { eip3009Abi } from '../base/tokenAbi.js'
 import type { SignedPayment } from '../base/types.js'
 import { type EncodedCall, encodeCapture, isPlain } from './encodeCall.js'
@@ -22,6 +23,10 @@ export type CaptureCallParameters = {
   payment: SignedPayment
 }
 
+const members: MembersOf<CaptureCallParameters> = {
+  payment: true,
+}
+
 /**
  * The call that settles a payment: the function follows from its primary
  * type, the overload from the length of its signature (65 bytes: `v`, `r`,
@@ -41,6 +46,7 @@ export type CaptureCallParameters = {
  * ```
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
+  checkMembers(parameters, members)
   const call = encodeCapture(Object(parameters).payment)
   const { primaryType, message } = call.signed
   const { from, to, value, validAfter, validBefore, nonce } = message

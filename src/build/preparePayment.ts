@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { checkClock, readTime } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { Payment } from '../base/types.js'
@@ -16,6 +17,18 @@ export type PreparePaymentParameters = Omit<
   token: Address
   /** Unix seconds, to compare the chain's clock with. @default the wall clock */
   now?: bigint | undefined
+}
+
+const members: MembersOf<PreparePaymentParameters> = {
+  token: true,
+  from: true,
+  to: true,
+  amount: true,
+  primaryType: true,
+  now: true,
+  validAfter: true,
+  validBefore: true,
+  nonce: true,
 }
 
 /**
@@ -52,6 +65,7 @@ export async function preparePayment(
   client: Client,
   parameters: PreparePaymentParameters,
 ): Promise<Payment> {
+  checkMembers(parameters, members)
   const { token, now: given, ...fields } = parameters
   const now = readTime(given)
   readCheckedAddress(fields.from, 'from')

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readSignedCancellation } from '../base/fields.js'
 import { hashDomain } from '../base/hashPayment.js'
@@ -31,6 +32,12 @@ export type CancelOrderParameters = {
     }
 )
 
+const members: MembersOf<CancelOrderParameters> = {
+  orderId: true,
+  cancellation: true,
+  approve: true,
+}
+
 /**
  * Takes a buyer's cancellation: the order is not captured any more. Sent by us
  * or, where the policy keeps that for the merchant, handed back as a call.
@@ -51,6 +58,7 @@ export async function cancelOrder(
 ): Promise<CancelVerdict> {
   const { orderId } = parameters
   if (!('cancellation' in parameters)) {
+    checkMembers(parameters, members)
     if (parameters.approve !== true)
       throw new InvalidFieldError('approve', parameters.approve, 'true')
     return approveCancel(context, orderId)

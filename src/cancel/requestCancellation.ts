@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { buildCancellation } from '../build/buildCancellation.js'
 import { showOrder } from '../draft/showOrder.js'
 import { findOrder } from '../records/findOrder.js'
@@ -6,6 +7,10 @@ import type { CancellationRequest, OrdersContext } from '../records/types.js'
 
 /** What `requestCancellation` takes. */
 export type RequestCancellationParameters = { orderId: string }
+
+const members: MembersOf<RequestCancellationParameters> = {
+  orderId: true,
+}
 
 /**
  * Gives the cancellation of an order for its buyer to sign.
@@ -16,8 +21,10 @@ export type RequestCancellationParameters = { orderId: string }
  */
 export async function requestCancellation(
   context: OrdersContext,
-  { orderId }: RequestCancellationParameters,
+  parameters: RequestCancellationParameters,
 ): Promise<CancellationRequest> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
   const found = await context.store.read((tables) =>
     findOrder(tables, context, orderId),
   )

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { showOrder } from '../draft/showOrder.js'
 import { isGivenUp, isRelaying } from '../lanes/rejectOrder.js'
 import { moveOrder, noChanges, writeChanges } from '../ledger/changes.js'
@@ -10,6 +11,10 @@ import type { StoreWriter } from '../store/types.js'
 /** What `void` takes. */
 export type VoidOrderParameters = { orderId: string }
 
+const members: MembersOf<VoidOrderParameters> = {
+  orderId: true,
+}
+
 /**
  * Gives up on an order: nothing is submitted for it any more.
  *
@@ -21,8 +26,10 @@ export type VoidOrderParameters = { orderId: string }
  */
 export async function voidOrder(
   context: OrdersContext,
-  { orderId }: VoidOrderParameters,
+  parameters: VoidOrderParameters,
 ): Promise<VoidVerdict> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await findOrder(tables, context, orderId)
     switch (found.order.state) {

@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { readSignedCancellation } from '../base/fields.js'
 import type { SignedCancellation } from '../base/types.js'
 import { encodeCancel } from '../build/encodeCall.js'
@@ -16,6 +17,17 @@ import { sendCall } from './sendCall.js'
 /** What {@link cancelPayment} takes. */
 export type CancelPaymentParameters = SendOptions & {
   cancellation: SignedCancellation
+}
+
+const members: MembersOf<CancelPaymentParameters> = {
+  cancellation: true,
+  maxFeePerGas: true,
+  maxPriorityFeePerGas: true,
+  gasPrice: true,
+  account: true,
+  nonce: true,
+  gas: true,
+  maxCaptureGas: true,
 }
 
 /**
@@ -49,6 +61,7 @@ export async function cancelPayment(
   client: Client,
   parameters: CancelPaymentParameters,
 ): Promise<Hash> {
+  checkMembers(parameters, members)
   const { cancellation: given, ...options }: CancelPaymentParameters =
     Object(parameters)
   const { maxCaptureGas = defaultMaxCaptureGas } = options

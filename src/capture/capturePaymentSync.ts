@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { checkMembers } from '../base/checkMembers.js'
 import { readSignedPayment } from '../base/fields.js'
 import type { SignedPayment } from '../base/types.js'
 import {
@@ -8,7 +9,11 @@ import {
 import { readReceipt } from '../reads/getReceipt.js'
 import type { NodeFailure } from '../rpc/errors.js'
 import { tryRequest } from '../rpc/requestNode.js'
-import { type CaptureOptions, planCapture } from './planCapture.js'
+import {
+  type CaptureOptions,
+  captureMembers,
+  planCapture,
+} from './planCapture.js'
 import { sendCall, signAndSend } from './sendCall.js'
 import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
 import { checkMilliseconds } from './startWait.js'
@@ -45,6 +50,11 @@ export async function capturePaymentSync(
   client: Client,
   parameters: CapturePaymentSyncParameters,
 ): Promise<PaymentOutcome> {
+  checkMembers(parameters, {
+    ...captureMembers,
+    timeout: true,
+    pollingInterval: true,
+  })
   const {
     timeout = 20_000,
     pollingInterval,

@@ -1,4 +1,5 @@
 import { type Account, type Client, recoverAddress } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { devChainIds, maxClockSkew, wallTime } from '../base/clock.js'
 import { readSignedPayment } from '../base/fields.js'
 import { hashChecked } from '../base/hashPayment.js'
@@ -27,6 +28,18 @@ export type CaptureOptions = SendOptions & {
   simulate?: boolean | undefined
 }
 
+export const captureMembers: MembersOf<CaptureOptions> = {
+  payment: true,
+  simulate: true,
+  maxFeePerGas: true,
+  maxPriorityFeePerGas: true,
+  gasPrice: true,
+  account: true,
+  nonce: true,
+  gas: true,
+  maxCaptureGas: true,
+}
+
 /** A capture that may be sent: the call, the sender and the gas limit. */
 export type PlannedCapture = {
   call: Pick<TokenCall, 'to' | 'data'>
@@ -41,6 +54,7 @@ export async function planCapture(
   client: Client,
   parameters: CaptureOptions,
 ): Promise<PlannedCapture> {
+  checkMembers(parameters, captureMembers)
   const {
     payment: given,
     simulate = true,

@@ -1,5 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
 import { type ProofReceipt, zeroHash } from '../base/receiptProof.js'
@@ -49,6 +50,16 @@ export type WaitForOutcomeParameters = {
   signal?: AbortSignal | undefined
 }
 
+const members: MembersOf<WaitForOutcomeParameters> = {
+  payment: true,
+  hash: true,
+  finality: true,
+  pollingInterval: true,
+  timeout: true,
+  since: true,
+  signal: true,
+}
+
 /**
  * Waits until the chain has decided a payment, at the finality asked for, and
  * tells how: captured with its proof, canceled, consumed otherwise, expired.
@@ -89,6 +100,7 @@ export async function waitForOutcome(
   client: Client,
   parameters: WaitForOutcomeParameters,
 ): Promise<PaymentOutcome> {
+  checkMembers(parameters, members)
   const { timeout, signal, hash } = parameters
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(parameters.pollingInterval, 'pollingInterval')

@@ -1,5 +1,6 @@
 import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
 import { mine, sendTransaction, waitForTransactionReceipt } from 'viem/actions'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevChain } from './types.js'
 
@@ -9,6 +10,11 @@ export type DeployDevContractParameters = {
   contract: { abi: Abi; bytecode: Hex }
   /** Arguments of its constructor. */
   args?: readonly unknown[] | undefined
+}
+
+const members: MembersOf<DeployDevContractParameters> = {
+  contract: true,
+  args: true,
 }
 
 /**
@@ -34,8 +40,10 @@ export type DeployDevContractParameters = {
  */
 export async function deployDevContract(
   { clients }: Pick<DevChain, 'clients'>,
-  { contract, args }: DeployDevContractParameters,
+  parameters: DeployDevContractParameters,
 ): Promise<Address> {
+  checkMembers(parameters, members)
+  const { contract, args } = parameters
   const data = encodeDeployData({ ...contract, args: [...(args ?? [])] })
   const hash = await sendTransaction(clients.relayer, { data, gas: 8_000_000n })
   await mine(clients.test, { blocks: 1 })

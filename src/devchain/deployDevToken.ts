@@ -1,4 +1,5 @@
 import type { Abi, Address, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { deployDevContract } from './deployDevContract.js'
 import { devContracts } from './devContracts.js'
 import { initializeToken } from './initializeToken.js'
@@ -14,6 +15,13 @@ export type DeployDevTokenParameters = {
   symbol?: string | undefined
   /** Default: 6. */
   decimals?: number | undefined
+}
+
+const members: MembersOf<DeployDevTokenParameters> = {
+  contract: true,
+  name: true,
+  symbol: true,
+  decimals: true,
 }
 
 /**
@@ -32,13 +40,15 @@ export type DeployDevTokenParameters = {
  */
 export async function deployDevToken(
   chain: Pick<DevChain, 'clients'>,
-  {
+  parameters: DeployDevTokenParameters = {},
+): Promise<Address> {
+  checkMembers(parameters, members)
+  const {
     contract = devContracts.fiatTokenV2_2,
     name = 'USD Coin',
     symbol = 'USDC',
     decimals = 6,
-  }: DeployDevTokenParameters = {},
-): Promise<Address> {
+  } = parameters
   const token = await deployDevContract(chain, { contract })
   await initializeToken(chain.clients, { token, name, symbol, decimals })
   return token

@@ -1,4 +1,6 @@
 import { CountersignError } from '../base/CountersignError.js'
+import { checkMembers } from '../base/checkMembers.js'
+import { checkPolicies } from '../emulation/policies.js'
 import { type Emulation, startEmulation } from '../emulation/startEmulation.js'
 import {
   controlPreconfirmations,
@@ -12,7 +14,11 @@ import { devMnemonic } from './devAccounts.js'
 import { AnvilStartError, DevChainModeError } from './errors.js'
 import { findAnvil } from './findAnvil.js'
 import { launchAnvil } from './launchAnvil.js'
-import type { DevChain, StartDevChainParameters } from './types.js'
+import {
+  type DevChain,
+  reorgMembers,
+  type StartDevChainParameters,
+} from './types.js'
 
 type RunningNetwork = {
   port: number
@@ -78,13 +84,16 @@ export function controlNetwork({
     preconfirmations: sequencer?.preconfirms
       ? controlPreconfirmations(sequencer)
       : refuseControls(),
-    reorg: async ({ depth, transactions = 'replayed' }) => {
+    reorg: async (parameters) => {
+      checkMembers(parameters, reorgMembers)
+      const { depth, transactions = 'replayed' } = parameters
       const replay = transactions === 'replayed'
       await (sequencer
         ? reorgChain(sequencer, { depth, replay })
         : reorgNode(nodePort, { depth, replay }))
     },
     setPolicies: (policies) => {
+      checkPolicies(policies)
       if (emulation) return emulation.setPolicies(policies)
       throw new DevChainModeError({ control: 'setPolicies', needs: 'policies' })
     },

@@ -1,6 +1,8 @@
 import { getCode, increaseTime, mine, setCode } from 'viem/actions'
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { KnownToken } from '../base/knownTokens.js'
+import { checkPolicies } from '../emulation/policies.js'
 import { controlPath } from '../emulation/startEmulation.js'
 import { createLock } from '../sequencer/createLock.js'
 import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
@@ -11,7 +13,14 @@ import { devToken } from './devToken.js'
 import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
-import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
+import {
+  blockMembers,
+  type DevChain,
+  type DevClients,
+  mintMembers,
+  type StartDevChainParameters,
+  startMembers,
+} from './types.js'
 
 /**
  * Starts a local chain with USDC at the address and under the name it has on a
@@ -56,6 +65,8 @@ import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
 export async function startDevChain(
   parameters: StartDevChainParameters = {},
 ): Promise<DevChain> {
+  checkMembers(parameters, startMembers)
+  if (parameters.policies) checkPolicies(parameters.policies)
   const { network = 'base', forkUrl } = parameters
   const accounts = devAccounts(parameters.accounts ?? 10)
   const known = devToken(network)
@@ -110,8 +121,13 @@ function controlChain(
 ): Pick<DevChain, 'mint' | 'warp' | 'pause' | 'block'> {
   const sending = { ...clients, lock: createLock() }
   return {
-    mint: (parameters) =>
-      mintTokens(sending, { ...parameters, token: parameters.token ?? token }),
+    mint: async (parameters) => {
+      checkMembers(parameters, mintMembers)
+      await mintTokens(sending, {
+        ...parameters,
+        token: parameters.token ?? token,
+      })
+    },
     warp: async (given) => {
       const seconds = Number(given)
       if (!Number.isSafeInteger(seconds) || seconds < 0)
@@ -120,6 +136,9 @@ function controlChain(
       await mine(clients.test, { blocks: 1 })
     },
     pause: (on = true) => pauseToken(sending, { token, on }),
-    block: (parameters) => blockAccount(sending, { ...parameters, token }),
+    block: async (parameters) => {
+      checkMembers(parameters, blockMembers)
+      await blockAccount(sending, { ...parameters, token })
+    },
   }
 }

@@ -7,6 +7,7 @@ import type {
   TestClient,
   WalletClient,
 } from 'viem'
+import type { MembersOf } from '../base/checkMembers.js'
 import type { DevPolicies } from '../emulation/policies.js'
 import type { PreconfirmationControls } from '../sequencer/preconfirmationControls.js'
 
@@ -60,6 +61,19 @@ export type StartDevChainParameters = {
   binary?: string | undefined
 }
 
+export const startMembers: MembersOf<StartDevChainParameters> = {
+  network: true,
+  port: true,
+  blockTime: true,
+  preconfirmations: true,
+  tick: true,
+  epochBlocks: true,
+  policies: true,
+  forkUrl: true,
+  accounts: true,
+  binary: true,
+}
+
 /** A wallet whose key this process holds. */
 export type DevWalletClient = WalletClient<
   HttpTransport,
@@ -85,11 +99,22 @@ export type MintDevTokensParameters = {
   token?: Address | undefined
 }
 
+export const mintMembers: MembersOf<MintDevTokensParameters> = {
+  to: true,
+  value: true,
+  token: true,
+}
+
 /** An entry of the token's block list. */
 export type BlockDevAccountParameters = {
   account: Address
   /** `false` lifts the block. Default: `true`. */
   blocked?: boolean | undefined
+}
+
+export const blockMembers: MembersOf<BlockDevAccountParameters> = {
+  account: true,
+  blocked: true,
 }
 
 /** How deep a reorganisation goes. */
@@ -101,6 +126,11 @@ export type ReorgDevChainParameters = {
    * nobody signed, as by `mint`, cannot return. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
+}
+
+export const reorgMembers: MembersOf<ReorgDevChainParameters> = {
+  depth: true,
+  transactions: true,
 }
 
 /** A running development chain. */

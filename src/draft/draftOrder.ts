@@ -1,3 +1,4 @@
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { drawNonce } from '../build/drawNonce.js'
 import { tellOrder } from '../ledger/changes.js'
@@ -11,6 +12,7 @@ import { drawBuyerToken, hashBuyerToken } from './drawBuyerToken.js'
 import {
   type Draft,
   type DraftOrderParameters,
+  draftMembers,
   planDraft,
 } from './planDraft.js'
 import { canonicalJson } from './readMetadata.js'
@@ -37,6 +39,7 @@ export async function draftOrder(
   context: OrdersContext,
   parameters: DraftOrderParameters,
 ): Promise<DraftedOrder> {
+  checkMembers(parameters, draftMembers)
   const id = readOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
   const buyerToken = drawBuyerToken()
   const buyerTokenHash = hashBuyerToken(buyerToken)

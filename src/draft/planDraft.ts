@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { parseAmount } from '../base/amount.js'
+import type { MembersOf } from '../base/checkMembers.js'
 import { checkClock } from '../base/clock.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { PrimaryType } from '../base/types.js'
@@ -36,6 +37,18 @@ export type DraftOrderParameters = {
   primaryType?: PrimaryType | undefined
   /** Plain JSON to keep with the order, up to 8 kB. */
   metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const draftMembers: MembersOf<DraftOrderParameters> = {
+  orderId: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  amount: true,
+  payer: true,
+  window: true,
+  primaryType: true,
+  metadata: true,
 }
 
 const primaryTypes: readonly string[] = [

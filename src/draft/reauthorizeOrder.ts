@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import {
   moveOrder,
   noChanges,
@@ -25,6 +26,11 @@ export type ReauthorizeOrderParameters = {
   window?: bigint | undefined
 }
 
+const members: MembersOf<ReauthorizeOrderParameters> = {
+  orderId: true,
+  window: true,
+}
+
 type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 
 /**
@@ -46,6 +52,7 @@ export async function reauthorizeOrder(
   parameters: ReauthorizeOrderParameters,
 ): Promise<ReauthorizeVerdict> {
   const { orderId } = parameters
+  checkMembers(parameters, members)
   const seconds = readWindow(context.policy, parameters.window)
   const known = await context.store.read((tables) =>
     findOrder(tables, context, orderId),

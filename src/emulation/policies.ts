@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { asJson, type Json, RpcFault } from '../sequencer/devRpc.js'
 import type { Sequencer } from '../sequencer/sequencer.js'
 import { blockNumberOf } from './canonicalLogs.js'
@@ -53,6 +54,23 @@ export type DevPolicies = {
   pendingFallsBack?: boolean | undefined
   /** An error to `pendingLogs` and its like, as a plain node answers. */
   flashblockSubscriptions?: 'refused' | undefined
+}
+
+const policyMembers: MembersOf<DevPolicies> = {
+  blockReceipts: true,
+  maxLogRange: true,
+  maxLogResults: true,
+  rateLimit: true,
+  maxPending: true,
+  latency: true,
+  batches: true,
+  pendingFallsBack: true,
+  flashblockSubscriptions: true,
+}
+
+/** Refuses policies with a member that no policy has. */
+export function checkPolicies(policies: DevPolicies): void {
+  checkMembers(policies, policyMembers, 'policies')
 }
 
 /** Refuses a whole request before any of its calls is answered. */

@@ -1,4 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { StoreError } from '../store/errors.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import type { SqlTables } from '../tables/sqlTables.js'
@@ -29,12 +30,20 @@ export type PostgresStoreParameters = (
   listen?: string | undefined
 }
 
+const members: MembersOf<PostgresStoreParameters> = {
+  pool: true,
+  connectionString: true,
+  schema: true,
+  listen: true,
+}
+
 /** Who waits longer for a lock, or is silent for longer, gives way. */
 const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
 /** PostgreSQL through a pool, with no state beyond a transaction. */
 export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
+  checkMembers(parameters, members)
   checkPostgres(parameters)
   const { schema = 'countersign', listen } = parameters
   const name = quoteName(schema)

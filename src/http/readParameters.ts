@@ -1,5 +1,6 @@
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
-import type { PaymentHandlerParameters } from './types.js'
+import { handlerMembers, type PaymentHandlerParameters } from './types.js'
 
 export type SettledParameters = {
   basePath: string
@@ -17,8 +18,10 @@ export type SettledParameters = {
 export function readParameters(
   parameters: PaymentHandlerParameters,
 ): SettledParameters {
+  checkMembers(parameters, handlerMembers)
   const given: PaymentHandlerParameters = Object(parameters)
   const { basePath = '', authorize, cors, origins } = given
+  if (cors) checkMembers(cors, { origins: true }, 'cors')
   const isPath =
     basePath === '' ||
     (typeof basePath === 'string' &&

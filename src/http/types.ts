@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import type { MembersOf } from '../base/checkMembers.js'
 
 /** Who asks as a merchant, and for whom. */
 export type Principal = {
@@ -24,6 +25,13 @@ export type PaymentHandlerParameters = {
    * @default the origin of each request's own URL
    */
   origins?: readonly string[] | undefined
+}
+
+export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
+  basePath: true,
+  authorize: true,
+  cors: true,
+  origins: true,
 }
 
 /** Answers a request; a fetch-standard handler. Never rejects. */

@@ -1,4 +1,5 @@
 import type { BlockTag, Client } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readBytes32 } from '../base/fields.js'
 import { askUnder } from '../rpc/callSignal.js'
@@ -37,6 +38,18 @@ export type GetLogsParameters = LogFilter & {
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 
+const members: MembersOf<GetLogsParameters> = {
+  address: true,
+  topics: true,
+  blockHash: true,
+  fromBlock: true,
+  toBlock: true,
+  maxBlockRange: true,
+  concurrency: true,
+  signal: true,
+  onProgress: true,
+}
+
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index and
  * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
@@ -68,6 +81,7 @@ export async function getLogs(
   client: Client,
   parameters: GetLogsParameters,
 ): Promise<ReadLog[]> {
+  checkMembers(parameters, members)
   const given: GetLogsParameters = Object(parameters)
   const { maxBlockRange = 2000n, concurrency = 4 } = given
   const { signal, onProgress, ...criteria } = given

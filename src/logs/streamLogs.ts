@@ -1,4 +1,5 @@
 import type { Client } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 import { encodeLogFilter, readBlockSelector } from './encodeLogFilter.js'
 import { pinRange } from './getLogs.js'
@@ -25,6 +26,15 @@ export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
   signal?: AbortSignal | undefined
+}
+
+const members: MembersOf<StreamLogsParameters> = {
+  address: true,
+  topics: true,
+  fromBlock: true,
+  toBlock: true,
+  maxBlockRange: true,
+  signal: true,
 }
 
 /** Logs a chunk aims at: few enough for a flat memory, many enough to be fast. */
@@ -58,6 +68,7 @@ export async function* streamLogs(
   client: Client,
   parameters: StreamLogsParameters,
 ): AsyncGenerator<LogChunk, void, undefined> {
+  checkMembers(parameters, members)
   const given: StreamLogsParameters = Object(parameters)
   const { maxBlockRange = 2000n, signal, address, topics } = given
   const { fromBlock = 'latest', toBlock = 'latest' } = given

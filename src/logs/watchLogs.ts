@@ -1,4 +1,5 @@
 import type { Client } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { askUnder } from '../rpc/callSignal.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
@@ -42,6 +43,19 @@ export type WatchLogsParameters = Omit<
   overlap?: bigint | undefined
 }
 
+const members: MembersOf<WatchLogsParameters> = {
+  address: true,
+  topics: true,
+  fromBlock: true,
+  finality: true,
+  onEvent: true,
+  onError: true,
+  webSocket: true,
+  preconfirmed: true,
+  pollingInterval: true,
+  overlap: true,
+}
+
 /**
  * Follows the logs of a filter as one stream of events: pre-confirmed,
  * included, safe, finalized, and removed or dropped when the chain takes one
@@ -74,6 +88,7 @@ export function watchLogs(
   client: Client,
   parameters: WatchLogsParameters,
 ): () => void {
+  checkMembers(parameters, members)
   const given: WatchLogsParameters = Object(parameters)
   const { address, topics, finality = 'included', onEvent } = given
   const { overlap = 32n, preconfirmed = false } = given

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { showOrder } from '../draft/showOrder.js'
 import type { LaneEngine } from '../drive/driveLanes.js'
@@ -18,6 +19,11 @@ export type CaptureOrderParameters = {
   timeout?: number | undefined
 }
 
+const members: MembersOf<CaptureOrderParameters> = {
+  orderId: true,
+  timeout: true,
+}
+
 /** Timers take a longer time for none. */
 const longest = 2_147_483_647
 
@@ -35,8 +41,10 @@ const longest = 2_147_483_647
 export async function captureOrder(
   context: OrdersContext,
   engine: LaneEngine,
-  { orderId, timeout = 60_000 }: CaptureOrderParameters,
+  parameters: CaptureOrderParameters,
 ): Promise<CaptureResult> {
+  checkMembers(parameters, members)
+  const { orderId, timeout = 60_000 } = parameters
   const id = readOrderId(orderId)
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(

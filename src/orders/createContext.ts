@@ -1,15 +1,18 @@
 import type { Address, Client } from 'viem'
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { drawNonce } from '../build/drawNonce.js'
 import { readAccount } from '../capture/planTransaction.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
 import { OrdersSetupError } from '../records/errors.js'
 import { sendersOf } from '../records/sendersOf.js'
-import type {
-  CreateOrdersParameters,
-  OrdersContext,
-  OrderToken,
-  OrderWallet,
+import {
+  type CreateOrdersParameters,
+  type OrdersContext,
+  type OrderToken,
+  type OrderWallet,
+  ordersMembers,
+  tokenMembers,
 } from '../records/types.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Lane, Scope, Sealer } from '../store/types.js'
@@ -61,6 +64,7 @@ export function createContext(
 
 /** What the types promise, which JavaScript need not keep. */
 function checkShape(parameters: CreateOrdersParameters): void {
+  checkMembers(parameters, ordersMembers)
   const { store, observe, recipients = [], relayers = [] } = Object(parameters)
   if (!hasMethods(store, ['open', 'read', 'write', 'takeLease']))
     throw new InvalidFieldError('store', store, 'a store')
@@ -90,6 +94,7 @@ function readTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
   if (!Array.isArray(given) || !given.length)
     throw new InvalidFieldError('tokens', given, 'a list of at least one')
   const tokens = given.map((one: OrderToken, index) => {
+    checkMembers(one, tokenMembers, `tokens[${index}]`)
     const { client, token } = Object(one)
     return {
       client,

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { acceptPayment } from '../accept/acceptPayment.js'
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { cancelOrder } from '../cancel/cancelOrder.js'
 import { requestCancellation } from '../cancel/requestCancellation.js'
@@ -170,6 +171,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     ),
     within: (parameters) => {
       checkParameters(parameters, true)
+      checkMembers(parameters, { recipients: true })
       const { recipients } = parameters
       const own = narrowContext(context, recipients)
       const verbs = bindVerbs(own, instance)
@@ -177,7 +179,8 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
         ...verbs,
         // The lanes are driven for all recipients: this one has to be its own.
         capture: async (options) => {
-          await verbs.get(options)
+          const { orderId } = Object(options)
+          await verbs.get({ orderId })
           return verbs.capture(options)
         },
       }

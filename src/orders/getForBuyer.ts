@@ -1,4 +1,5 @@
 import { takesPayment } from '../accept/checkAccept.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { hashBuyerToken } from '../draft/drawBuyerToken.js'
 import { showOrder } from '../draft/showOrder.js'
 import { findOrder } from '../records/findOrder.js'
@@ -10,6 +11,11 @@ export type GetForBuyerParameters = {
   orderId: string
   /** As `draft` gave it. */
   buyerToken: string
+}
+
+const members: MembersOf<GetForBuyerParameters> = {
+  orderId: true,
+  buyerToken: true,
 }
 
 /** An order as whoever holds its token may see it. */
@@ -30,8 +36,10 @@ export type OrderForBuyer = {
  */
 export async function getForBuyer(
   context: OrdersContext,
-  { orderId, buyerToken }: GetForBuyerParameters,
+  parameters: GetForBuyerParameters,
 ): Promise<OrderForBuyer> {
+  checkMembers(parameters, members)
+  const { orderId, buyerToken } = parameters
   // Anything but text is a wrong token, not a fault.
   const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
   const found = await context.store.read((tables) =>

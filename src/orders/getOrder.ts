@@ -1,9 +1,14 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { showOrder } from '../draft/showOrder.js'
 import { findOrder } from '../records/findOrder.js'
 import type { Order, OrdersContext } from '../records/types.js'
 
 /** What `get` takes. */
 export type GetOrderParameters = { orderId: string }
+
+const members: MembersOf<GetOrderParameters> = {
+  orderId: true,
+}
 
 /**
  * Reads an order as it is on record; asks no node.
@@ -12,8 +17,10 @@ export type GetOrderParameters = { orderId: string }
  */
 export async function getOrder(
   context: OrdersContext,
-  { orderId }: GetOrderParameters,
+  parameters: GetOrderParameters,
 ): Promise<Order> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
   return context.store.read(async (tables) =>
     showOrder(await findOrder(tables, context, orderId)),
   )

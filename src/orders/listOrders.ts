@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { showOrder } from '../draft/showOrder.js'
 import { nextStates } from '../ledger/nextStates.js'
@@ -19,6 +20,16 @@ export type ListOrdersParameters = {
   limit?: number | undefined
 }
 
+const members: MembersOf<ListOrdersParameters> = {
+  states: true,
+  payer: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  before: true,
+  limit: true,
+}
+
 /** A page of orders. */
 export type ListedOrders = {
   orders: readonly Order[]
@@ -35,6 +46,7 @@ export async function listOrders(
   context: OrdersContext,
   parameters: ListOrdersParameters = {},
 ): Promise<ListedOrders> {
+  checkMembers(parameters, members)
   const limit = readLimit(parameters.limit, { usual: 50, most: 200 })
   const states = readStates(parameters.states)
   const before = readPosition(parameters.before, 'before')

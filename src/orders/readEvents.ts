@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { CursorAheadError } from '../records/errors.js'
 import { findOrder } from '../records/findOrder.js'
 import type {
@@ -19,6 +20,12 @@ export type ReadEventsParameters = {
   limit?: number | undefined
   /** @default all orders, and what concerns none */
   orderId?: string | undefined
+}
+
+const members: MembersOf<ReadEventsParameters> = {
+  after: true,
+  limit: true,
+  orderId: true,
 }
 
 /** Events in the order of their cursors, and where to go on. */
@@ -43,6 +50,7 @@ export async function readEvents(
   context: OrdersContext,
   parameters: ReadEventsParameters = {},
 ): Promise<ReadEvents> {
+  checkMembers(parameters, members)
   const { after = 0n, orderId } = parameters
   if (after !== 'latest') readPosition(after, 'after')
   const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })

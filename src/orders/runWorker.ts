@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../drive/driveLanes.js'
 import { scopeKey, type WatchMemory } from '../forks/watchState.js'
@@ -20,6 +21,11 @@ export type RunWorkerParameters = {
   concurrency?: number | undefined
 }
 
+const members: MembersOf<RunWorkerParameters> = {
+  signal: true,
+  concurrency: true,
+}
+
 /**
  * Does all that is due, on every lane and for every token, until told to stop,
  * or closed: sends, settles, watches for reorganizations and ends of windows, reconciles.
@@ -33,8 +39,10 @@ export type RunWorkerParameters = {
 export async function runWorker(
   context: OrdersContext,
   engine: LaneEngine,
-  { signal, concurrency = 4 }: RunWorkerParameters,
+  parameters: RunWorkerParameters,
 ): Promise<void> {
+  checkMembers(parameters, members)
+  const { signal, concurrency = 4 } = parameters
   if (typeof Object(signal).addEventListener !== 'function')
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)

@@ -1,3 +1,4 @@
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { OrdersPolicy, SettledPolicy } from '../records/types.js'
 import { defaultMaxCaptureGas } from '../verify/rehearse.js'
@@ -46,10 +47,9 @@ const mostCounted = 2 ** 31 - 1
 export function settlePolicy(given: OrdersPolicy = {}): SettledPolicy {
   if (typeof given !== 'object' || !given)
     throw new InvalidFieldError('policy', given, 'an object')
+  checkMembers(given, defaults, 'policy')
   const policy: SettledPolicy = { ...defaults }
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(defaults, name))
-      throw new InvalidFieldError('policy', name, 'of known fields')
     if (value === undefined) continue
     checkField(name, value)
     Object.assign(policy, { [name]: value })
@@ -98,6 +98,7 @@ function checkField(name: string, value: unknown): void {
     if (typeof value !== 'bigint' || value < 0n || value > limit)
       throw new InvalidFieldError(field, value, `a bigint from 0 to ${limit}`)
   } else if (name === 'blocks') {
+    checkMembers(Object(value), { safe: true, finalized: true }, field)
     const { safe, finalized } = Object(value)
     checkCount(`${field}.safe`, safe)
     checkCount(`${field}.finalized`, finalized)

@@ -1,4 +1,5 @@
 import { type Chain, type Client, createClient, type Transport } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { getLogs } from '../logs/getLogs.js'
 import { streamLogs } from '../logs/streamLogs.js'
@@ -47,6 +48,16 @@ export type CreateReadClientParameters = {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
+const members: MembersOf<CreateReadClientParameters> = {
+  url: true,
+  transport: true,
+  chain: true,
+  batch: true,
+  retry: true,
+  timeout: true,
+  headers: true,
+}
+
 /**
  * Creates a viem client with the chain reads as methods. Over `url`, the calls
  * of one tick travel as one JSON-RPC batch, and only what may succeed later is
@@ -70,6 +81,7 @@ export type CreateReadClientParameters = {
 export function createReadClient(
   parameters: CreateReadClientParameters,
 ): ReadClient {
+  checkMembers(parameters, members)
   const given: CreateReadClientParameters = Object(parameters)
   const { url, transport, chain, batch = 100 } = given
   const { retry = 3, timeout = 10_000, headers = {} } = given

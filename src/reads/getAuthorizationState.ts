@@ -1,4 +1,5 @@
 import type { Address, Client, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { readBytes32 } from '../base/fields.js'
 import { word } from '../base/words.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
@@ -20,6 +21,13 @@ export type GetAuthorizationStateParameters = {
   block?: BlockSelector | undefined
 }
 
+const members: MembersOf<GetAuthorizationStateParameters> = {
+  token: true,
+  payer: true,
+  nonce: true,
+  block: true,
+}
+
 /**
  * Whether a payer's nonce is consumed, by a capture or by a cancellation: the
  * token keeps both as one state. `getPaymentOutcome` tells which.
@@ -32,6 +40,7 @@ export async function getAuthorizationState(
   client: Client,
   parameters: GetAuthorizationStateParameters,
 ): Promise<boolean> {
+  checkMembers(parameters, members)
   return (await getConsumption(client, parameters)).consumed
 }
 

@@ -1,4 +1,5 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import {
   readBlockSelector,
   readCheckedAddress,
@@ -16,6 +17,11 @@ export type GetBalanceParameters = {
    * the executable transactions of its pool.
    */
   block: bigint | Hex | BlockTag
+}
+
+const members: MembersOf<GetBalanceParameters> = {
+  address: true,
+  block: true,
 }
 
 /**
@@ -41,6 +47,7 @@ export async function getBalance(
   client: Client,
   parameters: GetBalanceParameters,
 ): Promise<bigint> {
+  checkMembers(parameters, members)
   const method = 'eth_getBalance'
   const given: GetBalanceParameters = Object(parameters)
   const address = readCheckedAddress(given.address, 'address')

@@ -1,4 +1,5 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { zeroHash } from '../base/receiptProof.js'
 import { readBlockSelector } from '../logs/encodeLogFilter.js'
 import { readFrom } from '../rpc/endpointHost.js'
@@ -25,6 +26,11 @@ export type GetBlockReceiptsParameters = {
    * transaction's receipt. @default 'none'
    */
   fallback?: 'none' | 'perTransaction' | undefined
+}
+
+const members: MembersOf<GetBlockReceiptsParameters> = {
+  block: true,
+  fallback: true,
 }
 
 /** The receipts of a block and the block they really describe. */
@@ -72,6 +78,7 @@ export async function getBlockReceipts(
   client: Client,
   parameters: GetBlockReceiptsParameters,
 ): Promise<BlockReceipts> {
+  checkMembers(parameters, members)
   const { fallback, ...given } = Object(parameters)
   const block = encodeBlock(readBlockSelector(given.block))
   const endpoint: object = client.transport ?? client

@@ -1,5 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../base/CountersignError.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { readPayment } from '../base/fields.js'
 import {
@@ -47,6 +48,14 @@ export type GetPaymentOutcomeParameters = {
   maxBlockRange?: bigint | undefined
 }
 
+const members: MembersOf<GetPaymentOutcomeParameters> = {
+  payment: true,
+  hash: true,
+  block: true,
+  since: true,
+  maxBlockRange: true,
+}
+
 /**
  * Reads what became of a payment from the chain. Captured is proven by the
  * receipt with the exact transfer; without a known transaction the logs are
@@ -80,6 +89,7 @@ export async function getPaymentOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters,
 ): Promise<PaymentOutcome> {
+  checkMembers(parameters, members)
   const { hash, block: given = 'latest', maxBlockRange = 2000n } = parameters
   const block = readBlock(given)
   const since = readSince(parameters.since)

@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { wallTime } from '../base/clock.js'
 import type { TokenDomain } from '../base/types.js'
 import { readCheckedAddress } from '../logs/encodeLogFilter.js'
@@ -19,6 +20,10 @@ export type Token = {
 export type GetTokenParameters = {
   /** Address of the token contract. */
   token: Address
+}
+
+const members: MembersOf<GetTokenParameters> = {
+  token: true,
 }
 
 /** An address with no meaning, from which the probes are made. */
@@ -58,6 +63,7 @@ export async function getToken(
   client: Client,
   parameters: GetTokenParameters,
 ): Promise<Token> {
+  checkMembers(parameters, members)
   const token = readCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token

@@ -1,4 +1,5 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import {
   readBlockSelector,
   readCheckedAddress,
@@ -17,6 +18,11 @@ export type GetTransactionCountParameters = {
    * consecutive transactions in the node's pool too.
    */
   block: bigint | Hex | BlockTag
+}
+
+const members: MembersOf<GetTransactionCountParameters> = {
+  address: true,
+  block: true,
 }
 
 /**
@@ -42,6 +48,7 @@ export async function getTransactionCount(
   client: Client,
   parameters: GetTransactionCountParameters,
 ): Promise<number> {
+  checkMembers(parameters, members)
   const method = 'eth_getTransactionCount'
   const given: GetTransactionCountParameters = Object(parameters)
   const address = readCheckedAddress(given.address, 'address')

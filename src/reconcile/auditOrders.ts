@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { readHeads } from '../forks/readHeads.js'
 import { readProofs } from '../forks/readSettled.js'
 import { decodeTokenLog } from '../logs/decodeTokenLog.js'
@@ -20,6 +21,12 @@ export type AuditParameters = {
   toBlock?: bigint | undefined
   /** Ends the audit, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
+}
+
+const members: MembersOf<AuditParameters> = {
+  fromBlock: true,
+  toBlock: true,
+  signal: true,
 }
 
 /** Token units, and in how many transfers. */
@@ -75,6 +82,7 @@ export async function auditOrders(
   context: OrdersContext,
   parameters: AuditParameters = {},
 ): Promise<AuditReport> {
+  checkMembers(parameters, members)
   const range = {
     fromBlock: readBlockNumber(parameters.fromBlock, 'fromBlock'),
     toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),

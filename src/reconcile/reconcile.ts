@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { checkReorg, type Watch } from '../forks/checkReorg.js'
 import { readHeads } from '../forks/readHeads.js'
 import { readCursor, type WatchMemory } from '../forks/watchState.js'
@@ -28,6 +29,18 @@ export type ReconcileParameters = {
   signal?: AbortSignal | undefined
 }
 
+const scopeMembers: MembersOf<Scope> = {
+  chainId: true,
+  token: true,
+  recipient: true,
+}
+
+const members: MembersOf<ReconcileParameters> = {
+  scope: true,
+  fromBlock: true,
+  signal: true,
+}
+
 /** What was found missing on record, and written. */
 export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
 
@@ -46,8 +59,10 @@ export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
  */
 export async function reconcile(
   context: OrdersContext,
-  { scope, fromBlock }: ReconcileParameters = {},
+  parameters: ReconcileParameters = {},
 ): Promise<ReconciliationReport> {
+  checkMembers(parameters, members)
+  const { scope, fromBlock } = parameters
   readBlockNumber(fromBlock, 'fromBlock')
   const wanted = scope === undefined ? context.scopes : [readScope(scope)]
   const other = wanted.find((one) => !isInScopes(context, one))
@@ -64,6 +79,7 @@ export async function reconcile(
 
 /** Addresses are kept in lower case, and given as people write them. */
 function readScope(scope: Scope): Scope {
+  checkMembers(scope, scopeMembers, 'scope')
   const { chainId, token, recipient } = Object(scope)
   return {
     chainId,

@@ -1,4 +1,5 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
+import type { MembersOf } from '../base/checkMembers.js'
 import type { CaptureProof } from '../base/receiptProof.js'
 import type {
   Cancellation,
@@ -19,6 +20,11 @@ import type { JudgedAt } from '../verify/types.js'
 
 /** A token that is taken, on the chain of its client. */
 export type OrderToken = { client: Client; token: Address }
+
+export const tokenMembers: MembersOf<OrderToken> = {
+  client: true,
+  token: true,
+}
 
 /** How orders are handled; each field has a default. */
 export type OrdersPolicy = {
@@ -97,6 +103,17 @@ export type CreateOrdersParameters = {
   policy?: OrdersPolicy | undefined
   /** Told of what is done, how long it took, and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
+}
+
+export const ordersMembers: MembersOf<CreateOrdersParameters> = {
+  store: true,
+  tokens: true,
+  wallets: true,
+  seal: true,
+  recipients: true,
+  relayers: true,
+  policy: true,
+  observe: true,
 }
 
 export type SettledPolicy = {

@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { seal, tick } from './advanceSequencer.js'
 import { asJsonList } from './devRpc.js'
 import { makePhantom, visiblePending } from './pendingView.js'
@@ -12,6 +13,13 @@ export type PhantomLogParameters = {
   data?: Hex | undefined
   /** Default: the newest pre-confirmed transaction, else made up. */
   transactionHash?: Hash | undefined
+}
+
+const members: MembersOf<PhantomLogParameters> = {
+  address: true,
+  topics: true,
+  data: true,
+  transactionHash: true,
 }
 
 /** What can go right and wrong on a network with Flashblocks. */
@@ -59,6 +67,7 @@ export function controlPreconfirmations(
       lock.exclusive(() => (on ? freeze(sequencer) : thaw(sequencer))),
     phantomLog: (parameters) =>
       lock.exclusive(async () => {
+        checkMembers(parameters, members)
         const phantom = makePhantom(sequencer, parameters)
         sequencer.phantoms.push(phantom)
         const block = visiblePending(sequencer)?.block

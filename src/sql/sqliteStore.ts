@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { sqliteEngine } from '../engines/sqliteEngine.js'
 import type { PaymentStore } from '../store/types.js'
 import { createSqlStore } from './sqlStore.js'
@@ -6,6 +7,10 @@ import { createSqlStore } from './sqlStore.js'
 export type SqliteStoreParameters = {
   /** Path of the database; it is made when it is not there. */
   file: string
+}
+
+const members: MembersOf<SqliteStoreParameters> = {
+  file: true,
 }
 
 /**
@@ -23,5 +28,6 @@ export type SqliteStoreParameters = {
  * ```
  */
 export function sqliteStore(parameters: SqliteStoreParameters): PaymentStore {
+  checkMembers(parameters, members)
   return createSqlStore(sqliteEngine(parameters))
 }

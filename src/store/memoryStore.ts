@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { drawNonce } from '../build/drawNonce.js'
 import { StoreError } from './errors.js'
 import { memoryLeases } from './memoryLeases.js'
@@ -15,6 +16,10 @@ import type { PaymentStore } from './types.js'
 export type MemoryStoreParameters = {
   /** Says that every order may be lost with the process. */
   volatile?: true | undefined
+}
+
+const members: MembersOf<MemoryStoreParameters> = {
+  volatile: true,
 }
 
 /**
@@ -36,6 +41,7 @@ export type MemoryStoreParameters = {
 export function memoryStore(
   parameters: MemoryStoreParameters = {},
 ): PaymentStore {
+  checkMembers(parameters, members)
   if (Object(parameters).volatile !== true && !isTest())
     throw new StoreError(
       'in memory loses every order with the process, which only volatile: true allows',

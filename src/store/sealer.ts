@@ -1,4 +1,5 @@
 import { base64url, FlattenedEncrypt, flattenedDecrypt } from 'jose'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import { SealError } from './errors.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
@@ -10,6 +11,11 @@ export type SealerParameters = {
   keys: Readonly<Record<string, SealKeySource>>
   /** Name of the key that seals; any of them opens. */
   current: string
+}
+
+const members: MembersOf<SealerParameters> = {
+  keys: true,
+  current: true,
 }
 
 const alg = 'A256KW'
@@ -37,6 +43,7 @@ const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
  * ```
  */
 export function sealer(parameters: SealerParameters): Sealer {
+  checkMembers(parameters, members)
   const { keys, current } = Object(parameters) as SealerParameters
   const kept = keepKeys(keys)
   const getCurrent = kept.get(current)

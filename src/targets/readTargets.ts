@@ -1,11 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { checkMembers } from '../base/checkMembers.js'
 import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
 import { hostOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
 import { readTargetName } from './readTargetName.js'
 import { readTypes } from './readTypes.js'
-import type { CheckedTarget, WebhookTarget } from './types.js'
+import {
+  type CheckedTarget,
+  targetMembers,
+  type WebhookTarget,
+} from './types.js'
 
 /** As much of the package `standardwebhooks` as is used here. */
 type Signer = { sign(id: string, at: Date, body: string): string }
@@ -33,6 +38,7 @@ export async function readTargets(
   const names = new Set<string>()
   return targets.map((target: WebhookTarget, index) => {
     const field = `targets[${index}]`
+    checkMembers(target, targetMembers, field)
     const name = readName(target?.name, `${field}.name`, names)
     names.add(name)
     const privateHosts = readHosts(target.privateHosts, `${field}.privateHosts`)

@@ -1,3 +1,4 @@
+import type { MembersOf } from '../base/checkMembers.js'
 import type { Orders } from '../orders/createOrders.js'
 import type { Observation, OrderEventType } from '../records/types.js'
 import type { PaymentStore } from '../store/types.js'
@@ -32,6 +33,16 @@ export type WebhookTarget = {
   ca?: string | undefined
 }
 
+export const targetMembers: MembersOf<WebhookTarget> = {
+  name: true,
+  url: true,
+  secrets: true,
+  from: true,
+  types: true,
+  privateHosts: true,
+  ca: true,
+}
+
 /** What {@link runWebhooks} takes. */
 export type RunWebhooksParameters = {
   /**
@@ -44,6 +55,13 @@ export type RunWebhooksParameters = {
   signal: AbortSignal
   /** Told of each try and each event left out; never of a secret, a body or a path. */
   observe?: ((observation: Observation) => void) | undefined
+}
+
+export const webhookMembers: MembersOf<RunWebhooksParameters> = {
+  store: true,
+  targets: true,
+  signal: true,
+  observe: true,
 }
 
 /** What a receiver is sent; what the event itself tells is in `data` too. */

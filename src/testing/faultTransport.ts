@@ -1,10 +1,12 @@
 import { createTransport, type EIP1193RequestFn, type Transport } from 'viem'
+import { checkMembers } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import {
   type Ask,
   type Failing,
   type FaultKind,
   type FaultTransportParameters,
+  faultMembers,
   injectFault,
   isPossible,
   type Question,
@@ -65,6 +67,7 @@ export function faultTransport(
   transport: Transport,
   parameters: FaultTransportParameters,
 ): FaultTransport {
+  checkMembers(parameters, faultMembers)
   const rates = readRates(parameters.rates)
   const random = seededRandom(parameters.seed)
   const faults: InjectedFault[] = []
@@ -123,6 +126,13 @@ function pickKind(
 function readRates(
   given: FaultTransportParameters['rates'],
 ): (readonly [FaultKind, number])[] {
+  for (const kind of Object.keys(given ?? {}))
+    if (!kinds.some((known) => known === kind))
+      throw new InvalidFieldError(
+        'rates',
+        kind,
+        `an object of only ${kinds.join(', ')}`,
+      )
   const rates = kinds.map(
     (kind) => [kind, given ? (given[kind] ?? 0) : 0.02] as const,
   )

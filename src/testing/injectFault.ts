@@ -4,6 +4,7 @@ import {
   TimeoutError,
   type Transport,
 } from 'viem'
+import type { MembersOf } from '../base/checkMembers.js'
 import { mangle, truncate } from './spoilAnswer.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 
@@ -38,6 +39,15 @@ export type FaultTransportParameters = {
   staleBlocks?: number | undefined
   /** Who answers for `otherReplica`. Without it that fault does not come. */
   replica?: Transport | undefined
+}
+
+export const faultMembers: MembersOf<FaultTransportParameters> = {
+  seed: true,
+  rates: true,
+  delay: true,
+  retryAfter: true,
+  staleBlocks: true,
+  replica: true,
 }
 
 export type Question = { method: string; params?: unknown }

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { knownTokens } from '../base/knownTokens.js'
 import type {
   Payment,
@@ -9,6 +10,24 @@ import type {
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined
+}
+
+const domainMembers: MembersOf<TokenDomain> = {
+  name: true,
+  version: true,
+  chainId: true,
+  verifyingContract: true,
+}
+
+const members: MembersOf<SamplePaymentParameters> = {
+  primaryType: true,
+  domain: true,
+  from: true,
+  to: true,
+  value: true,
+  validAfter: true,
+  validBefore: true,
+  nonce: true,
 }
 
 /**
@@ -25,7 +44,9 @@ export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
 export function samplePayment(
   parameters: SamplePaymentParameters = {},
 ): Payment {
+  checkMembers(parameters, members)
   const { primaryType, domain, ...message } = parameters
+  checkMembers(domain, domainMembers, 'domain')
   const usdc = knownTokens.find(({ chainId }) => chainId === 8453)
   return {
     primaryType: primaryType ?? 'ReceiveWithAuthorization',

@@ -1,4 +1,5 @@
 import { type Address, type Hex, keccak256, recoverAddress } from 'viem'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { devChainIds } from '../base/clock.js'
 import { readPayment } from '../base/fields.js'
 import { hashDomain, hashStruct } from '../base/hashPayment.js'
@@ -42,6 +43,10 @@ export type ExplainSignatureParameters = {
   payment: SignedPayment
 }
 
+const members: MembersOf<ExplainSignatureParameters> = {
+  payment: true,
+}
+
 /**
  * Says why a signature is not the payer's: tries what commonly goes wrong,
  * alone and together, until one hypothesis recovers to `from`. For people who
@@ -66,16 +71,18 @@ export type ExplainSignatureParameters = {
 export async function explainSignature(
   parameters: ExplainSignatureParameters,
 ): Promise<SignatureExplanation> {
+  checkMembers(parameters, members)
   const { signature: given, ...unsigned } = Object(Object(parameters).payment)
   const payment: Payment = readPayment(unsigned)
   const signature = tokenSignature(given)
   if (signature?.length !== 132)
     return { found: false, signer: undefined, tried: 0 }
 
+  const size = `${given.length / 2 - 1} bytes`
   const form: SignatureDifference[] =
     signature === given.toLowerCase()
       ? []
-      : [{ field: 'form', signed: 'another form', presented: '65 bytes' }]
+      : [{ field: 'form', signed: 'another form', presented: size }]
   let signer: Address | undefined
   let tried = 0
   for (const { digest, differences } of hypotheses(payment)) {

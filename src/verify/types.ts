@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { MembersOf } from '../base/checkMembers.js'
 import type { RefusalReason } from '../base/revertReason.js'
 import type {
   PaymentAuthorization,
@@ -28,6 +29,18 @@ export type PaymentExpectation = {
   maxWindow?: bigint | undefined
   /** Seconds that must be left to capture. */
   minRemaining?: bigint | undefined
+}
+
+export const expectationMembers: MembersOf<PaymentExpectation> = {
+  token: true,
+  to: true,
+  amount: true,
+  primaryType: true,
+  chainId: true,
+  from: true,
+  nonce: true,
+  maxWindow: true,
+  minRemaining: true,
 }
 
 /** The block a verdict was reached at, and how. */

@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { parseAmount } from '../base/amount.js'
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { checkClock, readTime } from '../base/clock.js'
 import { readBytes32, readPayment } from '../base/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../base/types.js'
@@ -7,7 +8,12 @@ import { readBlock, readCheckedAddress } from '../logs/encodeLogFilter.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
-import type { PaymentExpectation, PaymentVerdict, Refusal } from './types.js'
+import {
+  expectationMembers,
+  type PaymentExpectation,
+  type PaymentVerdict,
+  type Refusal,
+} from './types.js'
 
 /** What {@link verifyPayment} takes. */
 export type VerifyPaymentParameters = {
@@ -19,6 +25,14 @@ export type VerifyPaymentParameters = {
   maxCaptureGas?: bigint | undefined
   /** Unix seconds, to compare the chain's clock with. @default the wall clock */
   now?: bigint | undefined
+}
+
+const members: MembersOf<VerifyPaymentParameters> = {
+  payment: true,
+  expect: true,
+  block: true,
+  maxCaptureGas: true,
+  now: true,
 }
 
 /**
@@ -64,6 +78,7 @@ export async function verifyPayment(
   client: Client,
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
+  checkMembers(parameters, members)
   const { block: given = 'latest', maxCaptureGas } = parameters
   const block = readBlock(given)
   const now = readTime(parameters.now)
@@ -115,6 +130,7 @@ function readExpectation(
   expect: PaymentExpectation,
   client: Client,
 ): PaymentExpectation & { primaryType: PrimaryType } {
+  checkMembers(expect, expectationMembers, 'expect')
   const address = (field: 'token' | 'to' | 'from') =>
     readCheckedAddress(Object(expect)[field], `expect.${field}`)
   return {

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import type { Orders } from '../orders/createOrders.js'
 import type { OrderEvent, OrderEventType } from '../records/types.js'
 import type { PaymentStore } from '../store/types.js'
@@ -10,6 +11,11 @@ export type ReadWebhookLagParameters = {
   store: PaymentStore
   /** The name of the target. */
   target: string
+}
+
+const members: MembersOf<ReadWebhookLagParameters> = {
+  store: true,
+  target: true,
 }
 
 /** How far a target is, and how far there is to go. */
@@ -70,6 +76,7 @@ export async function readWebhookLag(
   orders: Pick<Orders, 'events'>,
   parameters: ReadWebhookLagParameters,
 ): Promise<WebhookLag> {
+  checkMembers(parameters, members)
   const { store, target }: ReadWebhookLagParameters = Object(parameters)
   const name = readTargetName(target, 'target')
   await store.open()

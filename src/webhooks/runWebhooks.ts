@@ -1,10 +1,15 @@
+import { checkMembers } from '../base/checkMembers.js'
 import { drawNonce } from '../build/drawNonce.js'
 import type { Orders } from '../orders/createOrders.js'
 import { lookupHost } from '../targets/findAddresses.js'
 import { readTargets } from '../targets/readTargets.js'
 import { retryPause } from '../targets/retryPause.js'
 import { shareLookups } from '../targets/shareLookups.js'
-import type { RunWebhooksParameters, WebhookTools } from '../targets/types.js'
+import {
+  type RunWebhooksParameters,
+  type WebhookTools,
+  webhookMembers,
+} from '../targets/types.js'
 import { runTarget } from './runTarget.js'
 
 /**
@@ -65,6 +70,7 @@ export async function runWebhooksWith(
   parameters: RunWebhooksParameters,
   given: WebhookTools,
 ): Promise<void> {
+  checkMembers(parameters, webhookMembers)
   const { store, signal } = parameters
   const tools = { ...given, lookup: shareLookups(given.lookup) }
   const targets = await readTargets(parameters.targets)
