@@ -44,16 +44,22 @@ export class ClockSkewError extends CountersignError {
 }
 
 /**
- * A value with its type for an error text: short, one line. Long text is cut so
- * early that neither a misplaced signature nor one half of it, base64 or not,
- * fits. Of a secret only its type is shown.
+ * A value with its type for an error text: short, one line. Of a secret only
+ * its type is shown.
  */
 function showValue(value: unknown, isSecret = false): string {
   if (value === undefined || value === null) return String(value)
   if (Object(value) === value) return 'an object'
   const type = typeof value
   if (isSecret) return `a ${type}`
-  const text = String(value)
-  const short = text.length > 42 ? `${text.slice(0, 12)}…` : text
+  const short = shorten(String(value))
   return type === 'string' ? JSON.stringify(short) : `${short} (${type})`
+}
+
+/**
+ * Cuts text so early that neither a misplaced signature nor one half of it,
+ * base64 or not, fits.
+ */
+export function shorten(text: string): string {
+  return text.length > 42 ? `${text.slice(0, 12)}…` : text
 }

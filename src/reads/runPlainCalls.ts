@@ -67,10 +67,8 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 type Asked = { from: Address; at: string; fees?: CallFees | undefined }
 
 /**
- * Plays with fee fields, or without where the sender cannot pay for them. A call
- * was refused for its gas if it passes with plenty of gas, all else the same.
- * Plenty is played for free, since few senders could pay for it: so it proves
- * nothing of a wallet that agrees to whatever is free.
+ * Plays with fee fields, or without where the sender cannot pay for them. What
+ * is refused, but not when gas is plenty and free, was refused for its gas.
  */
 async function playCall(
   client: Client,
@@ -83,10 +81,9 @@ async function playCall(
   if (/insufficient funds for gas|lack of funds/i.test(answer.words ?? ''))
     return askCall(client, call, free)
   const roomy = { ...call, gas: call.gas * 10 }
-  if (!(await askCall(client, roomy, free)).ok) return answer
-  return (await askCall(client, call, free)).ok
-    ? answer
-    : { ...answer, words: 'out of gas' }
+  return (await askCall(client, roomy, free)).ok
+    ? { ...answer, words: 'out of gas' }
+    : answer
 }
 
 /** How nodes word the end of a call that is the call's own doing. */

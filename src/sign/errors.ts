@@ -1,10 +1,13 @@
 import { CountersignError } from '../base/CountersignError.js'
+import { shorten } from '../base/errors.js'
 
 /** The payment or cancellation is not what the page expects; the wallet was not asked. */
 export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 
-  constructor(field: string, found: unknown, expected: unknown) {
+  constructor(field: string, given: unknown, expected: unknown) {
+    // A name or a nonce can be a signature that got into the wrong place.
+    const found = typeof given === 'string' ? shorten(given) : given
     super(`The payment's ${field} must be ${expected}, not ${found}.`, {
       field,
       found,

@@ -279,6 +279,17 @@ test.each([
   },
 )
 
+test('a signature in place of a name does not reach the error', async () => {
+  const name = `0x${'5ec2e7'.repeat(21)}0a1b1b`
+  const given = samplePayment({ from: payer, domain: { name } })
+  const error = await signPayment(fakeWallet(), {
+    payment: given,
+    expect: expectation,
+  }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ details: { field: 'name' } })
+  expect(inspect(error, { depth: 9 })).not.toContain('5ec2e75ec2e7')
+})
+
 test('the page may name its token, and must where no other name is to be signed', async () => {
   const domain = { name: 'Shop Coin', verifyingContract: otherToken }
   const given = samplePayment({ from: payer, domain })

@@ -28,6 +28,7 @@ type Cancel = {
   cancel(
     wallet: Wallet,
     checkout: Checkout,
+    expect: { chainId: number; token: Address },
   ): Promise<{ order: { state: string }; call?: { to: Address } }>
 }
 
@@ -103,7 +104,7 @@ test('a buyer who changes his mind ends with the call that cancels', async () =>
   expect(await pay(buyer, checkout, { payer, expect: offer })).toMatchObject({
     state: 'stored',
   })
-  const canceled = await cancel(buyer, checkout)
+  const canceled = await cancel(buyer, checkout, { chainId: 31337, token })
   expect(canceled.order.state).toBe('voided')
   expect(canceled.call?.to).toBe(token.toLowerCase())
 })

@@ -27,17 +27,12 @@ afterAll(() => chain.stop())
 const { public: client, merchant } = chain.clients
 const usdc = tokenOf(chain)
 
-/** Wallets with a format, a price or a mood of their own. */
+/** Wallets with a format, or a price of their own. */
 const contracts = compileSolidity(`
 contract Seal {
     function isValidSignature(bytes32, bytes calldata signature) external pure returns (bytes4) {
         return signature.length == 65 && signature[64] == 0x05 && signature[0] == 0x77
             ? bytes4(0x1626ba7e) : bytes4(0);
-    }
-}
-contract Free {
-    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
-        return tx.gasprice == 0 ? bytes4(0x1626ba7e) : bytes4(0);
     }
 }
 contract Passkey {
@@ -49,7 +44,7 @@ contract Passkey {
 }`)
 
 async function payWith(
-  name: 'Seal' | 'Free' | 'Passkey',
+  name: 'Seal' | 'Passkey',
   signature: Hex,
 ): Promise<SignedPayment> {
   const contract = contracts[name]
@@ -118,12 +113,6 @@ test('65 bytes with such a v are malformed for a payer that is a key', async () 
   await expect(
     capturePayment(merchant, { payment: signed }),
   ).rejects.toMatchObject({ reason: 'malformedSignature' })
-})
-
-test('a wallet that agrees only while gas is free has one reason, with state overrides and without', async () => {
-  const payment = await payWith('Free', long)
-  expect(await verdictAt(client, payment)).toBe('walletRejects')
-  expect(await verdictAt(plainClient, payment)).toBe('walletRejects')
 })
 
 test('a payment that is not signed is said to be so before anything is sent', async () => {

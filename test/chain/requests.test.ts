@@ -75,7 +75,7 @@ test('no payment is prepared for another chain than the client is for', async ()
     preparePayment(client, { ...order, token: chain.token }),
   ).rejects.toMatchObject({
     name: 'InvalidFieldError',
-    details: { field: 'chainId', value: '"31337"' },
+    details: { field: 'chainId', value: '31337 (number)' },
   })
 })
 

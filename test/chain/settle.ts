@@ -92,6 +92,7 @@ export function pageOf(
 ): SignPaymentExpectation {
   return {
     primaryType,
+    maxWindow: message.validBefore,
     chainId: domain.chainId,
     token: domain.verifyingContract,
     to: message.to,
