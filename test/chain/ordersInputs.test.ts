@@ -39,7 +39,11 @@ test.each<[Verb, string, unknown[]]>([
   ['draft', 'primaryType', [Symbol('Receive'), Object.create(null), '']],
 ])('%s takes no %s of another kind', async (verb, field, values) => {
   const { order } = await orders.draft({ amount: '1' })
-  const rest = verb === 'capture' ? { orderId: order.id } : { amount: '1' }
+  const needed: Partial<Record<Verb, object>> = {
+    capture: { orderId: order.id },
+    draft: { amount: '1' },
+  }
+  const rest = needed[verb]
   for (const value of values)
     await expect(call(verb, { ...rest, [field]: value })).rejects.toMatchObject(
       { name: 'InvalidFieldError', details: { field } },
