@@ -1,3 +1,5 @@
+import type { Address } from 'viem'
+import { holdLane } from '../lanes/holdLane.js'
 import { type LaneState, laneKey } from '../lanes/laneState.js'
 import { openLane } from '../lanes/openLane.js'
 import { startPause } from '../lanes/startPause.js'
@@ -12,7 +14,7 @@ import { LeaseLostError } from '../store/errors.js'
 import type { Lane, Lease, OrderRecord } from '../store/types.js'
 import { waitForOrders } from './waitForOrders.js'
 import { type WishCapture, wishCaptures } from './wishCaptures.js'
-import { workLane } from './workLane.js'
+import { type LaneTick, workLane } from './workLane.js'
 
 /** Runs some work when there is room for it. */
 export type Limit = <result>(work: () => Promise<result>) => Promise<result>
@@ -22,8 +24,20 @@ export type LaneEngine = {
   wish: WishCapture
   /** Drives the order's lane until the order is decided, or time is over. */
   waitFor(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
-  /** Drives a lane until the signal, whether or not someone waits. */
-  hold(lane: Lane, signal: AbortSignal, limit: Limit): Promise<void>
+  /**
+   * Drives a lane until the signal, whether or not someone waits.
+   *
+   * @param isReady whether a recipient's orders are to be sent yet; those
+   * someone waits for are sent at once.
+   */
+  hold(
+    lane: Lane,
+    signal: AbortSignal,
+    limit: Limit,
+    isReady?: (recipient: Address) => boolean,
+  ): Promise<void>
+  /** Has a lane look at once for what is due. */
+  wake(lane: Lane): void
   /** Ends all driving once what is being written is written. */
   stop(): Promise<void>
   /** Aborts with `stop`, for whoever works beside. */
@@ -38,6 +52,10 @@ type Driver = {
   /** How many keep it going besides those who wait. */
   holders: number
   limit: Limit
+  isReady: (recipient: Address) => boolean
+  /** What is known of it, while its lease is held. */
+  lane: LaneState | undefined
+  held: Lease | undefined
   isIdle: boolean
   /** The store was written while the lane was looked at. */
   isChanged: boolean
@@ -89,45 +107,65 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     const own = endingContext(context, signal)
     const wallet = own.wallets.find(({ lane }) => lane === driver.wallet.lane)
     if (!wallet) return
-    let lane: LaneState | undefined
-    let held: Lease | undefined
     while (isWanted(driver) && !signal.aborted) {
       let next = takeEvery
-      let isNews = true
-      let settled: readonly FoundOrder[] = []
       driver.isIdle = false
       driver.isChanged = false
       try {
-        const before = lane
-        lane = await openLane(own, { wallet, lane: before, aside })
-        if (lane !== before) await before?.sending.catch(() => undefined)
-        const mine = lane
-        held = mine?.lease
-        if (mine) {
-          const interval = await intervalOf(mine)
-          const tick = await driver.limit(() => workLane(own, mine, interval))
-          ;({ next, isNews, settled } = tick)
-          driver.isIdle = tick.isIdle
-          // What was written after it was read would wait for the next look.
-          if (tick.isIdle && driver.isChanged) next = 0
-        }
+        // The lease is taken in the place: one that waits for it would run out.
+        const tick = await driver.limit(() => takeTurn(own, wallet, driver))
+        const { settled = [], isNews = true } = tick ?? {}
+        next = tick?.next ?? takeEvery
+        driver.isIdle = tick?.isIdle ?? false
+        // What was written after it was read would wait for the next look.
+        if (driver.isIdle && driver.isChanged) next = 0
         aside.clear(wholeLane)
-        await aside.save(held)
+        await aside.save(driver.held)
         await waits.tell(wallet.lane, { settled, isNews })
       } catch (error) {
-        await lane?.sending.catch(() => undefined)
+        await driver.lane?.sending.catch(() => undefined)
         // What is known may be wrong: the store is read again.
-        lane = undefined
+        driver.lane = undefined
         next = aside.put(wholeLane, error)
         if (error instanceof LeaseLostError) {
-          held = undefined
+          driver.held = undefined
           next = takeEvery
           aside.clearAll()
         }
-        await aside.save(held).catch(() => undefined)
+        await aside.save(driver.held).catch(() => undefined)
       }
       if (isWanted(driver)) await pause.wait(next)
     }
+    await leave(driver)
+  }
+
+  /** One turn at a lane: nothing where someone else works on it. */
+  const takeTurn = async (
+    own: OrdersContext,
+    wallet: OrderWallet,
+    driver: Driver,
+  ): Promise<LaneTick | undefined> => {
+    const { lane: before, aside } = driver
+    if (!isWanted(driver)) return undefined
+    const lane = await openLane(own, { wallet, lane: before, aside })
+    if (lane !== before) await before?.sending.catch(() => undefined)
+    driver.lane = lane
+    driver.held = lane?.lease
+    if (!lane) return undefined
+    const isAsked = waits.count(wallet.lane) > 0
+    lane.recipients = isAsked
+      ? own.recipients
+      : own.recipients.filter(driver.isReady)
+    return holdLane(own, lane, async () =>
+      workLane(own, lane, await intervalOf(lane)),
+    )
+  }
+
+  /** Lets others work on a lane. */
+  const leave = async (driver: Driver): Promise<void> => {
+    const { lane, held } = driver
+    driver.lane = undefined
+    driver.held = undefined
     await lane?.sending.catch(() => undefined)
     if (held) await store.releaseLease(held).catch(() => undefined)
   }
@@ -183,6 +221,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       isIdle: false,
       isChanged: false,
       limit: (work) => work(),
+      isReady: () => true,
+      lane: undefined,
+      held: undefined,
       running: undefined,
       letGo: new AbortController(),
     }
@@ -204,16 +245,18 @@ export function driveLanes(context: OrdersContext): LaneEngine {
         if (!isWanted(driver)) driver.pause.wake()
       })
     },
-    hold: async (lane, signal, limit) => {
+    hold: async (lane, signal, limit, isReady = () => true) => {
       const driver = driverOf(lane)
       if (!driver || signal.aborted) return
       driver.limit = limit
+      driver.isReady = isReady
       driver.holders++
       start(driver)
       await new Promise<void>((resolve) => onEnd(signal, resolve))
       driver.holders--
       if (!isWanted(driver)) await finish(driver)
     },
+    wake: (lane) => drivers.get(laneKey(lane))?.pause.wake(),
     stopping: stopping.signal,
     stop: async () => {
       stopping.abort()

@@ -65,8 +65,8 @@ export async function findDue(
 }
 
 function readDue(
-  { store, recipients }: OrdersContext,
-  { wallet }: LaneState,
+  { store }: OrdersContext,
+  { wallet, recipients }: LaneState,
   until: bigint,
   limit: number,
 ): Promise<FoundOrder[]> {

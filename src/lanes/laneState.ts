@@ -1,4 +1,4 @@
-import type { Client, Hash } from 'viem'
+import type { Address, Client, Hash } from 'viem'
 import type { SignedPayment } from '../base/types.js'
 import type { AttemptEnds } from '../ledger/endsOf.js'
 import { OrdersSetupError } from '../records/errors.js'
@@ -51,6 +51,8 @@ export type LaneState = {
   /** The lane's orders that failed and wait for their next try. */
   readonly aside: Aside
   readonly asked: WalletWatch
+  /** Those whose orders are sent; what is in flight is settled for all. */
+  recipients: readonly Address[]
   lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */
   leasedAt: number
@@ -158,7 +160,7 @@ export function choosesNonce({
 export function newLane(
   wallet: OrderWallet,
   reader: Client,
-  held: Pick<LaneState, 'lease' | 'leasedAt' | 'aside'>,
+  held: Pick<LaneState, 'lease' | 'leasedAt' | 'aside' | 'recipients'>,
 ): LaneState {
   return {
     wallet,
@@ -172,6 +174,7 @@ export function newLane(
       missing: new Map(),
       aside: new Set(),
     },
+    recipients: held.recipients,
     value: { nextNonce: 0 },
     open: [],
     adoptedAt: Number.NEGATIVE_INFINITY,

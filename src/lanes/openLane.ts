@@ -27,7 +27,7 @@ export async function openLane(
     aside,
   }: { wallet: OrderWallet; lane: LaneState | undefined; aside: Aside },
 ): Promise<LaneState | undefined> {
-  const { store, policy, owner } = context
+  const { store, policy, owner, recipients } = context
   const now = performance.now()
   // A third is left for the work that is done under it.
   if (lane && now - lane.leasedAt < policy.lease / 3) return lane
@@ -40,7 +40,7 @@ export async function openLane(
   if (lane?.lease.fence === lease.fence)
     return Object.assign(lane, { lease, leasedAt: now })
   const reader = readerOf(context, wallet.lane.chainId)
-  return newLane(wallet, reader, { lease, leasedAt: now, aside })
+  return newLane(wallet, reader, { lease, leasedAt: now, aside, recipients })
 }
 
 /**
@@ -79,7 +79,8 @@ export async function findWork(
   context: OrdersContext,
   lane: LaneState,
 ): Promise<LaneWork> {
-  const { recipients, store } = context
+  const { store } = context
+  const { recipients } = lane
   const now = performance.now()
   const isKnown = lane.open.length > 0 && now - lane.loadedAt < maxAge
   return store.read(async (tables) => {

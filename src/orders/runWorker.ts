@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../drive/driveLanes.js'
@@ -7,8 +8,9 @@ import { openAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { onEnd } from '../rpc/onEnd.js'
 import { wait } from '../rpc/wait.js'
-import type { Scope } from '../store/types.js'
+import type { Lane, Scope } from '../store/types.js'
 import { watchScope } from '../watch/watchScope.js'
+import { limitTo } from './limitTo.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {
@@ -17,7 +19,11 @@ export type RunWorkerParameters = {
    * answer within 3 seconds from then is let go.
    */
   signal: AbortSignal
-  /** Lanes and tokens of one chain worked on at the same time. @default 4 */
+  /**
+   * Lanes of one chain worked on at the same time, and as many of its
+   * destinations watched beside them. One that takes longer than 5 seconds
+   * makes room for another. @default 4
+   */
   concurrency?: number | undefined
 }
 
@@ -80,39 +86,74 @@ async function work(
 ): Promise<void> {
   const chainIds = new Set(context.scopes.map(({ chainId }) => chainId))
   const shifts = [...chainIds].map((chainId) =>
-    workChain(context, engine, {
-      chainId,
-      signal,
-      limit: limitTo(concurrency),
-    }),
+    workChain(context, engine, { chainId, signal, concurrency }),
   )
   await Promise.all(shifts)
 }
 
-type Shift = { signal: AbortSignal; limit: Limit }
-
+/** Lanes and watches each have places of their own: neither waits for the other. */
 async function workChain(
   context: OrdersContext,
   engine: LaneEngine,
-  { chainId, ...shift }: Shift & { chainId: number },
+  {
+    chainId,
+    signal,
+    concurrency,
+  }: { chainId: number; signal: AbortSignal; concurrency: number },
 ): Promise<void> {
+  const watches = limitTo(concurrency)
+  const sends = limitTo(concurrency)
   const watchers = context.scopes
     .filter((scope) => scope.chainId === chainId)
-    .map((scope) => startWatcher(context, scope, shift))
-  await Promise.all(watchers.map(({ caughtUp }) => caughtUp))
+    .map((scope) => startWatcher(context, scope, { signal, limit: watches }))
   const lanes = context.wallets
     .map(({ lane }) => lane)
     .filter((lane) => lane.chainId === chainId)
+  const isReady = trackCatchUp(engine, watchers, { lanes, signal })
   await Promise.all([
     ...watchers.map(({ ended }) => ended),
-    ...lanes.map((lane) => engine.hold(lane, shift.signal, shift.limit)),
+    ...lanes.map((lane) => engine.hold(lane, signal, sends, isReady)),
   ])
+}
+
+/** Milliseconds for which orders wait until their destination was looked at. */
+const longestCatchUp = 10_000
+
+/**
+ * Says of which recipients orders may be sent: of those whose destinations were
+ * all looked at, and of the others once they had time enough.
+ */
+function trackCatchUp(
+  engine: LaneEngine,
+  watchers: readonly Watcher[],
+  { lanes, signal }: { lanes: readonly Lane[]; signal: AbortSignal },
+): (recipient: Address) => boolean {
+  const behind = new Set(watchers)
+  const wake = (ready: readonly Lane[]) => {
+    for (const lane of ready) engine.wake(lane)
+  }
+  for (const watcher of watchers)
+    void watcher.caughtUp.then(() => {
+      behind.delete(watcher)
+      const { recipient } = watcher.scope
+      const isItsOwn = ({ account }: Lane) => account === recipient
+      wake(behind.size === 0 ? lanes : lanes.filter(isItsOwn))
+    })
+  const over = new AbortController()
+  onEnd(signal, () => over.abort())
+  void wait(longestCatchUp, over.signal).then(() => {
+    behind.clear()
+    wake(lanes)
+  })
+  return (recipient) =>
+    [...behind].every(({ scope }) => scope.recipient !== recipient)
 }
 
 /** The name under which a destination's watch is put aside. */
 const wholeWatch = 'watch'
 
 type Watcher = {
+  scope: Scope
   /** The first look is over, well or not. */
   caughtUp: Promise<void>
   ended: Promise<void>
@@ -121,7 +162,7 @@ type Watcher = {
 function startWatcher(
   context: OrdersContext,
   scope: Scope,
-  { signal, limit }: Shift,
+  { signal, limit }: { signal: AbortSignal; limit: Limit },
 ): Watcher {
   let tellCaughtUp: () => void = () => undefined
   const caughtUp = new Promise<void>((resolve) => {
@@ -141,8 +182,10 @@ function startWatcher(
     while (!signal.aborted) {
       let pause: number
       try {
-        const look = () => watchScope(context, scope, memory)
-        pause = (await limit(look)).nextLook
+        // Many may wait for a place when the worker is told to stop.
+        const look = async () =>
+          signal.aborted ? undefined : watchScope(context, scope, memory)
+        pause = (await limit(look))?.nextLook ?? 0
         aside.clear(wholeWatch)
       } catch (error) {
         pause = aside.put(wholeWatch, error)
@@ -155,24 +198,5 @@ function startWatcher(
     const { lease } = memory
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
-  return { caughtUp, ended: watch() }
-}
-
-/** Lets so many run at a time; the others wait for their turn. */
-function limitTo(most: number): Limit {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= most)
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      // The place is handed on, so that nobody takes it in between.
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
+  return { scope, caughtUp, ended: watch() }
 }

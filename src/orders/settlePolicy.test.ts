@@ -18,6 +18,8 @@ test('what is left out has the defaults the types tell', () => {
     maxInFlight: 16,
     bumpAfter: 15,
     lease: 15_000,
+    signTimeout: 10_000,
+    walletTimeout: 120_000,
     pollingInterval: undefined,
   })
 })

@@ -70,6 +70,16 @@ export type OrdersPolicy = {
   bumpAfter?: number | undefined
   /** Milliseconds a worker holds a lane or a chain without a sign of life. @default 15_000 */
   lease?: number | undefined
+  /**
+   * Milliseconds an account that signs here, or its key service, has to sign one
+   * transaction. @default 10_000
+   */
+  signTimeout?: number | undefined
+  /**
+   * Milliseconds a JSON-RPC account's wallet has to sign and send one. It may
+   * have sent what it did not answer by then. @default 120_000
+   */
+  walletTimeout?: number | undefined
   /** Milliseconds between two looks at a chain. @default as the network shows */
   pollingInterval?: number | undefined
 }

@@ -30,6 +30,8 @@ const policy: Record<keyof OrdersPolicy, true> = {
   maxInFlight: true,
   bumpAfter: true,
   lease: true,
+  signTimeout: true,
+  walletTimeout: true,
   pollingInterval: true,
 }
 
