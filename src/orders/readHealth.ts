@@ -61,7 +61,10 @@ export type ScopeHealth = Scope & {
 
 /** Something that failed, and that a worker tries again after a pause. */
 export type PutAside = {
-  /** An order's id, or the name of what failed: `lane`, `watch`. */
+  /**
+   * An order's id, or the name of what failed: `lane`, `watch`, `sign:` and the
+   * id of an order for which the account does not sign.
+   */
   what: string
   /** The name of the error. */
   reason: string

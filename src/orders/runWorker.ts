@@ -22,7 +22,8 @@ export type RunWorkerParameters = {
   /**
    * Lanes of one chain worked on at the same time, and as many of its
    * destinations watched beside them. One that takes longer than 5 seconds
-   * makes room for another. @default 4
+   * makes room for another. With 1 there is one thing after the other, lanes and
+   * destinations in turn. @default 4
    */
   concurrency?: number | undefined
 }
@@ -102,7 +103,7 @@ async function workChain(
   }: { chainId: number; signal: AbortSignal; concurrency: number },
 ): Promise<void> {
   const watches = limitTo(concurrency)
-  const sends = limitTo(concurrency)
+  const sends = concurrency === 1 ? watches : limitTo(concurrency)
   const watchers = context.scopes
     .filter((scope) => scope.chainId === chainId)
     .map((scope) => startWatcher(context, scope, { signal, limit: watches }))

@@ -132,6 +132,7 @@ export function openAside(
       saved = '{}'
     },
     save: async (lease) => {
+      forgetOld(waiting)
       const entries = encodeEntries(waiting)
       const text = JSON.stringify(entries)
       if (!lease || text === saved) return
@@ -143,6 +144,13 @@ export function openAside(
       saved = text
     },
   }
+}
+
+/** What was to be tried long ago, and did not fail again, is over. */
+function forgetOld(waiting: Map<string, Waiting>): void {
+  const now = performance.now()
+  for (const [name, { until }] of waiting)
+    if (now - until > 4 * longest) waiting.delete(name)
 }
 
 function encodeEntries(waiting: ReadonlyMap<string, Waiting>): JsonObject {

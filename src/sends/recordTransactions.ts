@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import { SendError } from '../capture/errors.js'
 import { signTransaction } from '../capture/sendTransaction.js'
 import { signRelease } from '../capture/signRelease.js'
 import type { LaneFees } from '../lanes/feesOf.js'
@@ -16,9 +17,11 @@ import type { OrderFile } from '../ledger/settleOrder.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { untilEnd } from '../rpc/endingClient.js'
+import { inTime } from '../rpc/inTime.js'
 import { nextTurn } from '../rpc/nextTurn.js'
 import { DuplicateRecordError, StaleRecordError } from '../store/errors.js'
 import type { SealContext, TransactionRecord } from '../store/types.js'
+import { putOffUnsigned, signingOf, type Unsigned } from './putOffUnsigned.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /** Bytes that are on record and may leave. */
@@ -27,42 +30,76 @@ export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
 /**
  * Signs, seals and writes down transactions under consecutive nonces from
  * `nextNonce` on, with the orders they are for, before any of them is sent.
- * Orders that changed in between are left out.
+ * Orders that changed in between are left out, and those nobody signs for.
+ *
+ * @param now Unix seconds of the chain.
  */
 export async function recordTransactions(
   context: OrdersContext,
   lane: LaneState,
   drafts: readonly DueDraft[],
   fees: LaneFees,
+  now: bigint,
 ): Promise<RecordedBytes[]> {
+  const recorded: RecordedBytes[] = []
+  let failed: Unsigned | undefined
   let left = drafts
   let bumps: readonly number[] = []
-  for (let tries = 1; left.length > 0; tries++) {
-    const { nextNonce } = lane.value
-    const signed = await signDrafts(context, lane, left, { fees, bumps })
-    const value = { ...lane.value, nextNonce: nextNonce + left.length }
-    const changes = planRecord(left, signed, context.now())
+  for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) {
+    const start = performance.now()
+    const { signed, unsigned } = await signDrafts(context, lane, left, {
+      fees,
+      bumps,
+    })
+    const took = performance.now() - start
+    const due = await putOffUnsigned(context, lane, unsigned, { now, took })
+    failed ??= due[0]
+    // Nonces stay without a gap: what comes after a failure is signed again.
+    const ready = left.slice(0, signed.length)
+    const others = left
+      .slice(signed.length)
+      .filter((draft) => unsigned.every((one) => one.draft !== draft))
     try {
-      await context.store.write(
-        async (tables) => {
-          await writeChanges(tables, changes)
-          await tables.setValue(laneKey(lane.wallet.lane), value)
-        },
-        { lease: lane.lease },
-      )
-      keepRecorded(lane, left, { signed, value, changes })
-      return signed.map(({ bytes }) => bytes)
+      await writeSigned(context, lane, ready, signed)
+      recorded.push(...signed.map(({ bytes }) => bytes))
+      left = others
+      bumps = bumps.slice(signed.length)
     } catch (error) {
       const isStale = error instanceof StaleRecordError
       const isTaken = error instanceof DuplicateRecordError
-      if (!(isStale || isTaken) || tries === 5) throw error
-      // Nonces stay without a gap: what is left is signed again.
+      if (!(isStale || isTaken) || tries === mostTries) throw error
+      left = [...ready, ...others]
       if (isStale) left = await dropStale(context, left)
       // A wallet of this account may have declined to use a nonce before.
       else bumps = await readBumps(context, lane, left.length)
     }
   }
-  return []
+  if (failed && recorded.length === 0) throw failed.error
+  return recorded
+}
+
+/** Rounds of signing and writing in one tick. */
+const mostTries = 5
+
+async function writeSigned(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  signed: readonly SignedRow[],
+): Promise<void> {
+  if (drafts.length === 0) return
+  const nextNonce = lane.value.nextNonce + drafts.length
+  const value = { ...lane.value, nextNonce }
+  const changes = planRecord(drafts, signed, context.now())
+  await context.store.write(
+    async (tables) => {
+      await writeChanges(tables, changes)
+      await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  keepRecorded(lane, drafts, { signed, value, changes })
+  for (const draft of drafts) lane.aside.clear(signingOf(draft))
 }
 
 /** Free places at the next nonces. Most have none taken, so few are read. */
@@ -101,13 +138,15 @@ type SignedRow = {
 /** Signed in small groups: requests on their way have to get their turn. */
 const groupSize = 10
 
+/** Signs drafts at once; gives those before the first failure, and the failures. */
 async function signDrafts(
   context: OrdersContext,
   lane: LaneState,
   drafts: readonly DueDraft[],
   { fees, bumps }: { fees: LaneFees; bumps: readonly number[] },
-): Promise<SignedRow[]> {
-  const rows: Promise<SignedRow>[] = []
+): Promise<{ signed: SignedRow[]; unsigned: Unsigned[] }> {
+  const unsigned: Unsigned[] = []
+  const rows: Promise<SignedRow | undefined>[] = []
   for (const [at, draft] of drafts.entries()) {
     const nonce = lane.value.nextNonce + at
     const { file, kind, call, gas } = draft
@@ -117,12 +156,19 @@ async function signDrafts(
       ...{ orderId: order.id, attempt: attempt.number },
       seal: sealContextOf('transaction', order, attempt),
     })
-    // It is heard of below, with the others.
-    row.catch(() => undefined)
-    rows.push(row)
+    const signing = row.catch((error: unknown) => {
+      unsigned.push({ draft, error })
+      return undefined
+    })
+    rows.push(signing)
     if (at % groupSize === groupSize - 1) await nextTurn()
   }
-  return Promise.all(rows)
+  const signed: SignedRow[] = []
+  for (const row of await Promise.all(rows)) {
+    if (!row) break
+    signed.push(row)
+  }
+  return { signed, unsigned }
 }
 
 /** A transaction to be signed, and what is bound to it. */
@@ -138,9 +184,12 @@ export type RowDraft = Pick<
 /**
  * Signs and seals one transaction; nothing is written or sent. So a signer that
  * never answers can be let go: what it signs later leaves for nowhere.
+ *
+ * @throws {@link SendError} when the signer fails, or takes longer than
+ * `policy.signTimeout`.
  */
 export async function signRow(
-  { sealer, now, signal }: OrdersContext,
+  { sealer, now, signal, policy: { signTimeout } }: OrdersContext,
   { wallet }: LaneState,
   draft: RowDraft,
 ): Promise<SignedRow> {
@@ -151,7 +200,10 @@ export async function signRow(
     draft.kind === 'release'
       ? signRelease(client, account, { ...shared, fees: fees.fields })
       : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
-  const { hash, raw } = await (signal ? untilEnd(signal, sign) : sign())
+  const signing = signal ? untilEnd(signal, sign) : sign()
+  const { hash, raw } = await inTime(signing, signTimeout, () => {
+    throw lateSigner(signTimeout)
+  })
   const row = rowOf(draft, lane, now())
   const sealed = await sealer.seal(raw, sealOfRow(seal, row))
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
@@ -170,6 +222,11 @@ export function sealOfRow(
   }: Pick<TransactionRecord, 'account' | 'nonce' | 'kind'>,
 ): SealContext {
   return { ...seal, account, accountNonce: nonce, action: kind }
+}
+
+function lateSigner(milliseconds: number): SendError {
+  const words = `the signer did not answer within ${milliseconds} ms`
+  return new SendError({ words, retryable: true, maybeSent: false })
 }
 
 /** The record of a transaction whose bytes are not known. Pure. */

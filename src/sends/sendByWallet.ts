@@ -13,6 +13,7 @@ import { openLedger, readRows } from '../ledger/openLedger.js'
 import { sealContextOf } from '../records/paymentOf.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
+import { endingClient } from '../rpc/endingClient.js'
 import { SigningDeclinedError } from '../sign/errors.js'
 import type { TransactionRecord } from '../store/types.js'
 import { judgeWallet } from './judgeWallet.js'
@@ -94,19 +95,21 @@ export async function askWallet(
   row: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<boolean> {
-  const hash = await sendByAccount(lane, row, { call, gas, fees }).catch(
-    async (error: unknown) => {
-      if (Object(error).maybeSent === true) {
-        restWallet(lane, askedFor(row), context.policy.bumpAfter)
-        return 'maybe' as const
-      }
-      await recordRefusal(context, lane, row, error)
-      const isRefused =
-        error instanceof SendError || error instanceof SigningDeclinedError
-      if (!isRefused) throw error
-      return undefined
-    },
-  )
+  const hash = await sendByAccount(context, lane, row, {
+    call,
+    gas,
+    fees,
+  }).catch(async (error: unknown) => {
+    if (Object(error).maybeSent === true) {
+      restWallet(lane, askedFor(row), context.policy.bumpAfter)
+      return 'maybe' as const
+    }
+    await recordRefusal(context, lane, row, error)
+    const isRefused =
+      error instanceof SendError || error instanceof SigningDeclinedError
+    if (!isRefused) throw error
+    return undefined
+  })
   // What fails from here on is no refusal: the wallet has sent it.
   if (hash && hash !== 'maybe') {
     lane.asked.rests.clear()
@@ -118,13 +121,16 @@ export async function askWallet(
 const askedFor = ({ kind }: TransactionRecord) =>
   kind === 'release' ? 'filler' : 'order'
 
+/** What the wallet did not answer in its time may have been sent. */
 function sendByAccount(
+  { policy: { walletTimeout } }: OrdersContext,
   { wallet: { client, account, lane } }: LaneState,
   { nonce }: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<Hash> {
   const { chainId } = lane
-  return sendFromWallet(client, account, {
+  const patient = endingClient(client, AbortSignal.timeout(walletTimeout))
+  return sendFromWallet(patient, account, {
     ...{ to: call.to, data: call.data, chainId, gas, nonce },
     ...callFeesOf(fees),
   })

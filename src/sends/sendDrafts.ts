@@ -41,11 +41,12 @@ export async function sendDrafts(
   if (lane.wallet.account.type !== 'local')
     return sendByWallet(context, lane, sendable, fees)
   await keepLane(context, lane)
-  const recorded = await recordTransactions(context, lane, sendable, fees)
+  const { timestamp: now } = view.head
+  const recorded = await recordTransactions(context, lane, sendable, fees, now)
   sends.push(sendRecorded(context, lane, view, recorded))
   // These are to leave before the next ones are signed.
   await nextTurn()
-  return sendable.length
+  return recorded.length
 }
 
 const gasOf = (drafts: readonly DueDraft[]) => drafts.map(({ gas }) => gas)
