@@ -4,7 +4,11 @@ import { type LaneState, laneKey } from '../lanes/laneState.js'
 import { openLane } from '../lanes/openLane.js'
 import { startPause } from '../lanes/startPause.js'
 import { detectPreconfirmations } from '../reads/detectPreconfirmations.js'
-import { endingContext, lastAnswers } from '../records/endingContext.js'
+import {
+  endingContext,
+  lastAnswers,
+  lastWrites,
+} from '../records/endingContext.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import { observeFailure } from '../records/observeFailure.js'
 import { type Aside, openAside } from '../records/putAside.js'
@@ -186,21 +190,26 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       })
   }
 
-  /** Waits for the end of a loop that nobody wants, unless someone comes. */
+  /**
+   * Waits for the end of a loop that nobody wants, unless someone comes; not for
+   * ever, as a database may hang.
+   */
   const finish = async (driver: Driver): Promise<void> => {
     const { running, letGo, pause } = driver
     pause.wake()
     if (!running) return
+    let late: ReturnType<typeof setTimeout> | undefined
+    let last: ReturnType<typeof setTimeout> | undefined
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
+      late = setTimeout(() => {
         if (isWanted(driver)) resolve()
         else letGo.abort()
       }, lastAnswers)
-      running.finally(() => {
-        clearTimeout(timer)
-        resolve()
-      })
+      last = setTimeout(resolve, lastAnswers + lastWrites)
+      running.finally(resolve)
     })
+    clearTimeout(late)
+    clearTimeout(last)
   }
 
   const driverOf = (lane: Lane): Driver | undefined => {

@@ -10,7 +10,9 @@ import { reauthorizeOrder } from '../draft/reauthorizeOrder.js'
 import { driveLanes, type LaneEngine } from '../drive/driveLanes.js'
 import { auditOrders } from '../reconcile/auditOrders.js'
 import { reconcile } from '../reconcile/reconcile.js'
+import { lastAnswers, lastWrites } from '../records/endingContext.js'
 import type { CreateOrdersParameters, OrdersContext } from '../records/types.js'
+import { inTime } from '../rpc/inTime.js'
 import { type CaptureOrderParameters, captureOrder } from './captureOrder.js'
 import { createContext } from './createContext.js'
 import { getForBuyer } from './getForBuyer.js'
@@ -21,7 +23,11 @@ import { openStore } from './openStore.js'
 import { readEvents } from './readEvents.js'
 import { readHealth } from './readHealth.js'
 import { resumeOrders } from './resumeOrders.js'
-import { type RunWorkerParameters, runWorker } from './runWorker.js'
+import {
+  openAndRun,
+  type RunWorkerParameters,
+  type runWorker,
+} from './runWorker.js'
 import { untilSignal } from './untilSignal.js'
 import { watchVerb } from './watchVerb.js'
 
@@ -110,7 +116,10 @@ export type Orders = ScopedOrders & {
 } & {
   /** The same for some recipients only, for whoever may act for no other. */
   within(parameters: { recipients: readonly Address[] }): ScopedOrders
-  /** Ends what is being done, workers too, and closes the store. */
+  /**
+   * Ends what is being done, workers too, and closes the store. A database that
+   * hangs is waited for no longer than some seconds.
+   */
   close(): Promise<void>
 }
 
@@ -166,8 +175,13 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   return {
     ...bindVerbs(context, instance),
     resume: bindVerb(context, 'resume', open, resumeOrders),
-    run: bindVerb(context, 'run', open, (it, options: RunWorkerParameters) =>
-      hold(runWorker(it, drive(), options)),
+    run: bindVerb(
+      context,
+      'run',
+      // The worker opens it: one that fails to open is tried again.
+      async () => undefined,
+      (it, options: RunWorkerParameters) =>
+        hold(openAndRun(it, drive(), options, open)),
     ),
     within: (parameters) => {
       checkParameters(parameters, true)
@@ -186,10 +200,19 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       }
     },
     close: async () => {
-      await Promise.all([engine?.stop(), Promise.allSettled(going)])
-      await context.store.close()
+      const ended = Promise.all([engine?.stop(), Promise.allSettled(going)])
+      await endWithin(ended, lastAnswers + 2 * lastWrites)
+      await endWithin(context.store.close(), lastWrites)
     },
   }
+}
+
+/** Waits for the end of some work, not for ever: what hangs goes on alone. */
+async function endWithin(
+  work: Promise<unknown>,
+  milliseconds: number,
+): Promise<void> {
+  await inTime<unknown>(work, milliseconds, () => undefined)
 }
 
 /** What the verbs of an instance share. */

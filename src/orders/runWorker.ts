@@ -3,7 +3,12 @@ import { checkMembers, type MembersOf } from '../base/checkMembers.js'
 import { InvalidFieldError } from '../base/errors.js'
 import type { LaneEngine, Limit } from '../drive/driveLanes.js'
 import { scopeKey, type WatchMemory } from '../forks/watchState.js'
-import { endingContext, lastAnswers } from '../records/endingContext.js'
+import {
+  endingContext,
+  lastAnswers,
+  lastWrites,
+} from '../records/endingContext.js'
+import { observeFailure } from '../records/observeFailure.js'
 import { openAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { onEnd } from '../rpc/onEnd.js'
@@ -16,7 +21,8 @@ import { limitTo } from './limitTo.js'
 export type RunWorkerParameters = {
   /**
    * Ends the worker, once what it is writing is written. What nodes do not
-   * answer within 3 seconds from then is let go.
+   * answer within 3 seconds from then is let go, and a database 2 seconds later:
+   * it may yet write what it was given.
    */
   signal: AbortSignal
   /**
@@ -43,10 +49,20 @@ const members: MembersOf<RunWorkerParameters> = {
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  */
-export async function runWorker(
+export function runWorker(
   context: OrdersContext,
   engine: LaneEngine,
   parameters: RunWorkerParameters,
+): Promise<void> {
+  return openAndRun(context, engine, parameters, async () => undefined)
+}
+
+/** The same, over a store that has to be opened first. */
+export async function openAndRun(
+  context: OrdersContext,
+  engine: LaneEngine,
+  parameters: RunWorkerParameters,
+  open: () => Promise<void>,
 ): Promise<void> {
   checkMembers(parameters, members)
   const { signal, concurrency = 4 } = parameters
@@ -61,22 +77,48 @@ export async function runWorker(
   const ending = new AbortController()
   const letGo = new AbortController()
   let late: ReturnType<typeof setTimeout> | undefined
+  let last: ReturnType<typeof setTimeout> | undefined
+  let giveUp: () => void = () => undefined
+  const isOver = new Promise<void>((resolve) => {
+    giveUp = resolve
+  })
   const end = () => {
     ending.abort()
     late ??= setTimeout(() => letGo.abort(), lastAnswers)
+    last ??= setTimeout(giveUp, lastAnswers + lastWrites)
   }
   const signals = [signal, engine.stopping]
   if (signals.some(({ aborted }) => aborted)) end()
   for (const one of signals) one.addEventListener('abort', end)
-  try {
+  const working = async () => {
+    await openPatiently(context, open, ending.signal)
     await work(endingContext(context, letGo.signal), engine, {
       signal: ending.signal,
       concurrency,
     })
+  }
+  try {
+    await Promise.race([working(), isOver])
   } finally {
     clearTimeout(late)
+    clearTimeout(last)
     for (const one of signals) one.removeEventListener('abort', end)
   }
+}
+
+/** Opens a store that may fail for a while, until told to stop. */
+async function openPatiently(
+  context: OrdersContext,
+  open: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries++)
+    try {
+      return await open()
+    } catch (error) {
+      observeFailure(context, 'store.failed', { about: {}, error })
+      await wait(Math.min(30_000, 100 * 2 ** tries), signal)
+    }
 }
 
 /** Chain by chain: one that does not answer holds up no other. */

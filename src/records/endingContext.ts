@@ -5,6 +5,9 @@ import type { OrdersContext } from './types.js'
 /** Milliseconds nodes have for their answers once the work is to end. */
 export const lastAnswers = 3000
 
+/** Milliseconds the database has from then on to write what it is writing. */
+export const lastWrites = 2000
+
 /** The same context; what its nodes are asked ends with the signal. */
 export function endingContext(
   context: OrdersContext,
