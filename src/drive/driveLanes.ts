@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { claimLane, dropClaims, isClaimed } from '../lanes/claimLane.js'
 import { holdLane } from '../lanes/holdLane.js'
 import { type LaneState, laneKey } from '../lanes/laneState.js'
 import { openLane } from '../lanes/openLane.js'
@@ -60,6 +61,12 @@ type Driver = {
   /** What is known of it, while its lease is held. */
   lane: LaneState | undefined
   held: Lease | undefined
+  /** Milliseconds of `performance` when the lane was taken. */
+  takenAt: number
+  /** When it may be taken again, in the same, after it was left to others. */
+  notBefore: number
+  /** Tries to take the lane while someone else worked on it. */
+  denied: number
   isIdle: boolean
   /** The store was written while the lane was looked at. */
   isChanged: boolean
@@ -123,9 +130,13 @@ export function driveLanes(context: OrdersContext): LaneEngine {
         driver.isIdle = tick?.isIdle ?? false
         // What was written after it was read would wait for the next look.
         if (driver.isIdle && driver.isChanged) next = 0
-        aside.clear(wholeLane)
+        if (tick) aside.clear(wholeLane)
         await aside.save(driver.held)
         await waits.tell(wallet.lane, { settled, isNews })
+        if (tick?.isClaimed && mayYield(driver, tick)) {
+          await yieldLane(driver)
+          next = takeEvery
+        }
       } catch (error) {
         await driver.lane?.sending.catch(() => undefined)
         // What is known may be wrong: the store is read again.
@@ -137,6 +148,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
           aside.clearAll()
         }
         await aside.save(driver.held).catch(() => undefined)
+        await yieldFailing(driver).catch(() => undefined)
       }
       if (isWanted(driver)) await pause.wait(next)
     }
@@ -150,12 +162,20 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     driver: Driver,
   ): Promise<LaneTick | undefined> => {
     const { lane: before, aside } = driver
-    if (!isWanted(driver)) return undefined
+    const isEarly = performance.now() < driver.notBefore
+    if (!isWanted(driver) || isEarly) return undefined
     const lane = await openLane(own, { wallet, lane: before, aside })
     if (lane !== before) await before?.sending.catch(() => undefined)
     driver.lane = lane
     driver.held = lane?.lease
-    if (!lane) return undefined
+    if (lane !== before) driver.takenAt = performance.now()
+    if (!lane) {
+      // Now and then: it is tried again, and costs a few reads.
+      const isTime = driver.denied++ % 4 === 1
+      if (isTime) await claimLane(own, wallet).catch(() => undefined)
+      return undefined
+    }
+    driver.denied = 0
     const isAsked = waits.count(wallet.lane) > 0
     lane.recipients = isAsked
       ? own.recipients
@@ -163,6 +183,31 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     return holdLane(own, lane, async () =>
       workLane(own, lane, await intervalOf(lane)),
     )
+  }
+
+  /** What is in flight stays in flight: who comes next settles it. */
+  const yieldLane = async (driver: Driver): Promise<void> => {
+    const { held, wallet } = driver
+    // Those who wait for it are faster, however early this one is woken.
+    driver.notBefore = performance.now() + 2 * takeEvery
+    if (held) await dropClaims(context, { lease: held, wallet })
+    await leave(driver)
+  }
+
+  /** A lane that fails here may well do for the others who wait for it. */
+  const yieldFailing = async (driver: Driver): Promise<void> => {
+    const { lane } = driver.wallet
+    if (!driver.held) return
+    const isWaitedFor = await store.read((tables) =>
+      isClaimed(tables, context, lane),
+    )
+    if (isWaitedFor) await yieldLane(driver)
+  }
+
+  /** Sent what there was to send, or could not for so long. */
+  const mayYield = ({ takenAt }: Driver, { isFull }: LaneTick): boolean => {
+    const longest = Math.max(policy.lease, 2000 * policy.bumpAfter)
+    return !isFull || performance.now() - takenAt > longest
   }
 
   /** Lets others work on a lane. */
@@ -233,6 +278,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       isReady: () => true,
       lane: undefined,
       held: undefined,
+      takenAt: 0,
+      notBefore: 0,
+      denied: 0,
       running: undefined,
       letGo: new AbortController(),
     }

@@ -2,6 +2,7 @@ import { believeHead } from '../lanes/believeHead.js'
 import { peekDue } from '../lanes/findDue.js'
 import type { LaneState } from '../lanes/laneState.js'
 import { findWork } from '../lanes/openLane.js'
+import { roomOf } from '../lanes/planSending.js'
 import { isMany, type LaneView, readLane } from '../lanes/readLane.js'
 import type { FoundOrder } from '../records/findOrder.js'
 import { putAside } from '../records/putAside.js'
@@ -23,6 +24,10 @@ export type LaneTick = {
   isNews: boolean
   /** Nothing is in flight or due. */
   isIdle: boolean
+  /** Someone waits for the lane whose orders are not sent here. */
+  isClaimed: boolean
+  /** There was no room for what may be due. */
+  isFull: boolean
   /** Milliseconds until the next look makes sense. */
   next: number
 }
@@ -46,16 +51,18 @@ export async function workLane(
 ): Promise<LaneTick> {
   await again(() => adoptOrders(context, lane))
   const work = await findWork(context, lane)
+  const { isClaimed } = work
+  const nothing = { settled: [], isNews: false, isFull: false }
   if (work.suspended || !work.isBusy) {
     lane.idle = 0
-    return { settled: [], isNews: false, isIdle: true, next: interval }
+    return { ...nothing, isClaimed, isIdle: true, next: interval }
   }
   lane.tick++
   const looking = readLane(context, lane)
   const peeked = work.isMuch ? peekDue(context, lane) : undefined
   const view = await looking.finally(() => peeked)
   if (!believeHead(lane, view, context.now() / 1000n))
-    return { settled: [], isNews: false, isIdle: false, next: interval }
+    return { ...nothing, isClaimed, isIdle: false, next: interval }
   const step = steps(lane)
   await step('wallet', () => watchWallet(context, lane, view))
   const settle = (shown: LaneView) =>
@@ -72,6 +79,7 @@ export async function workLane(
     again(() => replaceTransactions(context, lane, view)),
   )
   await step('resending', () => resendTransactions(context, lane, view))
+  const isFull = roomOf(lane, context.policy) === 0
   const found = await peeked
   const taken = await step('sending', () => takeDue(context, lane, view, found))
   const looked = await taken?.looked
@@ -88,7 +96,7 @@ export async function workLane(
   const isNext = taken?.isMore || lane.isQuick || taken?.isDoubted
   const next = isNext ? 0 : Math.min(interval, soon * 2 ** lane.idle)
   const all = [...(settled ?? []), ...(first ?? [])]
-  return { settled: all, isNews, isIdle: false, next }
+  return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
 }
 
 /**

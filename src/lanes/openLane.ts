@@ -3,6 +3,7 @@ import type { Aside } from '../records/putAside.js'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { StoreReader } from '../store/types.js'
+import { isClaimed } from './claimLane.js'
 import {
   type LaneState,
   laneKey,
@@ -67,6 +68,8 @@ export type LaneWork = {
   isBusy: boolean
   /** So many orders are due that they are worth making ready ahead. */
   isMuch: boolean
+  /** Someone waits for the lane whose orders are not sent here. */
+  isClaimed: boolean
 }
 
 /** Orders from which on it pays to read them while the chain is looked at. */
@@ -85,7 +88,12 @@ export async function findWork(
   const isKnown = lane.open.length > 0 && now - lane.loadedAt < maxAge
   return store.read(async (tables) => {
     const { suspended } = Object(await tables.getValue('store'))
-    const nothing = { suspended: false, isBusy: false, isMuch: false }
+    const nothing = {
+      suspended: false,
+      isBusy: false,
+      isMuch: false,
+      isClaimed: await isClaimed(tables, context, lane.wallet.lane),
+    }
     if (suspended === true) return { ...nothing, suspended }
     if (!isKnown) {
       await loadLane(tables, lane)

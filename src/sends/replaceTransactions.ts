@@ -172,11 +172,14 @@ async function judgeStuck(
     return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
-  // It stays as it is until the node answers and its seal can be opened.
+  // It stays as it is until the node answers and its seal can be opened, maybe
+  // by others who send it.
   if (due?.failure) {
     lane.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}
   }
+  const isOurs = context.recipients.includes(order.recipient)
+  if (due?.reason === 'sealBroken' && !isOurs) return {}
   if (!due?.draft) return { reason: due?.reason }
   const { call, gas } = due.draft
   return { again: { call, gas } }

@@ -42,9 +42,11 @@ export async function resendTransactions(
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
-      // Others take their place, unless the node has them.
+      // Others take their place, unless the node has them, or those who work for
+      // the order have a key that opens them.
       lane.sentAt.set(nonce, lane.tick)
-      if (raw === undefined && nonce >= view.pendingCount)
+      const isOurs = !file || context.recipients.includes(file.order.recipient)
+      if (raw === undefined && isOurs && nonce >= view.pendingCount)
         lane.underpriced.add(nonce)
       return undefined
     }),
