@@ -1,12 +1,14 @@
 import type { Client } from 'viem'
 import { getBlockTimes } from '../reads/getBlockTimes.js'
 import type { OrdersContext } from '../records/types.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 import type { Lease, Scope } from '../store/types.js'
 import { findCanonical } from './findCanonical.js'
+import { openApart } from './openApart.js'
 import type { ChainHeads } from './readHeads.js'
 import { readProofs } from './readSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
-import { recheckProofs } from './recheckProofs.js'
+import { recheckApart } from './recheckProofs.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import {
   addSeen,
@@ -25,12 +27,17 @@ export type Watch = {
   lease: Lease | undefined
 }
 
+/** Looks in a row at a node that is behind before it is believed. */
+const mostBehind = 5
+
 /**
  * Notices that the chain is another than the one seen before, and writes what
  * became of everything it showed since: a proof that is gone takes back what
  * it settled, one that moved is kept where it is now.
  *
- * Nothing is taken back for a receipt one node does not have.
+ * Nothing is taken back for a receipt one node does not have. A head counts as
+ * seen once the next look finds it by its number; what was seen and no node
+ * knows any more is dropped after some looks at a chain that goes on.
  *
  * @returns whether the chain was reorganized, or nothing can be told because
  * the node is behind.
@@ -39,27 +46,82 @@ export async function checkReorg(
   context: OrdersContext,
   watch: Watch,
 ): Promise<'same' | 'reorged' | 'behind'> {
-  const { client, memory, heads } = watch
-  const { latest, asked } = heads
-  const before = memory.recheckFrom
+  const { memory, heads } = watch
+  const { latest } = heads
   const seen = memory.seen ?? (await startSeen(context, watch))
+  const fork = await findFork(watch, seen)
   const newest = seen.at(-1)
-  const isKnown = newest === undefined || asked?.hash === newest.hash
-  const fork = isKnown
-    ? { canonical: seen, isForked: false }
-    : await findCanonical(client, seen)
-  if (!fork.isForked && newest && latest.number < newest.number) return 'behind'
-  if (fork.isForked) {
+  const isBehind =
+    !fork.isForked && newest !== undefined && latest.number < newest.number
+  if (isBehind && !isToDrop(watch, newest)) return 'behind'
+  memory.behind = undefined
+  if (fork.isForked || fork.isLost || isBehind) {
     const { canonical } = fork
     const from =
       (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
+    const before = memory.recheckFrom
     memory.recheckFrom = before === undefined || from < before ? from : before
   }
-  memory.seen = addSeen(fork.canonical, latest)
+  memory.seen = fork.canonical
+  memory.head = { number: latest.number, hash: latest.hash }
   if (memory.recheckFrom === undefined) return 'same'
   const isClear = await recheckFrom(context, watch, memory.recheckFrom)
   if (isClear) memory.recheckFrom = undefined
   return fork.isForked ? 'reorged' : 'same'
+}
+
+/** What is wrong with a node that is behind what was seen. */
+export function behindError({
+  heads: { latest },
+  memory: { behind },
+}: Pick<Watch, 'heads' | 'memory'>): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names ${latest.number} as latest block, which is older than block ${behind?.newest}, seen before`,
+  })
+}
+
+type Fork = {
+  /** The seen blocks that are still in the chain. */
+  canonical: readonly SeenBlock[]
+  isForked: boolean
+  /** The head of the last look is not known, and was never confirmed. */
+  isLost: boolean
+}
+
+/** Compares what was seen with the chain as it is now. */
+async function findFork(
+  { client, memory: { head }, heads: { blocks } }: Watch,
+  seen: readonly SeenBlock[],
+): Promise<Fork> {
+  const same = { isForked: false, isLost: false }
+  const there = head && blocks.get(head.number)
+  if (head && there?.hash === head.hash)
+    return { ...same, canonical: addSeen(seen, head) }
+  const newest = seen.at(-1)
+  const isKnown = newest && blocks.get(newest.number)?.hash === newest.hash
+  if (!head && (!newest || isKnown)) return { ...same, canonical: seen }
+  const found = await findCanonical(client, seen)
+  return {
+    canonical: found.canonical,
+    isForked: found.isForked || there !== undefined,
+    isLost: head !== undefined && there === undefined,
+  }
+}
+
+/**
+ * True once the node has been behind for some looks, though its own chain went
+ * on. A replica that lags catches up meanwhile, or stands still.
+ */
+function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
+  const { number } = heads.latest
+  const before = memory.behind
+  const from = before?.from ?? number
+  const looks = (before?.looks ?? 0) + 1
+  memory.behind = { from, looks, newest: newest.number }
+  if (looks <= mostBehind || number <= from) return false
+  memory.dropped = newest.number
+  return true
 }
 
 /** What the process before saw; all that is not final is looked at again. */
@@ -81,17 +143,21 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
   return first.number > traced ? first.number - traced : -1n
 }
 
-/** The highest block no reorganization reaches, as far as is known. */
+/**
+ * The highest block no reorganization reaches, as far as is known. One answer
+ * may call a block final that is not.
+ */
 function lowestOpen({ latest, finalized }: ChainHeads): bigint {
-  if (finalized) return finalized.number
-  return latest.number > 64n ? latest.number - 64n : -1n
+  const near = latest.number > 64n ? latest.number - 64n : -1n
+  return finalized && finalized.number < near ? finalized.number : near
 }
 
 async function recheckFrom(
   context: OrdersContext,
-  { client, scope, heads, lease }: Watch,
+  watch: Watch,
   fromBlock: bigint,
 ): Promise<boolean> {
+  const { client, scope, heads, lease, memory } = watch
   const all = await context.store.read((tables) =>
     readProofs(tables, [scope], fromBlock),
   )
@@ -102,19 +168,23 @@ async function recheckFrom(
   const doubtful = all.filter(
     ({ blockNumber, blockHash }) => times.get(blockNumber)?.hash !== blockHash,
   )
-  const checked = await recheckProofs(client, doubtful)
+  const apart = openApart(memory, {
+    step: 'reorganizations',
+    time: heads.latest.timestamp,
+  })
+  const checked = await recheckApart(client, doubtful, {
+    chainId: scope.chainId,
+    onFailure: ({ orderId, transactionHash }, error) =>
+      apart.put(orderId ?? transactionHash, error),
+  })
   const displaced = checked.filter(
     (one): one is Displaced =>
       one.verdict === 'moved' || one.verdict === 'gone',
   )
+  if (displaced.length) await heads.confirm()
   const { timestamp: blockTime } = heads.latest
   await takeBack(context, displaced, { blockTime, lease })
-  const isClear = await recheckConsumed(context, {
-    client,
-    scope,
-    heads,
-    lease,
-    fromBlock,
-  })
+  const isClear = await recheckConsumed(context, { ...watch, apart, fromBlock })
+  apart.close()
   return isClear && checked.every(({ verdict }) => verdict !== 'unclear')
 }

@@ -5,7 +5,7 @@ import { authorizationStateCall } from '../reads/getAuthorizationState.js'
 import { prober } from '../reads/getToken.js'
 import { runCalls } from '../reads/runCalls.js'
 import { runPlainCalls } from '../reads/runPlainCalls.js'
-import { UnsupportedTokenError } from '../rpc/errors.js'
+import { NodeAnswerError, UnsupportedTokenError } from '../rpc/errors.js'
 import type { Scope } from '../store/types.js'
 
 /** Nonces asked about in one request, for nodes that cap the gas of a call. */
@@ -18,11 +18,12 @@ const chunkSize = 150
  * Does not tell what spent them: `findEvidence` does.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
- * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or answers for another chain.
  */
 export async function findOpen(
   client: Client,
-  { token }: Pick<Scope, 'token'>,
+  scope: Pick<Scope, 'chainId' | 'token'>,
   files: readonly OrderAttempt[],
   block: bigint,
 ): Promise<{
@@ -39,7 +40,7 @@ export async function findOpen(
     (_, at) => asked.slice(at * chunkSize, (at + 1) * chunkSize),
   )
   const answers = await Promise.all(
-    chunks.map((chunk) => askChunk(client, token, chunk, block)),
+    chunks.map((chunk) => askChunk(client, scope, chunk, block)),
   )
   const unused = answers.flatMap((answer) => answer.unused)
   return {
@@ -50,7 +51,7 @@ export async function findOpen(
 
 async function askChunk(
   client: Client,
-  token: Address,
+  { chainId, token }: Pick<Scope, 'chainId' | 'token'>,
   asked: readonly { payer: Address; nonce: Hex }[],
   block: bigint,
 ): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {
@@ -65,6 +66,11 @@ async function askChunk(
     ),
     block,
   })
+  if (head.chainId !== chainId)
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: `is of chain ${head.chainId}, and not ${chainId}`,
+    })
   if (Object.values(calls).some((answer) => !isWord(answer)))
     throw new UnsupportedTokenError({
       token,

@@ -5,12 +5,14 @@ import { type Evidence, settleOrder } from '../ledger/settleOrder.js'
 import { unsettleOrder } from '../ledger/unsettleOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
+import { LeaseLostError } from '../store/errors.js'
 import type { Lease, OrderRecord, Scope } from '../store/types.js'
 import { findOpen } from './findOpen.js'
+import type { Apart } from './openApart.js'
 import { readFiles, type Step, takeSteps } from './orderFiles.js'
 import type { ChainHeads } from './readHeads.js'
 import { readSettled } from './readSettled.js'
-import { recheckProofs } from './recheckProofs.js'
+import { recheckApart } from './recheckProofs.js'
 import { writeUnit } from './writeUnit.js'
 
 /**
@@ -27,20 +29,38 @@ export async function recheckConsumed(
     heads: ChainHeads
     lease: Lease | undefined
     fromBlock: bigint
+    /** Takes the orders that fail by themselves. */
+    apart: Apart
   },
 ): Promise<boolean> {
-  const { client, scope, fromBlock } = watch
+  const { client, scope, fromBlock, apart } = watch
   const settled = [
     ...(await readSettled(context, scope, 'included', { fromBlock })),
     ...(await readSettled(context, scope, 'safe', { fromBlock })),
   ]
   const consumed = settled.filter(({ state }) => state === 'consumed')
-  const checked = await recheckProofs(client, consumed.flatMap(seenOf))
-  const doubtful = checked.filter(({ verdict }) => verdict !== 'same')
-  const clear = await Promise.all(
-    doubtful.map(({ proof }) => recheckOrder(context, watch, proof.order)),
+  const checked = await recheckApart(client, consumed.flatMap(seenOf), {
+    chainId: scope.chainId,
+    onFailure: ({ order }, error) => apart.put(order.id, error),
+  })
+  const doubtful = checked.filter(
+    ({ verdict, proof: { order } }) =>
+      verdict !== 'same' && !apart.isWaiting(order.id),
   )
-  return clear.every((isClear) => isClear)
+  const clear = await Promise.all(
+    doubtful.map(({ proof: { order } }) =>
+      recheckOrder(context, watch, order).catch((error: unknown) => {
+        if (error instanceof LeaseLostError) throw error
+        apart.put(order.id, error)
+        return false
+      }),
+    ),
+  )
+  const isWhole = checked.every(
+    ({ verdict, proof: { order } }) =>
+      verdict === 'same' || !apart.isWaiting(order.id),
+  )
+  return isWhole && clear.every((isClear) => isClear)
 }
 
 /** Where the nonce of an order was spent, as far as that was kept. */
@@ -56,7 +76,7 @@ async function recheckOrder(
   {
     client,
     scope,
-    heads: { latest },
+    heads: { latest, confirm },
     lease,
   }: Parameters<typeof recheckConsumed>[1],
   order: OrderRecord,
@@ -69,15 +89,22 @@ async function recheckOrder(
     ?.attempts.find(({ number }) => number === order.attempt)
   if (!attempt) return true
   const file = { order, attempt }
-  const { spent } = await findOpen(client, scope, [file], latest.number)
+  // A node that is behind cannot say what became of it.
+  if (latest.number < (order.settledBlock ?? 0n)) return false
+  const [{ unused }] = await Promise.all([
+    findOpen(client, scope, [file], latest.number),
+    confirm(),
+  ])
   const block = latest.number
   const evidence = await findEvidence(client, { ...file, block }).catch(
     toUnclear,
   )
   // One order that cannot be explained must not keep the others waiting.
   if (evidence === 'unclear') return false
+  const time = unused.get(attempt.nonce)
+  const isUnused = time !== undefined && time >= latest.timestamp
   // Spent, and the node does not show by what: another look may.
-  if (spent.has(attempt.nonce) && !evidence) return false
+  if (!isUnused && !evidence) return false
   await writeUnit(
     context,
     async (tables) => {

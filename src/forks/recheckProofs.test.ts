@@ -1,6 +1,6 @@
 import { type Client, createClient, custom, type Hash } from 'viem'
 import { expect, test } from 'vitest'
-import { recheckProofs } from './recheckProofs.js'
+import { recheckApart, recheckProofs } from './recheckProofs.js'
 
 const hash = (digit: string): Hash => `0x${digit.repeat(64)}`
 
@@ -9,6 +9,8 @@ const proof = {
   blockNumber: 10n,
   blockHash: hash('a'),
 }
+
+type Asked = { method: string; params: [string] }
 
 type Chain = {
   /** Blocks by number. */
@@ -20,6 +22,7 @@ type Chain = {
 function nodeOf({ blocks, receipt }: Chain): Client {
   const quantity = (value: number) => `0x${value.toString(16)}`
   const answers: Record<string, (first: string) => unknown> = {
+    eth_chainId: () => '0x1',
     eth_getTransactionReceipt: (transactionHash) =>
       receipt
         ? {
@@ -34,14 +37,16 @@ function nodeOf({ blocks, receipt }: Chain): Client {
       return found ? { number, hash: found, timestamp: '0x7' } : null
     },
   }
-  const request = async (asked: { method: string; params: [string] }) =>
+  const request = async (asked: Asked) =>
     answers[asked.method]?.(asked.params[0])
   return createClient({ transport: custom({ request }) })
 }
 
 const check = async (chain: Chain, blockHash: Hash | undefined) => {
   const seen = { ...proof, blockHash }
-  const [checked] = await recheckProofs(nodeOf(chain), [seen])
+  const [checked] = await recheckProofs(nodeOf(chain), [seen], {
+    chainId: 1,
+  })
   return checked
 }
 
@@ -85,4 +90,59 @@ test('where no block hash was kept, a missing receipt proves nothing', async () 
     undefined,
   )
   expect(found?.verdict).toBe('same')
+})
+
+/** A node that answers otherwise from its second look on. */
+function turning(first: Chain, second: Chain): Client {
+  const [before, after] = [nodeOf(first), nodeOf(second)]
+  const asked = new Map<string, number>()
+  const request = async ({ method, params }: Asked) => {
+    const key = JSON.stringify([method, params])
+    const times = asked.get(key) ?? 0
+    asked.set(key, times + 1)
+    const node = times === 0 ? before : after
+    return node.request({ method, params } as never)
+  }
+  return createClient({ transport: custom({ request }) })
+}
+
+test('a proof is gone only when two looks see the same block in its place', async () => {
+  const client = turning(
+    { blocks: { 10: hash('b') } },
+    { blocks: { 10: hash('a') }, receipt: { number: 10, hash: hash('a') } },
+  )
+  const [checked] = await recheckProofs(client, [proof], { chainId: 1 })
+  expect(checked?.verdict).toBe('unclear')
+})
+
+test('a node of another network takes nothing back', async () => {
+  const client = nodeOf({ blocks: { 10: hash('b') } })
+  await expect(recheckProofs(client, [proof], { chainId: 2 })).rejects.toThrow(
+    'names chain 1, and not 2',
+  )
+})
+
+test('a receipt that cannot be read is unclear by itself', async () => {
+  const good = nodeOf({
+    blocks: { 10: hash('a') },
+    receipt: { number: 10, hash: hash('a') },
+  })
+  const request = async ({ method, params }: Asked) =>
+    method === 'eth_getTransactionReceipt' && params[0] === hash('2')
+      ? { transactionHash: hash('2') }
+      : good.request({ method, params } as never)
+  const client = createClient({ transport: custom({ request }) })
+  const failed: Hash[] = []
+  const checked = await recheckApart(
+    client,
+    [proof, { ...proof, transactionHash: hash('2') }],
+    {
+      chainId: 1,
+      onFailure: ({ transactionHash }) => {
+        failed.push(transactionHash)
+      },
+    },
+  )
+  expect(checked.map(({ verdict }) => verdict)).toEqual(['same', 'unclear'])
+  expect(failed).toEqual([hash('2')])
 })

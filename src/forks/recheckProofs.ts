@@ -2,6 +2,8 @@ import type { Client, Hash } from 'viem'
 import { type ProofReceipt, zeroHash } from '../base/receiptProof.js'
 import { type BlockTime, getBlockTimes } from '../reads/getBlockTimes.js'
 import { getReceipts } from '../reads/getReceipts.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { getChainId } from '../rpc/requestNode.js'
 
 /** Where something was seen on the chain. */
 export type SeenProof = {
@@ -15,20 +17,97 @@ export type SeenProof = {
 export type Recheck<seen> = { proof: seen } & (
   | { verdict: 'same' }
   | { verdict: 'moved'; receipt: ProofReceipt; blockTime: bigint }
-  | { verdict: 'gone' }
+  /** Another block is at its height, and no receipt is known. */
+  | { verdict: 'gone'; replacedBy: Hash }
   /** The answers do not fit together yet, or the chain is not as far again. */
   | { verdict: 'unclear' }
 )
 
+type RecheckOptions = {
+  /** The chain the proofs are of. */
+  chainId: number
+}
+
 /**
  * Looks again at what was seen, in requests of one tick, and of another for
  * what moved. A receipt that is missing takes nothing back: the node must also
- * know another block at that height.
+ * know another block at that height, of the same chain, and say so twice.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or otherwise than it is asked.
  */
 export async function recheckProofs<seen extends SeenProof>(
+  client: Client,
+  proofs: readonly seen[],
+  { chainId }: RecheckOptions,
+): Promise<Recheck<seen>[]> {
+  const checked = await lookAgain(client, proofs)
+  const gone = checked.filter(({ verdict }) => verdict === 'gone')
+  if (!gone.length) return checked
+  const [second, named] = await Promise.all([
+    lookAgain(
+      client,
+      gone.map(({ proof }) => proof),
+    ),
+    getChainId(client),
+  ])
+  if (named !== chainId)
+    throw new NodeAnswerError({
+      method: 'eth_chainId',
+      problem: `names chain ${named}, and not ${chainId}`,
+    })
+  const again = new Map(second.map((one) => [one.proof, one]))
+  return checked.map((one) => {
+    if (one.verdict !== 'gone') return one
+    const other = again.get(one.proof)
+    const isSame =
+      other?.verdict === 'gone' && other.replacedBy === one.replacedBy
+    return isSame ? one : { proof: one.proof, verdict: 'unclear' }
+  })
+}
+
+/**
+ * The same, where one proof the node does not answer about is `unclear` by
+ * itself: all are asked about at once, and each alone when that fails.
+ *
+ * @param options.onFailure is called for each of those.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node answers about
+ * none of several.
+ */
+export async function recheckApart<seen extends SeenProof>(
+  client: Client,
+  proofs: readonly seen[],
+  {
+    chainId,
+    onFailure,
+  }: RecheckOptions & { onFailure: (proof: seen, error: unknown) => void },
+): Promise<Recheck<seen>[]> {
+  try {
+    return await recheckProofs(client, proofs, { chainId })
+  } catch (error) {
+    // In one tick, so that a batching transport sends them as one request.
+    const done = await Promise.all(
+      proofs.map(async (proof) => {
+        const alone = proofs.length > 1
+        const asked = alone
+          ? recheckProofs(client, [proof], { chainId })
+          : Promise.reject(error)
+        return asked.then(
+          (checked) => ({ proof, checked, error: undefined }),
+          (failure: unknown) => ({ proof, checked: [], error: failure }),
+        )
+      }),
+    )
+    const failed = done.filter(({ checked }) => !checked.length)
+    if (failed.length === proofs.length && failed.length > 1) throw error
+    for (const one of failed) onFailure(one.proof, one.error)
+    return done.flatMap(({ proof, checked }): Recheck<seen>[] =>
+      checked.length ? [...checked] : [{ proof, verdict: 'unclear' }],
+    )
+  }
+}
+
+async function lookAgain<seen extends SeenProof>(
   client: Client,
   proofs: readonly seen[],
 ): Promise<Recheck<seen>[]> {
@@ -81,5 +160,7 @@ function judgeProof<seen extends SeenProof>(
     there !== undefined &&
     proof.blockHash !== undefined &&
     there.hash !== proof.blockHash
-  return { proof, verdict: isReplaced ? 'gone' : 'unclear' }
+  return isReplaced
+    ? { proof, verdict: 'gone', replacedBy: there.hash }
+    : { proof, verdict: 'unclear' }
 }

@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import type { Aside } from '../records/putAside.js'
 import type { JsonObject, Lease, Scope, StoreReader } from '../store/types.js'
+import type { SeenFinality } from './believeFinality.js'
 
 /** A block this instance has seen at the head. */
 export type SeenBlock = { number: bigint; hash: Hash }
@@ -18,10 +19,22 @@ export type ScopeCursor = {
 /** What a watcher remembers between two ticks; starts as `{}`. */
 export type WatchMemory = {
   lease?: Lease | undefined
-  /** Steps of a look, or orders, that failed and wait for their next try. */
+  /** Steps of a look, and orders, that failed and wait for their next try. */
   aside?: Aside | undefined
-  /** Heads seen, the lowest first. */
+  /** What failed by itself, by name: in which step, and when it is due again. */
+  apart?: Map<string, { step: string; due: bigint }> | undefined
+  /** Heads that a later look found by their number, the lowest first. */
   seen?: readonly SeenBlock[] | undefined
+  /** The head of the last look, which no other look has found yet. */
+  head?: SeenBlock | undefined
+  /** Looks in a row at a node that is behind what was seen. */
+  behind?: { looks: number; from: bigint; newest: bigint } | undefined
+  /** The highest block that was seen and given up, as no node knows it. */
+  dropped?: bigint | undefined
+  /** Drafts nobody had paid at their end, by id: when that was seen first. */
+  unpaid?: Map<string, bigint> | undefined
+  /** What the last looks called safe and final. */
+  finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
   /** Proofs from here on are not yet known to be where they were. */
   recheckFrom?: bigint | undefined
   /**

@@ -17,7 +17,8 @@ const endOfTime = 2n ** 62n
  * Where a reconciliation begins: before the cursor, as far back as the chain
  * may have changed since; without one, when the oldest open order was made.
  *
- * @throws {@link NodeAnswerError} when the node is behind the cursor.
+ * @throws {@link NodeAnswerError} when the node is behind the cursor, unless
+ * the watch gave that block up or the start is given.
  */
 export async function findStart(
   context: OrdersContext,
@@ -48,14 +49,20 @@ export async function findStart(
 
 /** The last reconciled block that is still in the chain. */
 async function findLast(
-  { client, heads: { latest, finalized } }: Watch,
+  {
+    client,
+    heads: { latest, finalized },
+    memory: { dropped = -1n },
+    fromBlock,
+  }: Watch & { fromBlock?: bigint | undefined },
   cursor: ScopeCursor,
 ): Promise<{ last: bigint; seen: ScopeCursor['seen'] }> {
   const { number } = cursor.last
   const { canonical } = await findCanonical(client, [cursor.last])
   if (canonical.length) return { last: number, seen: cursor.seen }
   const { canonical: seen, isForked } = await findCanonical(client, cursor.seen)
-  if (!isForked && latest.number < number)
+  const isGivenUp = fromBlock !== undefined || number <= dropped
+  if (!isForked && !isGivenUp && latest.number < number)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
       problem: `is older than block ${number}, which was read before`,

@@ -18,8 +18,9 @@ export type ReconcileParameters = {
   /** @default all of this instance */
   scope?: Scope | undefined
   /**
-   * Where to start reading. @default the last block that was read, and some
-   * before; the block of the oldest order where that was never read
+   * Where to start reading, also where the node does not know the block that
+   * was read last. @default the last block that was read, and some before; the
+   * block of the oldest order where that was never read
    */
   fromBlock?: bigint | undefined
   /**
@@ -121,7 +122,7 @@ async function reconcileOne(
     fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
   // Others have seen a fork by now, and would not look at this again.
-  const after = await readHeads(client, policy, heads.latest.number)
+  const after = await readHeads(client, policy, [heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return found
 }

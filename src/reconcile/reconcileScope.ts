@@ -44,6 +44,8 @@ export async function reconcileScope(
   },
 ): Promise<ScopeReconciliation> {
   const { client, scope, heads, memory } = watch
+  // A range up to a block nobody has could take for ever to read.
+  await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }

@@ -1,57 +1,95 @@
 import type { Watch } from '../forks/checkReorg.js'
+import { openApart } from '../forks/openApart.js'
 import { readFiles, type Step, takeSteps } from '../forks/orderFiles.js'
+import type { WatchMemory } from '../forks/watchState.js'
 import { writeUnit } from '../forks/writeUnit.js'
 import { joinChanges, noChanges, tellOrder } from '../ledger/changes.js'
 import { lastSecondOf, type OrderAttempt } from '../ledger/findEvidence.js'
 import { findPaid } from '../reconcile/findPaid.js'
 import { settleFindings } from '../reconcile/settleFindings.js'
 import type { OrdersContext } from '../records/types.js'
+import { LeaseLostError } from '../store/errors.js'
 import type { OrderState } from '../store/types.js'
 import { eraseSecrets } from './eraseSecrets.js'
-import { type DueWatch, judgeDue, payerOf } from './judgeDue.js'
+import { isOver, type Judged, judgeDue, payerOf } from './judgeDue.js'
+import { lookAgain, type SureWatch } from './sureWatch.js'
 
 const pageSize = 200
 
 /** What needs no further look. */
 const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
-/** Seconds after which what could not be told is asked again. */
-const lookAgain = 15n
+/** Seconds after which a draft that was found unpaid once is forgotten. */
+const forgetAfter = 3600n
+
+/** The name under which the ends of windows are put aside. */
+export const expiryStep = 'expiry'
+
+/** The name under which drafts are put aside, where nobody can say who pays. */
+const draftsStep = 'drafts'
 
 /**
  * Asks the chain about every order that is due for it: whether its window is
  * over with the nonce unused, in one and the same block, or what spent it; and
- * tells once when a deadline nears.
+ * reports once when a deadline nears. What the node does not answer is put
+ * aside and asked again; deadlines that near need no answer.
  *
  * What is in flight for an order is the lane's to end.
- *
- * @throws what kept it from seeing whether drafts without a payer are paid,
- * once all others are done.
  */
 export async function expireDue(
   context: OrdersContext,
-  watch: Watch,
+  watch: SureWatch,
 ): Promise<void> {
-  const { latest } = watch.heads
-  let paid: PromiseSettledResult<void> | undefined
+  const { memory, heads } = watch
+  const { timestamp } = heads.latest
+  const apart = openApart(memory, { step: expiryStep, time: timestamp })
+  let isSeen: boolean | undefined
+  let isAnswering = !apart.isWaiting(expiryStep)
+  const again = timestamp + lookAgain
   // Every row of a page gets a later look or none, so pages come to an end.
   for (;;) {
     const due = await readDue(context, watch)
     if (!due.length) break
+    // All that is written here rests on the time of the newest block.
+    await heads.confirm()
     const isAsked = due.some(
-      (file) =>
-        !payerOf(file) && lastSecondOf(file.attempt) <= latest.timestamp,
+      (file) => !payerOf(file) && isOver(file, timestamp),
     )
-    if (isAsked && !paid) {
-      const [seen] = await Promise.allSettled([findPaid(context, watch)])
-      paid = seen
+    if (isAsked && isSeen === undefined) {
+      isSeen = await findPaid(context, watch).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof LeaseLostError) throw error
+          apart.put(draftsStep, error, again)
+          return false
+        },
+      )
       continue
     }
-    const isSeen = paid?.status === 'fulfilled'
-    await expirePage(context, { ...watch, isSeen }, due)
+    const dueWatch = { ...watch, apart, isSeen: isSeen === true }
+    const judged = isAnswering
+      ? await judgeDue(dueWatch, due).catch((error: unknown) => {
+          apart.put(expiryStep, error, again)
+          return undefined
+        })
+      : undefined
+    isAnswering = judged !== undefined
+    await writePage(context, watch, judged ?? due.map(unjudged))
     if (due.length < pageSize) break
   }
-  if (paid?.status === 'rejected') throw paid.reason
+  forgetUnpaid(memory, timestamp)
+  apart.close()
+}
+
+/** Without an answer an order is only given its next look. */
+const unjudged = ({ order }: OrderAttempt): Judged => ({
+  order,
+  evidence: undefined,
+})
+
+function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
+  for (const [id, since] of unpaid ?? [])
+    if (since + forgetAfter < time) unpaid?.delete(id)
 }
 
 async function readDue(
@@ -73,12 +111,11 @@ async function readDue(
   })
 }
 
-async function expirePage(
+async function writePage(
   context: OrdersContext,
-  watch: DueWatch,
-  due: readonly OrderAttempt[],
+  watch: SureWatch,
+  judged: readonly Judged[],
 ): Promise<void> {
-  const judged = await judgeDue(context, watch, due)
   await writeUnit(
     context,
     async (tables) => {
@@ -106,7 +143,7 @@ async function expirePage(
 const eraseFinal: Step = (file) =>
   file.order.grade === 'finalized' ? eraseSecrets(file) : noChanges()
 
-/** Sets the next look of what is not over, and tells of a deadline that nears. */
+/** Sets the next look of what is not over, and reports a deadline that nears. */
 function postpone(
   { policy, now }: OrdersContext,
   { heads: { latest } }: Watch,

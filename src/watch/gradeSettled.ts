@@ -1,10 +1,11 @@
 import type { Hash } from 'viem'
 import type { Finality } from '../base/types.js'
-import type { Watch } from '../forks/checkReorg.js'
+import type { SureHeads } from '../forks/believeFinality.js'
+import { type Apart, openApart } from '../forks/openApart.js'
 import { readFiles, type Step, takeSteps } from '../forks/orderFiles.js'
 import { readSettled } from '../forks/readSettled.js'
 import { recheckConsumed } from '../forks/recheckConsumed.js'
-import { type Recheck, recheckProofs } from '../forks/recheckProofs.js'
+import { type Recheck, recheckApart } from '../forks/recheckProofs.js'
 import { type Displaced, takeBack } from '../forks/takeBack.js'
 import { writeUnit } from '../forks/writeUnit.js'
 import { joinChanges, noChanges } from '../ledger/changes.js'
@@ -12,7 +13,7 @@ import { gradeOrder } from '../ledger/gradeOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import type { OrderRecord, ProofRecord } from '../store/types.js'
 import { eraseSecrets } from './eraseSecrets.js'
-import { fulfilIncluded } from './fulfilIncluded.js'
+import type { SureWatch } from './sureWatch.js'
 
 /** Orders in one unit of work. */
 const unitSize = 100
@@ -20,16 +21,20 @@ const unitSize = 100
 /**
  * Raises the grade of what is settled as the chain grows surer of it, after
  * one more look at the receipts, and announces what is to be fulfilled. At
- * `finalized` the credentials of the order are erased.
+ * `finalized` the credentials of the order are erased. Rests on safe and final
+ * blocks two looks agree on.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node answers about
+ * none of several orders; one that fails alone is put aside.
  */
 export async function gradeSettled(
   context: OrdersContext,
-  watch: Watch,
+  watch: SureWatch,
 ): Promise<void> {
-  const { scope, heads } = watch
-  const { safe, finalized } = heads
-  if (context.policy.fulfilAt === 'included')
-    await fulfilIncluded(context, watch)
+  const { scope, sure, memory, heads } = watch
+  const { safe, finalized } = sure
+  const time = heads.latest.timestamp
+  const apart = openApart(memory, { step: 'grading', time })
   const top = highest(safe?.number, finalized?.number)
   const included =
     top === undefined
@@ -39,23 +44,26 @@ export async function gradeSettled(
     finalized === undefined
       ? []
       : await readSettled(context, scope, 'safe', { toBlock: finalized.number })
-  const due = [...included, ...safeOnes]
+  const due = [...included, ...safeOnes].filter(
+    ({ id }) => !apart.isWaiting(id),
+  )
   const doubtful: OrderRecord[] = []
-  for (let at = 0; at < due.length; at += unitSize)
-    doubtful.push(
-      ...(await gradeUnit(context, watch, due.slice(at, at + unitSize))),
-    )
+  for (let at = 0; at < due.length; at += unitSize) {
+    const unit = due.slice(at, at + unitSize)
+    doubtful.push(...(await gradeUnit(context, { ...watch, apart }, unit)))
+  }
   const [lowest] = doubtful
     .flatMap(({ settledBlock }) => settledBlock ?? [])
     .sort((one, other) => Number(one - other))
   if (lowest !== undefined)
-    await recheckConsumed(context, { ...watch, fromBlock: lowest })
+    await recheckConsumed(context, { ...watch, apart, fromBlock: lowest })
+  apart.close()
 }
 
 /** @returns those without a proof that are not where they were. */
 async function gradeUnit(
   context: OrdersContext,
-  { client, heads, lease }: Watch,
+  { client, heads, scope, sure, lease, apart }: SureWatch & { apart: Apart },
   orders: readonly OrderRecord[],
 ): Promise<OrderRecord[]> {
   const ids = orders.map(({ id }) => id)
@@ -67,13 +75,18 @@ async function gradeUnit(
     )
     return settlingOf(order, proof)
   })
-  const checked = await recheckProofs(client, settling)
+  const checked = await recheckApart(client, settling, {
+    chainId: scope.chainId,
+    onFailure: ({ order }, error) => apart.put(order.id, error),
+  })
+  const displaced = checked.flatMap(displacedOf)
+  if (displaced.length) await heads.confirm()
   const { timestamp: blockTime } = heads.latest
-  await takeBack(context, checked.flatMap(displacedOf), { blockTime, lease })
+  await takeBack(context, displaced, { blockTime, lease })
   const same = checked.filter(({ verdict }) => verdict === 'same')
   const graded = same.map(({ proof: { order, proof } }) => ({
     order,
-    step: gradingStep(context, { order, proof }, heads),
+    step: gradingStep(context, { order, proof }, sure),
   }))
   await writeSteps(context, graded, lease)
   return checked
@@ -111,7 +124,7 @@ function displacedOf(checked: Recheck<Settling>): Displaced[] {
 function gradingStep(
   { policy: { fulfilAt }, now }: OrdersContext,
   { order, proof }: Pick<Settling, 'order' | 'proof'>,
-  { finalized }: Watch['heads'],
+  { finalized }: SureHeads,
 ): Step {
   const isFinal =
     finalized !== undefined && (order.settledBlock ?? 0n) <= finalized.number
@@ -130,7 +143,7 @@ function gradingStep(
 async function writeSteps(
   context: OrdersContext,
   steps: readonly { order: OrderRecord; step: Step }[],
-  lease: Watch['lease'],
+  lease: SureWatch['lease'],
 ): Promise<void> {
   if (!steps.length) return
   await writeUnit(

@@ -1,20 +1,21 @@
 import type { Address } from 'viem'
-import type { Watch } from '../forks/checkReorg.js'
 import { findOpen } from '../forks/findOpen.js'
+import type { Apart } from '../forks/openApart.js'
 import {
   findEvidence,
   lastSecondOf,
   type OrderAttempt,
 } from '../ledger/findEvidence.js'
 import type { Evidence } from '../ledger/settleOrder.js'
-import { observeFailure } from '../records/observeFailure.js'
-import type { OrdersContext } from '../records/types.js'
 import type { OrderRecord } from '../store/types.js'
+import { lookAgain, type SureWatch } from './sureWatch.js'
 
 /** What one look knows when it judges what is due. */
-export type DueWatch = Watch & {
+export type DueWatch = SureWatch & {
   /** Payments of drafts without a payer are on record up to the head. */
   isSeen: boolean
+  /** Takes the orders that fail by themselves. */
+  apart: Apart
 }
 
 /** Whose nonce it is, where that is known. */
@@ -22,54 +23,66 @@ export function payerOf({ order, attempt }: OrderAttempt): Address | undefined {
   return attempt.payer ?? order.payer
 }
 
-type Judged = { order: OrderRecord; evidence: Evidence | undefined }
+/** True once nothing signed for the attempt is valid any more. */
+export function isOver({ attempt }: OrderAttempt, time: bigint): boolean {
+  return lastSecondOf(attempt) <= time
+}
+
+export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 
 /**
- * What the chain says about orders that are due for a look, in at most two
- * blocks for all, each named by its number: the head, and the final one.
+ * What the chain says about orders that are due for a look, in the newest
+ * block, which the node must also name by its number. A nonce that is unused
+ * there was unused in every block before, so nothing is asked about old ones:
+ * most nodes do not keep their states.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or otherwise than it is asked.
  */
 export async function judgeDue(
-  context: OrdersContext,
-  { client, scope, heads: { latest, finalized }, isSeen }: DueWatch,
+  { client, scope, heads, sure, isSeen, apart, memory }: DueWatch,
   due: readonly OrderAttempt[],
 ): Promise<Judged[]> {
-  const isOver = (file: OrderAttempt, time: bigint) =>
-    lastSecondOf(file.attempt) <= time
+  const { latest, confirm } = heads
   const over = due.filter((file) => isOver(file, latest.timestamp))
-  const [now, before] = await Promise.all([
+  const [{ spent, unused }] = await Promise.all([
     findOpen(client, scope, over, latest.number),
-    finalized &&
-      findOpen(
-        client,
-        scope,
-        over.filter((file) => isOver(file, finalized.timestamp)),
-        finalized.number,
-      ),
+    confirm(),
   ])
+  const explain = async (file: OrderAttempt): Promise<Evidence | undefined> => {
+    try {
+      const block = latest.number
+      const evidence = await findEvidence(client, { ...file, block })
+      // Spent before, and unused now: another look decides.
+      return evidence?.kind === 'expired' ? undefined : evidence
+    } catch (error) {
+      // One order that cannot be explained must not keep the others waiting.
+      apart.put(file.order.id, error, latest.timestamp + lookAgain)
+      return undefined
+    }
+  }
   const judge = async (file: OrderAttempt): Promise<Evidence | undefined> => {
     const { order, attempt } = file
-    const { nonce } = attempt
-    const { number: block, timestamp } = latest
-    if (now.spent.has(nonce))
-      // One order that cannot be explained must not keep the others waiting.
-      return findEvidence(client, { ...file, block }).catch((error) => {
-        const about = { ...scope, orderId: order.id }
-        observeFailure(context, 'watch.failed', { about, error })
-        return undefined
-      })
+    if (spent.has(attempt.nonce)) return explain(file)
     // Without a payer there is nobody whose nonce could have been spent.
     if (!payerOf(file))
-      return isSeen ? expiredAt(block, timestamp, true) : undefined
-    const finalTime = before?.unused.get(nonce)
-    if (finalized && finalTime !== undefined && isOver(file, finalTime))
-      return expiredAt(finalized.number, finalTime, true)
-    const time = now.unused.get(nonce)
-    return time !== undefined && isOver(file, time)
-      ? expiredAt(block, time, false)
+      return isSeen && isStillUnpaid(memory, order, latest.timestamp)
+        ? expiredAt(latest, true)
+        : undefined
+    const answered = unused.get(attempt.nonce)
+    if (answered === undefined) return undefined
+    // The block that answered may be older than the one that was asked for.
+    const isOlder = answered < latest.timestamp
+    const timestamp = isOlder ? answered : latest.timestamp
+    const { finalized } = sure
+    const isFinal =
+      finalized !== undefined &&
+      finalized.timestamp <= timestamp &&
+      isOver(file, finalized.timestamp)
+    if (isFinal) return expiredAt(finalized, true)
+    return isOver(file, timestamp)
+      ? expiredAt({ number: latest.number, timestamp }, false)
       : undefined
   }
   return Promise.all(
@@ -80,10 +93,24 @@ export async function judgeDue(
   )
 }
 
+/**
+ * True when an earlier look found no payment either. Logs that are left out
+ * once would else end a draft that was paid.
+ */
+function isStillUnpaid(
+  memory: DueWatch['memory'],
+  { id }: OrderRecord,
+  time: bigint,
+): boolean {
+  memory.unpaid ??= new Map()
+  const before = memory.unpaid.get(id)
+  if (before === undefined) memory.unpaid.set(id, time)
+  return before !== undefined && before < time
+}
+
 function expiredAt(
-  blockNumber: bigint,
-  blockTime: bigint,
+  { number, timestamp }: { number: bigint; timestamp: bigint },
   final: boolean,
 ): Evidence {
-  return { kind: 'expired', blockNumber, blockTime, final }
+  return { kind: 'expired', blockNumber: number, blockTime: timestamp, final }
 }

@@ -1,4 +1,5 @@
-import { checkReorg, type Watch } from '../forks/checkReorg.js'
+import { believeFinality, findUnconfirmed } from '../forks/believeFinality.js'
+import { behindError, checkReorg, type Watch } from '../forks/checkReorg.js'
 import { readHeads } from '../forks/readHeads.js'
 import { scopeKey, type WatchMemory } from '../forks/watchState.js'
 import { clientOf } from '../reconcile/clientOf.js'
@@ -7,9 +8,12 @@ import { openAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { LeaseLostError } from '../store/errors.js'
 import type { Lease, Scope } from '../store/types.js'
-import { expireDue } from './expireDue.js'
+import { expireDue, expiryStep } from './expireDue.js'
+import { findFinalityFault } from './findFinalityFault.js'
+import { fulfilIncluded } from './fulfilIncluded.js'
 import { gradeSettled } from './gradeSettled.js'
 import { holdLease } from './holdLease.js'
+import { reportFault, tryStep } from './tryStep.js'
 
 /** Milliseconds between two periodic reconciliations. */
 const reconcileEvery = 10_000
@@ -24,9 +28,10 @@ const deepEvery = 600_000
  *
  * @param memory what the last look left, `{}` at first; it is changed.
  * @returns in how many milliseconds the next look is due.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked; what was written stays true, and the
- * next look begins again.
+ * A part that fails is put aside and tried again later; the others go on.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
+ * its newest block; the next look begins again.
  */
 export async function watchScope(
   context: OrdersContext,
@@ -52,8 +57,7 @@ export async function watchScope(
   if (!lease) return { nextLook: policy.lease / 2 }
   try {
     await holdLease(context, lease, async () => {
-      const seen = memory.seen?.at(-1)?.number
-      const heads = await readHeads(client, policy, seen)
+      const heads = await readHeads(client, policy, numbersToAsk(memory))
       await look(context, { client, scope, memory, heads, lease })
     })
   } catch (error) {
@@ -67,25 +71,25 @@ async function look(
   context: OrdersContext,
   watch: Watch & { lease: Lease },
 ): Promise<void> {
-  const verdict = await checkReorg(context, watch)
-  if (verdict === 'behind') return
-  // What one of them stumbles over must not keep the others from their work.
-  const done = await inOrder([
-    () => expireDue(context, watch),
-    () => reconcileWhenDue(context, watch, verdict === 'reorged'),
-    () => gradeSettled(context, watch),
-  ])
-  const failure = done.find(({ status }) => status === 'rejected')
-  if (failure?.status === 'rejected') throw failure.reason
-}
-
-/** One after another, each whatever became of the one before. */
-async function inOrder(
-  steps: readonly (() => Promise<void>)[],
-): Promise<PromiseSettledResult<void>[]> {
-  const done: PromiseSettledResult<void>[] = []
-  for (const step of steps) done.push(...(await Promise.allSettled([step()])))
-  return done
+  const { memory, heads } = watch
+  const { aside } = memory
+  const sure = believeFinality(memory, heads)
+  reportFault(aside, 'finality', findFinalityFault(context.policy, heads))
+  const verdict = await tryStep(memory, 'reorganizations', () =>
+    checkReorg(context, watch),
+  )
+  const isBehind = verdict === 'behind'
+  reportFault(aside, 'head', isBehind ? behindError(watch) : undefined)
+  if (isBehind) return
+  const sureWatch = { ...watch, sure }
+  // Each of them goes on whatever became of the others.
+  await tryStep(memory, expiryStep, () => expireDue(context, sureWatch))
+  await tryStep(memory, 'reconciliation', () =>
+    reconcileWhenDue(context, watch, verdict === 'reorged'),
+  )
+  if (context.policy.fulfilAt === 'included')
+    await tryStep(memory, 'fulfilment', () => fulfilIncluded(context, watch))
+  await tryStep(memory, 'grading', () => gradeSettled(context, sureWatch))
 }
 
 async function reconcileWhenDue(
@@ -103,10 +107,23 @@ async function reconcileWhenDue(
   if (isDeep) memory.nextDeepReconcile = now + deepEvery
 }
 
+/** Blocks the last look named, and this one has to find by their numbers. */
+function numbersToAsk(memory: WatchMemory): bigint[] {
+  const newest = memory.head ?? memory.seen?.at(-1)
+  const finality = findUnconfirmed(memory)
+  return newest ? [newest.number, ...finality] : finality
+}
+
 /** What was known under a lease that was lost is not known any more. */
 function forget(memory: WatchMemory): void {
   memory.lease = undefined
   memory.aside?.clearAll()
+  memory.apart = undefined
+  memory.head = undefined
+  memory.behind = undefined
+  memory.dropped = undefined
+  memory.finality = undefined
+  memory.unpaid = undefined
   memory.seen = undefined
   memory.recheckFrom = undefined
   memory.nextReconcile = undefined

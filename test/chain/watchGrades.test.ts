@@ -205,6 +205,7 @@ test('what was paid after it was given up is never fulfilled', async () => {
   await look()
   await mineBlocks(chain, 16)
   await look()
+  await look()
   expect(await typesOf(context, id)).toEqual([
     'captured',
     'refundDue',
@@ -303,6 +304,7 @@ test('a capture lost after its window is over raises the loss', async () => {
     'lossAfterFulfilment',
   ])
   await mineBlocks(chain, 16)
+  await look()
   await chain.warp(20)
   await look()
   expect(await orderOf(context, id)).toMatchObject({

@@ -296,6 +296,7 @@ test('an alarm is taken back whose transaction was gone before anyone saw the fo
   })
   await mineBlocks(chain, 60)
   await look()
+  await look()
   expect(await orderOf(context, id)).toMatchObject({
     ...{ state: 'stored', grade: undefined, settledHash: undefined },
   })
@@ -383,7 +384,9 @@ test('numbers of blocks stand for the tags a node does not know', async () => {
   await mined(chain, capturePayment(chain.clients.merchant, { payment }))
   await mineBlocks(chain, 2)
   await lookAll()
+  await lookAll()
   await mineBlocks(chain, 2)
+  await lookAll()
   await lookAll()
   expect(await typesOf(blind, ids[0])).toEqual(['captured'])
   expect(await typesOf(context, ids[1])).toEqual([

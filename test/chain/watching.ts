@@ -2,7 +2,8 @@ import type { DevChain } from 'countersign/devchain'
 import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
 import { readFiles } from '../../src/forks/orderFiles.js'
-import type { WatchMemory } from '../../src/forks/watchState.js'
+import { scopeKey, type WatchMemory } from '../../src/forks/watchState.js'
+import { openAside } from '../../src/records/putAside.js'
 import type { OrdersContext } from '../../src/records/types.js'
 import type { EventRecord, OrderRecord, Scope } from '../../src/store/types.js'
 import { watchScope } from '../../src/watch/watchScope.js'
@@ -14,12 +15,24 @@ export function scopeOf({ scopes }: OrdersContext): Scope {
   return scope
 }
 
-/** A watcher of one scope, to be told when to look; each look reconciles. */
-export function watcherOf(context: OrdersContext): () => Promise<unknown> {
-  const memory: WatchMemory = {}
+/**
+ * A watcher of one scope that looks when it is called; each look reconciles,
+ * and tries again at once what failed before.
+ */
+export function watcherOf(
+  context: OrdersContext,
+  memory: WatchMemory = {},
+): () => Promise<unknown> {
+  const scope = scopeOf(context)
+  const aside = openAside(context, {
+    key: scopeKey('watch', scope),
+    observed: 'watch.failed',
+    about: scope,
+  })
+  memory.aside = { ...aside, isWaiting: () => false }
   return () => {
     memory.nextReconcile &&= 0
-    return watchScope(context, scopeOf(context), memory)
+    return watchScope(context, scope, memory)
   }
 }
 

@@ -1,0 +1,45 @@
+import type { WatchMemory } from './watchState.js'
+
+/** What fails by itself in one step of a look, while all others go on. */
+export type Apart = {
+  /**
+   * Puts one thing aside and reports it.
+   *
+   * @param due chain time at which it comes up again, where that is known.
+   * @throws the error itself where nobody keeps what is put aside.
+   */
+  put(name: string, error: unknown, due?: bigint | undefined): void
+  /** True while it waits for its next try. */
+  isWaiting(name: string): boolean
+  /** Forgets what has come up again since, and did not fail. */
+  close(): void
+}
+
+/** Begins a step that may put single things aside. */
+export function openApart(
+  memory: WatchMemory,
+  { step, time }: { step: string; time: bigint },
+): Apart {
+  const { aside } = memory
+  memory.apart ??= new Map()
+  const kept = memory.apart
+  const failed = new Set<string>()
+  return {
+    put: (name, error, due = 0n) => {
+      if (!aside) throw error
+      aside.put(name, error)
+      failed.add(name)
+      kept.set(name, { step, due })
+    },
+    isWaiting: (name) => aside?.isWaiting(name) ?? false,
+    close: () => {
+      for (const [name, one] of kept) {
+        const isOpen =
+          one.step !== step || failed.has(name) || aside?.isWaiting(name)
+        if (isOpen || one.due > time) continue
+        kept.delete(name)
+        aside?.clear(name)
+      }
+    },
+  }
+}

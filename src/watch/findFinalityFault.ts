@@ -1,0 +1,25 @@
+import type { ChainHeads } from '../forks/readHeads.js'
+import type { SettledPolicy } from '../records/types.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+
+/** Why orders cannot become as sure as the policy asks, where that is so. */
+export function findFinalityFault(
+  { blocks, fulfilAt }: Pick<SettledPolicy, 'blocks' | 'fulfilAt'>,
+  {
+    safe,
+    finalized,
+    fault,
+  }: {
+    [tag in 'safe' | 'finalized']: ChainHeads[tag]
+  } & Partial<Pick<ChainHeads, 'fault'>>,
+): NodeAnswerError | undefined {
+  if (fault || blocks || finalized) return fault
+  if (fulfilAt === 'safe' && safe) return undefined
+  const tag = fulfilAt === 'safe' ? 'safe' : 'finalized'
+  const effect =
+    fulfilAt === 'included' ? 'no order becomes final' : 'no order is fulfilled'
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no ${tag} block: set policy.blocks, or ${effect}`,
+  })
+}

@@ -1,0 +1,39 @@
+import type { WatchMemory } from '../forks/watchState.js'
+import type { Aside } from '../records/putAside.js'
+import { LeaseLostError } from '../store/errors.js'
+
+/**
+ * Takes one step of a look, unless it waits for its next try. A step that fails
+ * is put aside and reported, so that the others go on.
+ *
+ * @returns `undefined` where it waits or failed.
+ * @throws {@link LeaseLostError} when another process works on it now.
+ */
+export async function tryStep<result>(
+  { aside, apart }: WatchMemory,
+  name: string,
+  step: () => Promise<result>,
+): Promise<result | undefined> {
+  // A step that puts its parts aside waits for those alone.
+  const hasParts = apart?.has(name) === true
+  if (!hasParts && aside?.isWaiting(name)) return undefined
+  try {
+    const result = await step()
+    if (!hasParts && !apart?.has(name)) aside?.clear(name)
+    return result
+  } catch (error) {
+    if (error instanceof LeaseLostError) throw error
+    if (!aside?.isWaiting(name)) aside?.put(name, error)
+    return undefined
+  }
+}
+
+/** Puts aside a fault that is only reported, and clears it once it is over. */
+export function reportFault(
+  aside: Aside | undefined,
+  name: string,
+  fault: Error | undefined,
+): void {
+  if (!fault) aside?.clear(name)
+  else if (!aside?.isWaiting(name)) aside?.put(name, fault)
+}
