@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { getBlockTimes } from '../reads/getBlockTimes.js'
 import type { OrdersContext } from '../records/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
-import type { Lease, Scope } from '../store/types.js'
+import type { Lease, ProofRecord, Scope } from '../store/types.js'
 import { findCanonical } from './findCanonical.js'
 import { openApart } from './openApart.js'
 import type { ChainHeads } from './readHeads.js'
@@ -172,10 +172,10 @@ async function recheckFrom(
     step: 'reorganizations',
     time: heads.latest.timestamp,
   })
-  const checked = await recheckApart(client, doubtful, {
+  const asked = doubtful.filter((proof) => !apart.isWaiting(nameOf(proof)))
+  const checked = await recheckApart(client, asked, {
     chainId: scope.chainId,
-    onFailure: ({ orderId, transactionHash }, error) =>
-      apart.put(orderId ?? transactionHash, error),
+    onFailure: (proof, error) => apart.put(nameOf(proof), error),
   })
   const displaced = checked.filter(
     (one): one is Displaced =>
@@ -186,5 +186,12 @@ async function recheckFrom(
   await takeBack(context, displaced, { blockTime, lease })
   const isClear = await recheckConsumed(context, { ...watch, apart, fromBlock })
   apart.close()
-  return isClear && checked.every(({ verdict }) => verdict !== 'unclear')
+  const isWhole = asked.length === doubtful.length
+  return (
+    isClear && isWhole && checked.every(({ verdict }) => verdict !== 'unclear')
+  )
 }
+
+/** The name under which a proof the node does not answer about is put aside. */
+const nameOf = ({ orderId, transactionHash }: ProofRecord): string =>
+  orderId ?? transactionHash

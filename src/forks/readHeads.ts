@@ -13,8 +13,8 @@ export type ChainHeads = {
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
-  /** How the heads contradict each other. */
-  fault: NodeAnswerError | undefined
+  /** Why nothing is known to be safe or final: no answer, or a contradiction. */
+  fault: Error | undefined
   /** The blocks at the numbers that were asked for, where there are any. */
   blocks: ReadonlyMap<bigint, BlockHead>
   /**
@@ -32,11 +32,12 @@ const method = 'eth_getBlockByNumber'
 
 /**
  * Reads the heads of a chain in one tick; in two where the policy's numbers of
- * blocks stand for tags the node does not know.
+ * blocks stand for tags the node does not know. Without an answer about what
+ * is safe or final nothing is, and without one about a number it is left out.
  *
  * @param numbers of blocks to read with them.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
+ * its newest block.
  */
 export async function readHeads(
   client: Client,
@@ -44,33 +45,51 @@ export async function readHeads(
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
   // The newest one last: a block may come between two answers.
-  const [finalized, safe, asked, latest] = await Promise.all([
-    orNone(getBlockHead(client, 'finalized')),
-    orNone(getBlockHead(client, 'safe')),
+  const [finalized, safe, blocks, latest] = await Promise.all([
+    tryHead(orNone(getBlockHead(client, 'finalized'))),
+    tryHead(orNone(getBlockHead(client, 'safe'))),
     readBlocks(client, numbers),
     getBlockHead(client, 'latest'),
   ])
   if (!latest?.hash)
     throw new NodeAnswerError({ method, problem: 'names no latest block' })
   const head = { ...latest, hash: latest.hash }
-  const heads = {
-    latest: head,
-    blocks: asked,
-    confirm: confirming(client, head),
-  }
-  const fault = findContradiction({ latest, safe, finalized })
-  if (fault) return { ...heads, fault, safe: undefined, finalized: undefined }
-  if (!depths || (safe && finalized))
-    return { ...heads, fault, safe, finalized }
-  const below = (depth: number) => {
-    const wanted = latest.number - BigInt(depth)
-    return wanted < 0n ? undefined : getBlockHead(client, wanted)
+  const heads = { latest: head, blocks, confirm: confirming(client, head) }
+  const none = { safe: undefined, finalized: undefined }
+  const fault =
+    finalized.fault ??
+    safe.fault ??
+    findContradiction({ latest, safe: safe.block, finalized: finalized.block })
+  if (fault) return { ...heads, ...none, fault }
+  const below = async (depth: number | undefined): Promise<TriedHead> => {
+    const wanted = latest.number - BigInt(depth ?? 0)
+    const isThere = depth !== undefined && wanted >= 0n
+    return isThere ? tryHead(getBlockHead(client, wanted)) : {}
   }
   const [deep, deepest] = await Promise.all([
-    safe ?? below(depths.safe),
-    finalized ?? below(depths.finalized),
+    safe.block ? safe : below(depths?.safe),
+    finalized.block ? finalized : below(depths?.finalized),
   ])
-  return { ...heads, fault, safe: deep, finalized: deepest }
+  const failed = deep.fault ?? deepest.fault
+  if (failed) return { ...heads, ...none, fault: failed }
+  return {
+    ...heads,
+    fault: undefined,
+    safe: deep.block,
+    finalized: deepest.block,
+  }
+}
+
+type TriedHead = { block?: BlockHead | undefined; fault?: Error | undefined }
+
+async function tryHead(
+  asked: Promise<BlockHead | undefined>,
+): Promise<TriedHead> {
+  try {
+    return { block: await asked }
+  } catch (error) {
+    return { fault: error instanceof Error ? error : new Error(String(error)) }
+  }
 }
 
 /** Whether two answers are about one and the same block. */
@@ -91,9 +110,11 @@ async function readBlocks(
   numbers: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, BlockHead>> {
   const found = await Promise.all(
-    [...new Set(numbers)].map((number) => orNone(getBlockHead(client, number))),
+    [...new Set(numbers)].map((number) =>
+      tryHead(getBlockHead(client, number)),
+    ),
   )
-  const blocks = found.filter((block) => block !== undefined)
+  const blocks = found.flatMap(({ block }) => block ?? [])
   return new Map(blocks.map((block) => [block.number, block]))
 }
 

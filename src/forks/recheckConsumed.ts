@@ -38,7 +38,8 @@ export async function recheckConsumed(
     ...(await readSettled(context, scope, 'included', { fromBlock })),
     ...(await readSettled(context, scope, 'safe', { fromBlock })),
   ]
-  const consumed = settled.filter(({ state }) => state === 'consumed')
+  const all = settled.filter(({ state }) => state === 'consumed')
+  const consumed = all.filter(({ id }) => !apart.isWaiting(id))
   const checked = await recheckApart(client, consumed.flatMap(seenOf), {
     chainId: scope.chainId,
     onFailure: ({ order }, error) => apart.put(order.id, error),
@@ -56,10 +57,7 @@ export async function recheckConsumed(
       }),
     ),
   )
-  const isWhole = checked.every(
-    ({ verdict, proof: { order } }) =>
-      verdict === 'same' || !apart.isWaiting(order.id),
-  )
+  const isWhole = all.every(({ id }) => !apart.isWaiting(id))
   return isWhole && clear.every((isClear) => isClear)
 }
 
@@ -104,7 +102,11 @@ async function recheckOrder(
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp
   // Spent, and the node does not show by what: another look may.
-  if (!isUnused && !evidence) return false
+  const isSound =
+    evidence?.kind === 'expired'
+      ? isUnused && evidence.blockTime <= latest.timestamp
+      : isUnused || evidence !== undefined
+  if (!isSound) return false
   await writeUnit(
     context,
     async (tables) => {

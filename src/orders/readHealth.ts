@@ -3,6 +3,7 @@ import { CountersignError } from '../base/CountersignError.js'
 import { readCursor, scopeKey } from '../forks/watchState.js'
 import { laneKey, readerOf, readLaneValue } from '../lanes/laneState.js'
 import { getBalance } from '../reads/getBalance.js'
+import { orNone } from '../reads/getLaneHead.js'
 import { isInScopes } from '../records/findOrder.js'
 import { findOrphans } from '../records/knownLanes.js'
 import { readAside } from '../records/putAside.js'
@@ -11,6 +12,7 @@ import { endOnAbort } from '../rpc/endOnAbort.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { getBlockHead, readQuantity, requestNode } from '../rpc/requestNode.js'
 import type { Lane, OrderState, Scope, StoreReader } from '../store/types.js'
+import { findFinalityFault } from '../watch/findFinalityFault.js'
 import { storeKey } from './openStore.js'
 
 /** How orders, lanes and chains stand. */
@@ -31,7 +33,10 @@ export type ChainHealth = {
   block: bigint | undefined
   /** Unix seconds. */
   time: bigint | undefined
-  /** What is wrong with the node, in its own words. */
+  /**
+   * What is wrong with the node, also where it names no safe block and the
+   * policy no number of blocks instead: then no order is fulfilled.
+   */
   fault: string | undefined
   /** The same as a kind, which quotes nobody. */
   faultKind: NodeFault | undefined
@@ -45,6 +50,8 @@ export type NodeFault =
   /** It answered with an error. */
   | 'refused'
   | 'malformedAnswer'
+  /** It names no safe block, and the policy no number of blocks instead. */
+  | 'noSafeBlock'
   /** The lane's wallet is no longer given, and orders wait for it. */
   | 'walletRemoved'
 
@@ -62,8 +69,11 @@ export type ScopeHealth = Scope & {
 /** Something that failed, and that a worker tries again after a pause. */
 export type PutAside = {
   /**
-   * An order's id, or the name of what failed: `lane`, `watch`, `sign:` and the
-   * id of an order for which the account does not sign.
+   * An order's id, or what failed: `lane`, `sign:` and the id of an order for
+   * which the account does not sign, work on an account nonce (`replace nonce
+   * 7`), or a part of watching the chain: `watch`, `head`, `finality`,
+   * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
+   * `grading`.
    */
   what: string
   /** The name of the error. */
@@ -152,12 +162,20 @@ async function readChain(
   chainId: number,
 ): Promise<ChainHealth> {
   try {
-    const head = await inTime(
-      getBlockHead(readerOf(context, chainId), 'latest'),
+    const client = readerOf(context, chainId)
+    const [head, safe, finalized] = await inTime(
+      Promise.all([
+        getBlockHead(client, 'latest'),
+        orNone(getBlockHead(client, 'safe')),
+        orNone(getBlockHead(client, 'finalized')),
+      ]),
     )
     const [block, time] = [head?.number, head?.timestamp]
-    const fault = head ? undefined : 'names no latest block'
-    const faultKind = head ? undefined : 'malformedAnswer'
+    const unsure = findFinalityFault(context.policy, { safe, finalized })
+    const fault = head ? unsure?.message : 'names no latest block'
+    const faultKind = head
+      ? unsure && 'noSafeBlock'
+      : ('malformedAnswer' as const)
     return { chainId, block, time, fault, faultKind }
   } catch (error) {
     return { chainId, block: undefined, time: undefined, ...faultOf(error) }

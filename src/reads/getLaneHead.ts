@@ -95,8 +95,10 @@ export async function orNone<value>(
 ): Promise<value | undefined> {
   return asked.catch((error: unknown) => {
     if (!(error instanceof NodeError)) throw error
-    const passing = !/block|header/i.test(String(error.details.words))
-    if (error.retryable && passing) throw error
+    const words = String(error.details.words)
+    const isLimit = /\brate\b|limit|too many|quota|capacity/i.test(words)
+    const isMissing = /block|header/i.test(words) && !isLimit
+    if (error.retryable && !isMissing) throw error
     return undefined
   })
 }

@@ -81,6 +81,7 @@ function healthSchema(): z.ZodType {
       'rateLimited',
       'refused',
       'malformedAnswer',
+      'noSafeBlock',
       'walletRemoved',
     ])
     .optional()

@@ -12,7 +12,7 @@ export function findFinalityFault(
   }: {
     [tag in 'safe' | 'finalized']: ChainHeads[tag]
   } & Partial<Pick<ChainHeads, 'fault'>>,
-): NodeAnswerError | undefined {
+): Error | undefined {
   if (fault || blocks || finalized) return fault
   if (fulfilAt === 'safe' && safe) return undefined
   const tag = fulfilAt === 'safe' ? 'safe' : 'finalized'

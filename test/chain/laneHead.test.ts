@@ -160,15 +160,19 @@ test.each([
   })
 })
 
-test('a fault where the safe block is asked is no missing block either', async () => {
-  const { client } = fakeNode(chain, ({ params }, forward) =>
-    isTagged(params)
-      ? Promise.reject(rpcError(-32005, 'rate limit reached'))
-      : forward(),
-  )
-  const account = relayer.account.address
-  await expect(getLaneHead(client, { account })).rejects.toMatchObject({
-    name: 'NodeError',
-    retryable: true,
-  })
-})
+test.each([
+  'rate limit reached',
+  'too many requests, this address is blocked for a minute',
+])(
+  'a fault where the safe block is asked is no missing block either (%s)',
+  async (words) => {
+    const { client } = fakeNode(chain, ({ params }, forward) =>
+      isTagged(params) ? Promise.reject(rpcError(-32005, words)) : forward(),
+    )
+    const account = relayer.account.address
+    await expect(getLaneHead(client, { account })).rejects.toMatchObject({
+      name: 'NodeError',
+      retryable: true,
+    })
+  },
+)

@@ -103,7 +103,8 @@ test('a worker that is stopped leaves its lanes to others at once', async () => 
 })
 
 test('a node and a store that fail are tried again, and seen to fail', async () => {
-  let failures = 4
+  // Each part of a look reads by itself, and so does each lane.
+  let failures = 12
   const kept = memoryStore()
   const store: PaymentStore = {
     ...kept,
