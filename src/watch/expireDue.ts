@@ -19,6 +19,9 @@ const pageSize = 200
 /** What needs no further look. */
 const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
+/** Seconds between the two looks that find a draft unpaid. */
+const unpaidAgain = 2n
+
 /** Seconds after which a draft that was found unpaid once is forgotten. */
 const forgetAfter = 3600n
 
@@ -146,7 +149,7 @@ const eraseFinal: Step = (file) =>
 /** Sets the next look of what is not over, and reports a deadline that nears. */
 function postpone(
   { policy, now }: OrdersContext,
-  { heads: { latest } }: Watch,
+  { heads: { latest }, memory: { unpaid } }: Watch,
 ): Step {
   return ({ order, attempts }) => {
     const attempt = attempts.find(({ number }) => number === order.attempt)
@@ -154,7 +157,9 @@ function postpone(
     if (!attempt || order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    const lookDue = end > timestamp ? end : timestamp + lookAgain
+    // The second look, which ends a draft nobody paid, takes a later block.
+    const pause = unpaid?.get(order.id) === timestamp ? unpaidAgain : lookAgain
+    const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =
       order.state === 'stored' &&
       order.wish === undefined &&
