@@ -13,7 +13,8 @@ export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
 
 /**
  * The receipts of logs with the times of their blocks, all of the chain whose
- * head was read first: else something is missing, or of another chain.
+ * head was read first, each with the logs that named it: else something is
+ * missing, or of another chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or not with one whole chain.
@@ -37,9 +38,21 @@ export async function readTimedReceipts(
       ? [{ receipt, blockTime: block.timestamp }]
       : []
   })
-  if (isSame && timed.length === hashes.length) return timed
+  const byHash = new Map(timed.map((one) => [one.receipt.transactionHash, one]))
+  const isWhole =
+    timed.length === hashes.length && logs.every((log) => isIn(log, byHash))
+  if (isSame && isWhole) return timed
   throw new NodeAnswerError({
     method: 'eth_getLogs',
     problem: 'is of a chain that was reorganized since, or not whole',
   })
+}
+
+/** A receipt without the log that named it is cut off. */
+function isIn(
+  { transactionHash, logIndex }: ReadLog,
+  timed: ReadonlyMap<Hash, TimedReceipt>,
+): boolean {
+  const found = timed.get(transactionHash)
+  return found?.receipt.logs.some((log) => log.logIndex === logIndex) === true
 }
