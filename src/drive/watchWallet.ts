@@ -20,7 +20,7 @@ export async function watchWallet(
 ): Promise<void> {
   if (lane.wallet.account.type === 'local' || view.isEarly) return
   if (lane.value.ignoresNonce !== true) await reviseWallet(context, lane, view)
-  if (!choosesNonce(lane)) await putAside(context, lane, view)
+  if (!choosesNonce(lane)) await passOver(context, lane, view)
 }
 
 /** Looks up what does not fit what is assumed of the wallet's nonces. */
@@ -48,7 +48,7 @@ async function reviseWallet(
  * Lets other orders go on where a wallet with nonces of its own left one
  * without an outcome. That one stays on record, and is not sent again.
  */
-async function putAside(
+async function passOver(
   context: OrdersContext,
   lane: LaneState,
   { receipts }: LaneView,
@@ -56,11 +56,11 @@ async function putAside(
   const { asked, value, wallet } = lane
   const groups = groupByNonce(lane.open)
   const open = new Set(groups.map(([{ nonce }]) => nonce))
-  for (const nonce of asked.aside)
-    if (!open.has(nonce)) asked.aside.delete(nonce)
+  for (const nonce of asked.passedOver)
+    if (!open.has(nonce)) asked.passedOver.delete(nonce)
   for (const rows of groups) {
     const [{ nonce }] = rows
-    if (asked.aside.has(nonce)) continue
+    if (asked.passedOver.has(nonce)) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
     // A first one of which nothing is known may hold a nonce others wait for.
@@ -69,9 +69,9 @@ async function putAside(
       isHashless ||
       (await isLostFor(context, lane, { nonce, hashes, receipts }))
     if (!isLost) continue
-    asked.aside.add(nonce)
+    asked.passedOver.add(nonce)
     context.observe({
-      name: 'lane.aside',
+      name: 'lane.passedOver',
       attributes: { ...wallet.lane, nonce, openTransactions: open.size },
     })
   }
@@ -101,6 +101,6 @@ async function isLostFor(
   const since = asked.missing.get(nonce) ?? now
   if (isThere) asked.missing.delete(nonce)
   else asked.missing.set(nonce, since)
-  const pause = policy.bumpAfter * 1000 * 2 ** asked.aside.size
+  const pause = policy.bumpAfter * 1000 * 2 ** asked.passedOver.size
   return !isThere && now > since && now - since >= pause
 }

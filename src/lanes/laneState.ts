@@ -37,7 +37,7 @@ export type WalletWatch = {
   /** When the node first lacked a transaction, in the same, by nonce. */
   missing: Map<number, number>
   /** Nonces on record that hold up no other order. */
-  aside: Set<number>
+  passedOver: Set<number>
 }
 
 /**
@@ -172,7 +172,7 @@ export function newLane(
       rests: new Map(),
       kept: new Set(),
       missing: new Map(),
-      aside: new Set(),
+      passedOver: new Set(),
     },
     recipients: held.recipients,
     value: { nextNonce: 0 },

@@ -20,7 +20,7 @@ export function roomOf(
   const most = lane.hasCode || !choosesNonce(lane) ? 1 : maxInFlight
   const nonces = new Set(lane.open.map(({ nonce }) => nonce))
   const inFlight = [...nonces].filter(
-    (one) => !lane.asked.aside.has(one),
+    (one) => !lane.asked.passedOver.has(one),
   ).length
   return Math.max(0, Math.min(most, lane.window) - inFlight)
 }
