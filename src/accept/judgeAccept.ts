@@ -9,7 +9,7 @@ import type { OrderRecord } from '../store/types.js'
 import { rehearsePayments } from '../verify/rehearsePayments.js'
 import type { JudgedAt, Rehearsal } from '../verify/types.js'
 import { wrongChain } from '../verify/wrongChain.js'
-import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
+import { keepGas, readLaneFunds } from './laneFunds.js'
 import { serverOf } from './serverOf.js'
 
 /** What the chain says about a payment, and what was kept for it. */
@@ -45,12 +45,13 @@ export async function judgeAccept(
     const { chainId, lane } = order
     return { ok: false, reason: 'noWallet', details: { chainId, lane } }
   }
-  const [rehearsed, funds, isContract] = await Promise.all([
+  const [rehearsed, , isContract] = await Promise.all([
     rehearsePayments(client, {
       payments: [payment],
       origin: wallet.lane.account,
       maxGas: policy.maxCaptureGas,
     }),
+    // Read ahead, in the same batch.
     readLaneFunds(context, wallet, client),
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
@@ -61,11 +62,12 @@ export async function judgeAccept(
   const refused = checkRehearsal(context, payment, rehearsal)
   if (refused) return refused
   if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
-  const kept = reserveGas(funds, gasLimit(rehearsal, policy.maxCaptureGas))
+  const gas = gasLimit(rehearsal, policy.maxCaptureGas)
+  const kept = await keepGas(context, wallet, client, gas)
   if (!kept.ok) return { ...kept, reason: 'laneFunds' }
   const { at } = rehearsal
   const lane = wallet.lane.account
-  return { ok: true, at, balance, lane, release: () => releaseGas(funds) }
+  return { ok: true, at, balance, lane, release: kept.release }
 }
 
 function checkRehearsal(

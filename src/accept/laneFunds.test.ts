@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { OrdersContext, OrderWallet } from '../records/types.js'
 import { memoryStore } from '../store/memoryStore.js'
 import type { OrderState, Scope, StoreReader } from '../store/types.js'
-import { readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
+import { keepGas, readLaneFunds, releaseGas, reserveGas } from './laneFunds.js'
 
 const [one, two, shop, token] = ['1', '2', '3', '4'].map(
   (digit) => `0x${digit.repeat(40)}` as Address,
@@ -20,12 +20,14 @@ afterEach(() => {
 function lane(counts: Record<Address, Partial<Record<OrderState, number>>>) {
   const asked: string[] = []
   let failures = 0
+  let empty = 0
   const client = createClient({
     transport: custom(
       {
         request: async ({ method }) => {
           asked.push(method)
           if (failures-- > 0) throw new Error('no')
+          if (method === 'eth_getBalance' && empty-- > 0) return '0x0'
           return toHex(method === 'eth_gasPrice' ? 10n : 1_000n)
         },
       },
@@ -60,6 +62,11 @@ function lane(counts: Record<Address, Partial<Record<OrderState, number>>>) {
     fail: (times: number) => {
       failures = times
     },
+    showEmpty: (times: number) => {
+      empty = times
+    },
+    keep: (gas: bigint) =>
+      keepGas(context, wallets[0] as OrderWallet, client, gas),
     read: () => readLaneFunds(context, wallets[0] as OrderWallet, client),
   }
 }
@@ -91,6 +98,13 @@ test('a failure is not remembered', async () => {
   fail(2)
   await expect(read()).rejects.toMatchObject({ name: 'NodeError' })
   expect(await read()).toMatchObject({ balance: 1_000n })
+})
+
+test('one answer that shows no funds refuses nobody', async () => {
+  const { keep, showEmpty, asked } = lane({})
+  showEmpty(1)
+  expect(await keep(10n)).toMatchObject({ ok: true })
+  expect(asked.filter((method) => method === 'eth_getBalance')).toHaveLength(2)
 })
 
 test('gas is kept for one capture after the other until it is spoken for', () => {

@@ -39,6 +39,29 @@ export function readLaneFunds(
   return funds
 }
 
+/**
+ * Keeps gas for one more capture, or says what is missing. Before it says so,
+ * the account is read again: one wrong answer would else refuse every buyer
+ * until the next reading.
+ */
+export async function keepGas(
+  context: OrdersContext,
+  wallet: OrderWallet,
+  client: Client,
+  gas: bigint,
+): Promise<
+  | { ok: true; release: () => void }
+  | { ok: false; details: Readonly<Record<string, unknown>> }
+> {
+  const funds = await readLaneFunds(context, wallet, client)
+  if (reserveGas(funds, gas).ok)
+    return { ok: true, release: () => releaseGas(funds) }
+  known.delete(wallet)
+  const again = await readLaneFunds(context, wallet, client)
+  const kept = reserveGas(again, gas)
+  return kept.ok ? { ok: true, release: () => releaseGas(again) } : kept
+}
+
 /** Keeps gas for one more capture, or says what is missing. */
 export function reserveGas(
   funds: LaneFunds,
