@@ -128,7 +128,9 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         faultKind: undefined,
       },
     ],
-    scopes: [{ ...scope, reconciledTo: undefined, lag: undefined }],
+    scopes: [
+      { ...scope, reconciledTo: undefined, lag: undefined, putAside: [] },
+    ],
     lanes: [
       {
         chainId: 31337,
@@ -138,6 +140,7 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         openTransactions: 0,
         nextNonce: 0,
         lease: undefined,
+        putAside: [],
         fault: undefined,
         faultKind: undefined,
       },

@@ -88,7 +88,7 @@ test('an order whose wallet is removed is accepted and captured by another that 
   const sold = await sell(before, { recipient, primaryType })
   expect(await after.orders.accept(sold)).toMatchObject({ ok: true })
   expect(await laneOf(after, sold.orderId)).toBe(lower(kept))
-  expect(await after.orders.capture(sold)).toMatchObject({
+  expect(await after.orders.capture({ orderId: sold.orderId })).toMatchObject({
     status: 'captured',
     proof: { submitter: lower(kept) },
   })
@@ -98,7 +98,7 @@ test('an accepted order whose wallet is removed is captured by another that may 
   const { before, after, recipient, kept } = await loseRelayer()
   const sold = await sell(before, { recipient, primaryType })
   expect(await before.orders.accept(sold)).toMatchObject({ ok: true })
-  expect(await after.orders.capture(sold)).toMatchObject({
+  expect(await after.orders.capture({ orderId: sold.orderId })).toMatchObject({
     status: 'captured',
     proof: { submitter: lower(kept) },
   })
@@ -117,7 +117,9 @@ test('what is due on a removed wallet is captured by a worker that may send it, 
     ends.abort()
     await running
   })
-  await until(async () => (await after.orders.get(sold)).state).toBe('captured')
+  await until(
+    async () => (await after.orders.get({ orderId: sold.orderId })).state,
+  ).toBe('captured')
   expect((await after.orders.health()).lanes).toHaveLength(1)
 })
 

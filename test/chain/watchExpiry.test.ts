@@ -165,7 +165,7 @@ test('a draft without a payer waits for its end while nobody can see who paid', 
   const tokens = [{ client, token: chain.token }]
   const context = contextOf(chain, {
     tokens,
-    observe: ({ name, attributes }) => seen.push([name, attributes.aside]),
+    observe: ({ name, attributes }) => seen.push([name, attributes.what]),
   })
   const look = watcherOf(context)
   await look()
@@ -294,7 +294,7 @@ test('an order the node does not explain keeps no other from its end', async () 
   })
   const context = contextOf(chain, {
     tokens: [{ client, token: chain.token }],
-    observe: ({ name, attributes }) => seen.push([name, attributes.aside]),
+    observe: ({ name, attributes }) => seen.push([name, attributes.what]),
   })
   const stuckId = await putOrder(context, stuck)
   const otherId = await putOrder(context, other)

@@ -141,7 +141,7 @@ test('heads on record that no node knows are reported, and dropped while the cha
   await look()
   expect((await orderOf(context, id)).state).toBe('stored')
   const [told] = seen.filter(({ name }) => name === 'watch.failed')
-  expect(told?.attributes).toMatchObject({ aside: 'head' })
+  expect(told?.attributes).toMatchObject({ what: 'head' })
   for (let at = 0; at < 8; at++) {
     await mineBlocks(chain, 1)
     await look()

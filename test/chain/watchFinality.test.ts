@@ -133,7 +133,7 @@ test.each([
     })
     const [told] = seen.filter(({ name }) => name === 'watch.failed')
     expect(told?.attributes).toMatchObject({
-      aside: 'finality',
+      what: 'finality',
       error: 'NodeAnswerError',
     })
     expect(String(told?.attributes.words)).toContain(`${upper} block`)
@@ -154,6 +154,6 @@ test('a node that names no safe block, and a policy without numbers, is reported
   await look()
   expect((await orderOf(context, id)).state).toBe('captured')
   const [told] = seen.filter(({ name }) => name === 'watch.failed')
-  expect(told?.attributes).toMatchObject({ aside: 'finality' })
+  expect(told?.attributes).toMatchObject({ what: 'finality' })
   expect(String(told?.attributes.words)).toContain('policy.blocks')
 })

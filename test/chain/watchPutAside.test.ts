@@ -40,7 +40,7 @@ function watchOver(policy: OrdersPolicy = {}) {
     tokens: [{ client, token: chain.token }],
     policy,
     observe: ({ name, attributes }: Observation) => {
-      if (name === 'watch.failed') failed.push(attributes.aside)
+      if (name === 'watch.failed') failed.push(attributes.what)
     },
   })
   return { node, context, failed, look: watcherOf(context) }
