@@ -133,13 +133,25 @@ function sortDue(
   return { open, refusals }
 }
 
-/** What one look says may be wrong: another one has to agree with it. */
+/** What the record alone says. */
+const ownReasons: readonly (string | undefined)[] = [
+  undefined,
+  'otherPayment',
+  'sealBroken',
+  'wrongSender',
+]
+
+/**
+ * True when nothing more has to be asked before an order is refused. What one
+ * look at a node says may be wrong: the next one has to agree with it.
+ */
 function isCertain({ doubts }: LaneState, { file, reason }: Refusal): boolean {
   const { id } = file.order
-  if (reason === undefined || doubts.get(id) === reason)
-    return doubts.delete(id) || reason === undefined
-  doubts.set(id, reason)
-  return false
+  if (ownReasons.includes(reason)) return true
+  const isRepeated = doubts.get(id) === reason
+  if (isRepeated) doubts.delete(id)
+  else doubts.set(id, reason ?? '')
+  return isRepeated
 }
 
 /** What takes long, because a node fails at it, comes last. */
