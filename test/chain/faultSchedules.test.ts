@@ -1,6 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
 import { isFull, seed } from './chaos.js'
+import type { Fault } from './faultNode.js'
 import { drawFaults, runFaults } from './faultRun.js'
 
 const chain = await startDevChain({ blockTime: 0 })
@@ -16,7 +17,10 @@ afterAll(async () => {
   await other.stop()
 })
 
-const count = isFull ? 2_000 : 60
+/** One schedule to play again, as a failure prints it: a list of faults. */
+const again = process.env.COUNTERSIGN_FAULTS
+
+const count = again ? 1 : isFull ? 2_000 : 60
 
 /** Schedules that run at the same time: they wait more than they compute. */
 const together = 4
@@ -34,12 +38,15 @@ test(`${count} schedules of wrong answers cost no payment, seed ${seed}`, {
   const runOn = async () => {
     while (next < count && failed.length === 0) {
       const place = next++
-      const faults = drawFaults(seed + place, clean.calls)
+      const faults = again
+        ? (JSON.parse(again) as Fault[])
+        : drawFaults(seed + place, clean.calls)
       const { problems, log } = await runFaults(chain, other, {
         faults,
         mostLooks,
       }).catch((error: unknown) => ({ problems: [String(error)], log: [] }))
-      if (problems.length > 0) failed.push({ place, faults, log, problems })
+      if (problems.length > 0)
+        failed.push({ place, faults: JSON.stringify(faults), log, problems })
     }
   }
   await Promise.all(Array.from({ length: together }, runOn))
