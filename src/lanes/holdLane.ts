@@ -39,7 +39,7 @@ export async function holdLane<result>(
 }
 
 /** Milliseconds for which a lane is kept for one turn; people may be slow. */
-export function longestTurn(
+function longestTurn(
   { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
   { wallet }: Pick<LaneState, 'wallet'>,
 ): number {

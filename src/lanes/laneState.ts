@@ -29,7 +29,7 @@ export type LaneValue = {
 }
 
 /** What is known of a wallet that signs and sends itself. */
-export type WalletWatch = {
+type WalletWatch = {
   /** Not asked for these until then, in milliseconds of `performance`. */
   rests: Map<'order' | 'filler', { until: number; tries: number }>
   /** Hashes that were seen under the account nonce the wallet was given. */

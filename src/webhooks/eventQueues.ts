@@ -20,7 +20,7 @@ export type EventQueue = {
 }
 
 /** Which queue to take. */
-export type QueueChoice = {
+type QueueChoice = {
   now: number
   /** Whether one that never failed may be taken. */
   isFreshAllowed: boolean

@@ -21,7 +21,7 @@ export const faultKinds = [
   'hugeNumber',
 ] as const
 
-export type FaultKind = (typeof faultKinds)[number]
+type FaultKind = (typeof faultKinds)[number]
 
 /** Answers of one method, from the n-th call on, that are wrong in one way. */
 export type Fault = {
