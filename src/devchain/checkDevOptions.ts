@@ -4,6 +4,8 @@ import type { StartDevChainParameters } from './types.js'
 /** Longer timers fire at once. */
 const maxMilliseconds = 2_147_483_647
 
+const tokens = ['development', 'usdc']
+
 const modes = ['none', 'flashblocks', 'fastBlocks']
 
 /** Refuses, each by its name, options that no chain can be started with. */
@@ -14,6 +16,7 @@ export function checkDevOptions({
   epochBlocks = 1,
   preconfirmations = 'none',
   forkUrl,
+  token = 'development',
 }: StartDevChainParameters): void {
   const isPause = (milliseconds: number) =>
     milliseconds >= 0 && milliseconds <= maxMilliseconds
@@ -39,6 +42,13 @@ export function checkDevOptions({
       `one of ${modes.join(', ')}`,
     ],
     ['forkUrl', forkUrl, forkUrl !== '', 'a URL'],
+    ['token', token, tokens.includes(token), `one of ${tokens.join(', ')}`],
+    [
+      'token',
+      token,
+      forkUrl === undefined || token === 'development',
+      'left out with forkUrl, since a fork has its own USDC',
+    ],
   ]
   for (const [field, given, fits, expected] of checks)
     if (!fits) throw new InvalidFieldError(field, given, expected)

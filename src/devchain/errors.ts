@@ -24,6 +24,20 @@ export class AnvilPackageNotFoundError extends CountersignError {
   }
 }
 
+/** `token: 'usdc'` needs an optional peer that is not installed. */
+export class UsdcPackageNotFoundError extends CountersignError {
+  override readonly name = 'UsdcPackageNotFoundError'
+  override readonly retryable = false
+
+  constructor(facts: { package: string; version: string }) {
+    const wanted = `${facts.package}@${facts.version}`
+    super(
+      `token: 'usdc' needs the npm package ${wanted}: install it with npm install --save-dev ${wanted}.`,
+      facts,
+    )
+  }
+}
+
 /** A control of a development chain that was not started for it. */
 export class DevChainModeError extends CountersignError {
   override readonly name = 'DevChainModeError'

@@ -13,6 +13,7 @@ import { devToken } from './devToken.js'
 import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
+import { putUsdc } from './putUsdc.js'
 import {
   blockMembers,
   type DevChain,
@@ -32,6 +33,8 @@ import {
  * @throws {@link InvalidFieldError} when an option is malformed.
  * @throws {@link AnvilNotFoundError} when there is no anvil program.
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
+ * @throws {@link UsdcPackageNotFoundError} when Circle's own token is asked
+ * for and its npm package is missing.
  * @throws {@link AnvilStartError} when the program does not come up, or
  * the port is taken.
  * @throws {@link WebSocketPackageNotFoundError} when an emulated network is
@@ -67,7 +70,7 @@ export async function startDevChain(
 ): Promise<DevChain> {
   checkMembers(parameters, startMembers)
   if (parameters.policies) checkPolicies(parameters.policies)
-  const { network = 'base', forkUrl } = parameters
+  const { network = 'base', forkUrl, token } = parameters
   const accounts = devAccounts(parameters.accounts ?? 10)
   const known = devToken(network)
   const running = await launchNetwork(parameters, accounts.length)
@@ -80,7 +83,7 @@ export async function startDevChain(
   try {
     // Nobody reads the log of every request, and writing it takes time.
     await own.test.setLoggingEnabled(false)
-    if (forkUrl === undefined) await putToken(own, known)
+    if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))
       throw new DevTokenNotFoundError({ network, token: known.address })
 
@@ -108,8 +111,13 @@ export async function startDevChain(
   }
 }
 
-async function putToken(clients: DevClients, known: KnownToken): Promise<void> {
+async function putToken(
+  clients: DevClients,
+  known: KnownToken,
+  kind: StartDevChainParameters['token'],
+): Promise<void> {
   const { address } = known
+  if (kind === 'usdc') return putUsdc(clients, { ...known, token: address })
   const bytecode = fiatTokenV2_2.deployedBytecode
   await setCode(clients.test, { address, bytecode })
   await initializeToken(clients, { ...known, token: address })

