@@ -104,6 +104,7 @@ const spendAll = ({ family, signer, payment }: Scene) =>
   })
 
 test.each([
+  ['usdc', 'ERC20: transfer amount exceeds balance'],
   ['circle22', 'ERC20: transfer amount exceeds balance'],
   ['circle21', 'ERC20: transfer amount exceeds balance'],
   ['circle20', 'ERC20: transfer amount exceeds balance'],
@@ -116,6 +117,7 @@ test.each([
 })
 
 test.each([
+  ['usdc', 'Pausable: paused'],
   ['circle22', 'Pausable: paused'],
   ['circle21', 'Pausable: paused'],
   ['circle20', 'Pausable: paused'],
@@ -131,6 +133,8 @@ test.each([
 const blacklisted = 'Blacklistable: account is blacklisted'
 
 test.each([
+  ['usdc', 'payer', blacklisted],
+  ['usdc', 'recipient', blacklisted],
   ['circle22', 'payer', blacklisted],
   ['circle22', 'recipient', blacklisted],
   ['circle21', 'payer', blacklisted],
@@ -147,6 +151,7 @@ test.each([
 })
 
 test.each([
+  ['usdc', 'FiatTokenV2: invalid signature'],
   ['circle22', 'FiatTokenV2: invalid signature'],
   ['circle21', 'FiatTokenV2: invalid signature'],
   ['circle20', 'FiatTokenV2: invalid signature'],
@@ -199,6 +204,7 @@ test('a token renamed in between is told from a wrong signer', async () => {
 const tooEarly = 'FiatTokenV2: authorization is not yet valid'
 
 test.each([
+  ['usdc', tooEarly],
   ['circle22', tooEarly],
   ['circle21', tooEarly],
   ['circle20', tooEarly],
@@ -226,7 +232,7 @@ test('a gas limit that was too low is named', async () => {
   expect(await reverted(scene, hash)).toEqual(['gasTooHigh', undefined])
 })
 
-test.each(['circle22', 'paxos', 'openZeppelin'] as const)(
+test.each(['usdc', 'circle22', 'paxos', 'openZeppelin'] as const)(
   '%s: a capture sent after the window is an expired payment',
   async (name) => {
     const scene = await setScene(name)
@@ -238,7 +244,7 @@ test.each(['circle22', 'paxos', 'openZeppelin'] as const)(
   },
 )
 
-test.each(['circle22', 'circle20', 'openZeppelin', 'paxos'] as const)(
+test.each(['usdc', 'circle22', 'circle20', 'openZeppelin', 'paxos'] as const)(
   '%s: a capture that came second learns of the first',
   async (name) => {
     const primaryType = 'TransferWithAuthorization'

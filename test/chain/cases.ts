@@ -3,6 +3,7 @@ import type { FamilyName } from './families.js'
 
 export const dimensions = {
   family: [
+    'usdc',
     'circle22',
     'circle21',
     'circle20',

@@ -9,9 +9,11 @@ import {
 import { deployDevContract } from '../../src/devchain/deployDevContract.js'
 import { deployDevToken } from '../../src/devchain/deployDevToken.js'
 import { devContracts } from '../../src/devchain/devContracts.js'
+import { putUsdc } from '../../src/devchain/putUsdc.js'
 import type { DevChain } from '../../src/devchain/types.js'
 
 export type FamilyName =
+  | 'usdc'
   | 'circle22'
   | 'circle21'
   | 'circle20'
@@ -40,6 +42,7 @@ export async function deployFamilies(
   const deploy = (changes: Parameters<typeof deployDevToken>[1]) =>
     deployDevToken(chain, changes)
   return {
+    usdc: await deployUsdc(chain),
     circle22: circle(chain, 'circle22', chain.token),
     circle21: circle(
       chain,
@@ -79,6 +82,15 @@ function circle(
     block: (account, blocked) =>
       blockAccount(clients, { token, account, blocked }),
   }
+}
+
+/** Circle's own code, beside the development token. */
+async function deployUsdc(chain: DevChain): Promise<Family> {
+  const token = '0x00000000000000000000000000000000c0de0dc0'
+  const name = 'USD Coin'
+  const words = { token, name, symbol: 'USDC', decimals: 6 } as const
+  await putUsdc(chain.clients, words)
+  return circle(chain, 'usdc', token)
 }
 
 async function deployPaxos(chain: DevChain): Promise<Family> {

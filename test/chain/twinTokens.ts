@@ -1,4 +1,8 @@
-import { type DevChain, devContracts, startDevChain } from 'countersign/devchain'
+import {
+  type DevChain,
+  devContracts,
+  startDevChain,
+} from 'countersign/devchain'
 import {
   type Abi,
   type Address,
@@ -6,10 +10,7 @@ import {
   encodeFunctionData,
   type Hash,
   type Hex,
-  keccak256,
-  stringToHex,
 } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { setBalance, setNextBlockTimestamp } from 'viem/actions'
 import { devAuthority } from '../../src/devchain/initializeToken.js'
 
@@ -57,9 +58,9 @@ export async function startTwins() {
       if (!first || !second) throw new Error('Two tokens were asked.')
       return [first, second]
     },
-    both: async (act: (chain: DevChain) => Promise<unknown>) => {
-      await Promise.all(twins.map(act))
-    },
+    /** Does the same to both chains. */
+    both: <result>(act: (chain: DevChain) => Promise<result>) =>
+      Promise.all(twins.map(act)),
     stop: async () => {
       await Promise.all(twins.map((chain) => chain.stop()))
     },
@@ -70,11 +71,6 @@ export type Twins = Awaited<ReturnType<typeof startTwins>>
 
 /** Far enough ahead that no machine's clock has reached it. */
 const firstTime = 4_000_000_000n
-
-/** A key that is the same in each run, so that bytes and gas are too. */
-export function namedAccount(name: string): PrivateKeyAccount {
-  return privateKeyToAccount(keccak256(stringToHex(name)))
-}
 
 /** The account that holds every role of both tokens. */
 export const authority: Address = devAuthority
