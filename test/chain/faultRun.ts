@@ -13,7 +13,7 @@ import {
 import { type FaultShop, openFaultShop } from './faultShop.js'
 
 /** What one schedule came to. */
-export type FaultRun = {
+type FaultRun = {
   /** Everything that did not end as it should; empty where all is well. */
   problems: readonly string[]
   /** Looks at the head of the chain after the last wrong answer. */
@@ -22,11 +22,48 @@ export type FaultRun = {
   log: readonly string[]
 }
 
+/** Schedules that run at the same time: they wait more than they compute. */
+const together = 4
+
+/** Looks within which everything has to be over once the node is right again. */
+const mostLooks = 1_500
+
+/** One schedule to play again, as a failure prints it: a list of faults. */
+const again = process.env.COUNTERSIGN_FAULTS
+
+/**
+ * Runs drawn schedules, or the one to play again, and returns the first that did not end well, if any:
+ * its place, which redraws it, its faults and what went wrong.
+ */
+export async function runSchedules(
+  chain: DevChain,
+  other: DevChain,
+  { count, seed }: { count: number; seed: number },
+): Promise<unknown[]> {
+  const clean = await runFaults(chain, other, { faults: [], mostLooks })
+  if (clean.problems.length > 0) return [{ faults: [], ...clean }]
+  let next = 0
+  const failed: unknown[] = []
+  const runOn = async () => {
+    while (next < (again ? 1 : count) && failed.length === 0) {
+      const place = next++
+      const faults = again
+        ? (JSON.parse(again) as Fault[])
+        : drawFaults(seed + place, clean.calls)
+      const { problems, log } = await runFaults(chain, other, {
+        faults,
+        mostLooks,
+      }).catch((error: unknown) => ({ problems: [String(error)], log: [] }))
+      if (problems.length > 0)
+        failed.push({ place, faults: JSON.stringify(faults), log, problems })
+    }
+  }
+  await Promise.all(Array.from({ length: together }, runOn))
+  return failed
+}
+
 /** Draws one to three faults among the calls that a shop without them makes. */
-export function drawFaults(
-  seed: number,
-  calls: ReadonlyMap<string, number>,
-): Fault[] {
+function drawFaults(seed: number, calls: ReadonlyMap<string, number>): Fault[] {
   const random = seededRandom(seed)
   const below = (end: number) => Math.floor(random() * end)
   const methods = [...calls.keys()].sort()
@@ -45,7 +82,7 @@ export function drawFaults(
  * Runs a shop over a node that answers wrongly as the schedule says, until all
  * of its orders are over, or too many looks have passed since the last fault.
  */
-export async function runFaults(
+async function runFaults(
   chain: DevChain,
   other: DevChain,
   { faults, mostLooks }: { faults: readonly Fault[]; mostLooks: number },

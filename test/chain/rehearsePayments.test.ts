@@ -37,7 +37,8 @@ afterAll(() => chain.stop())
 const { public: client, merchant: wallet, relayer } = chain.clients
 const merchant = wallet.account.address.toLowerCase() as Address
 const origin = merchant
-const { circle22, circle21, paxos, openZeppelin } = await deployFamilies(chain)
+const { usdc, circle22, circle21, paxos, openZeppelin } =
+  await deployFamilies(chain)
 const unit = 1_000_000n
 const stranger = account('stranger')
 
@@ -231,6 +232,7 @@ test('many together are judged as each is alone', async () => {
 })
 
 test.each([
+  ['Circle itself', usdc],
   ['Circle 2.1', circle21],
   ['Paxos', paxos],
   ['OpenZeppelin', openZeppelin],

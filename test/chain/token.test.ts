@@ -85,6 +85,7 @@ const everything = {
 }
 
 const told = [
+  ['usdc', 6, everything],
   ['circle22', 6, everything],
   ['circle21', 6, { ...everything, bytes: false }],
   [

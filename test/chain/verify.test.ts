@@ -320,6 +320,7 @@ for (const [via, by] of ways) {
   })
 
   test.each([
+    ['usdc', invalid],
     ['circle22', invalid],
     ['circle21', invalid],
     ['paxos', 'InvalidSignature()'],

@@ -134,6 +134,8 @@ const delegated: readonly (readonly [
   keyof typeof delegates,
   typeof ok | typeof no,
 ])[] = [
+  ['usdc', 'strict', no],
+  ['usdc', 'permissive', ok],
   ['circle22', 'strict', no],
   ['circle22', 'permissive', ok],
   ['circle21', 'strict', ok],

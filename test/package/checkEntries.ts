@@ -53,6 +53,7 @@ export function checkOptionalPeers({ project }: Consumer): void {
   symlinkSync(join(root, 'node_modules/@viem'), link)
   const network = { binary, preconfirmations: 'flashblocks' }
   deepEqual(told(network), 'WebSocketPackageNotFoundError')
+  deepEqual(told({ binary, token: 'usdc' }), 'UsdcPackageNotFoundError')
   rmSync(link)
 }
 
