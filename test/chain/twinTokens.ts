@@ -67,8 +67,6 @@ export async function startTwins() {
   }
 }
 
-export type Twins = Awaited<ReturnType<typeof startTwins>>
-
 /** Far enough ahead that no machine's clock has reached it. */
 const firstTime = 4_000_000_000n
 

@@ -1,4 +1,8 @@
-import { type DevChain, startDevChain } from 'countersign/devchain'
+import {
+  type DevChain,
+  type StartDevChainParameters,
+  startDevChain,
+} from 'countersign/devchain'
 import { bundleWorker } from './bundleWorker.js'
 import type { AccountKind, KilledFlow } from './plan.js'
 import { recordPoints } from './recordPoints.js'
@@ -15,14 +19,14 @@ export type Kills = {
 
 /** Chains and a program for processes that die, two at a time. */
 export async function startKills(
-  options: { blockTime?: number | undefined } = {},
+  options: Pick<StartDevChainParameters, 'blockTime' | 'token'> = {},
 ): Promise<Kills> {
-  const { blockTime = 0 } = options
+  const { blockTime = 0, token } = options
   const [worker, ...chains] = await Promise.all([
     bundleWorker('worker'),
     // One each: a case may move the time of its chain.
-    startDevChain({ blockTime }),
-    startDevChain({ blockTime }),
+    startDevChain({ blockTime, token }),
+    startDevChain({ blockTime, token }),
   ])
   return {
     killAll: async (cases) =>
