@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { deployDevContract, devContracts } from 'countersign/devchain'
 import {
   type Address,
@@ -334,4 +335,14 @@ test('both tokens write the same logs, and gas is what is printed here', async (
     'refused: spent': [34_798, 41_321],
     'refused: short': [68_924, 77_243],
   })
+  const guide = readFileSync('docs/devchain.md', 'utf8')
+  for (const documented of [
+    'receiveWithAuthorization (bytes)',
+    'to a recipient without tokens',
+    'cancelAuthorization (bytes)',
+  ]) {
+    const [own = 0, usdc = 0] = gas[documented] ?? []
+    const cells = [own, usdc].map((it) => it.toLocaleString('en'))
+    expect(guide).toContain(`| ${cells.join(' | ')} |`)
+  }
 })

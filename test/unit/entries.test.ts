@@ -105,6 +105,7 @@ test('countersign/devchain exports these names', () => {
       "DevCallRevertedError",
       "DevChainModeError",
       "DevTokenNotFoundError",
+      "UsdcPackageNotFoundError",
       "WebSocketPackageNotFoundError",
       "deployDevContract",
       "deployDevToken",
