@@ -25,6 +25,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
           testTimeout,
+          hookTimeout: testTimeout,
         },
       },
       {
