@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import type { InlineConfig, Plugin } from 'vite'
+import type { ShopTerms } from './web/api/terms.js'
 
 const pathOf = (path: string): string =>
   fileURLToPath(new URL(path, import.meta.url))
@@ -27,12 +28,20 @@ const preloadFonts: Plugin = {
 }
 
 /** How the page is built: from the library's source, as this repository has it. */
-export function pageConfig({ outDir }: { outDir: string }): InlineConfig {
+export function pageConfig({
+  outDir,
+  terms,
+}: {
+  outDir: string
+  /** What the page compares each payment with before a wallet signs it. */
+  terms: ShopTerms
+}): InlineConfig {
   return {
     configFile: false,
     root: pathOf('web'),
     logLevel: 'warn',
     plugins: [react(), preloadFonts],
+    define: { shopTerms: JSON.stringify(terms) },
     resolve: {
       alias: [
         {

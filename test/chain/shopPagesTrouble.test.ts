@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
 import { buildPage } from '../../examples/shop/server/buildPage.js'
+import { shopTerms } from '../../examples/shop/server/shopTerms.js'
 import { startShop } from '../../examples/shop/server/startShop.js'
 import { startEndpoint } from './endpoint.js'
 import {
@@ -18,7 +19,10 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'countersign-shop-page-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const page = join(folder, 'page')
-await buildPage(page)
+// Token and merchant are the same on each development chain.
+const first = await startDevChain({ blockTime: 0 })
+await buildPage(page, shopTerms({ chain: first }))
+await first.stop()
 
 test('a shop that is restarted in the middle is followed on, and loses nothing', async () => {
   const chain = await startDevChain({ preconfirmations: 'flashblocks' })

@@ -1,10 +1,14 @@
 import process from 'node:process'
 import { build, type InlineConfig } from 'vite'
 import { pageConfig } from '../vite.config.js'
+import type { ShopTerms } from '../web/api/terms.js'
 
-/** Builds the page into a folder. */
-export async function buildPage(outDir: string): Promise<void> {
-  await buildForVisitors(pageConfig({ outDir }))
+/** Builds the page into a folder, for the shop of these terms alone. */
+export async function buildPage(
+  outDir: string,
+  terms: ShopTerms,
+): Promise<void> {
+  await buildForVisitors(pageConfig({ outDir, terms }))
 }
 
 /** As it is served, also where tests have the environment of a test. */

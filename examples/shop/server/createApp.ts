@@ -2,6 +2,7 @@ import type { DevChain } from 'countersign/devchain'
 import { createPaymentHandler } from 'countersign/http'
 import type { Orders } from 'countersign/orders'
 import { Hono } from 'hono'
+import type { ShopTerms } from '../web/api/terms.js'
 import { authorizeMerchant } from './authorizeMerchant.js'
 import { guardPage, refuseCrossSite } from './guardPage.js'
 import { rpcRoute } from './rpcRoute.js'
@@ -12,8 +13,7 @@ export type CreateAppParameters = {
   orders: Orders
   chain: DevChain
   merchantKey: string
-  /** Seconds of a payment's window. */
-  window: bigint
+  terms: ShopTerms
   /** Folder of the built page. */
   page: string
 }

@@ -1,6 +1,7 @@
 import { brotliCompressSync } from 'node:zlib'
 import type { Rolldown } from 'vite'
 import { pageConfig } from '../vite.config.js'
+import type { ShopTerms } from '../web/api/terms.js'
 import { buildForVisitors } from './buildPage.js'
 
 export type PageSize = {
@@ -12,6 +13,16 @@ export type PageSize = {
   countersign: number
   /** Names of all modules that are loaded at first. */
   modules: readonly string[]
+}
+
+/** As long as those of any shop. */
+const terms: ShopTerms = {
+  chainId: 31337,
+  token: `0x${'a1'.repeat(20)}`,
+  symbol: 'USDC',
+  decimals: 6,
+  recipient: `0x${'b2'.repeat(20)}`,
+  window: '900',
 }
 
 /** Measures the JavaScript of the buyer’s first load. */
@@ -32,7 +43,7 @@ export async function measurePage(): Promise<PageSize> {
 
 /** The chunks a browser loads for the document itself. */
 async function buildEager(external: string[]): Promise<Rolldown.OutputChunk[]> {
-  const config = pageConfig({ outDir: 'unused' })
+  const config = pageConfig({ outDir: 'unused', terms })
   const built = await buildForVisitors({
     ...config,
     build: { ...config.build, write: false, rolldownOptions: { external } },

@@ -4,6 +4,7 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { type Address, erc20Abi, isAddress } from 'viem'
 import { readContract } from 'viem/actions'
+import type { ShopTerms } from '../web/api/terms.js'
 import { products } from './products.js'
 
 /** What a wallet of the page holds after a visit to the faucet. */
@@ -12,22 +13,12 @@ const fullPurse = 1_000n * 10n ** 6n
 type ShopRoutesParameters = {
   orders: Orders
   chain: DevChain
-  /** Seconds a buyer has to sign, and the shop to capture. */
-  window: bigint
+  terms: ShopTerms
 }
 
 /** What the shop itself answers, beside the payments. */
 export function shopRoutes(parameters: ShopRoutesParameters): Hono {
-  const { orders, chain, window } = parameters
-  const recipient = chain.clients.merchant.account.address.toLowerCase()
-  const terms = {
-    chainId: chain.chain.id,
-    token: chain.token,
-    symbol: 'USDC',
-    decimals: 6,
-    recipient,
-    window: String(window),
-  }
+  const { orders, chain, terms } = parameters
   const app = new Hono()
   app.use(bodyLimit({ maxSize: 4_096 }))
 

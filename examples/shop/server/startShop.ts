@@ -9,6 +9,7 @@ import { createApp } from './createApp.js'
 import { listen } from './listen.js'
 import { openOrders } from './openOrders.js'
 import { readSecrets } from './secrets.js'
+import { shopTerms } from './shopTerms.js'
 
 export type StartShopParameters = {
   /** @default a free one */
@@ -18,7 +19,7 @@ export type StartShopParameters = {
   /** A chain that goes on when the shop is closed. @default one of its own */
   chain?: DevChain | undefined
   policy?: OrdersPolicy | undefined
-  /** Folder of a page that is built already. @default it is built */
+  /** Folder of a page built for these terms. @default it is built */
   page?: string | undefined
   /** Gives the start up. */
   signal?: AbortSignal | undefined
@@ -60,9 +61,6 @@ async function start(
   steps.push(() => rmSync(own, { recursive: true, force: true }))
   const folder = parameters.data ?? own
   mkdirSync(folder, { recursive: true })
-  const page = parameters.page ?? join(own, 'page')
-  if (parameters.page === undefined) await buildPage(page)
-  signal?.throwIfAborted()
 
   const chain =
     parameters.chain ??
@@ -70,8 +68,13 @@ async function start(
   if (parameters.chain === undefined) steps.push(chain.stop)
   signal?.throwIfAborted()
 
+  const terms = shopTerms({ chain, window: given?.window })
+  const page = parameters.page ?? join(own, 'page')
+  if (parameters.page === undefined) await buildPage(page, terms)
+  signal?.throwIfAborted()
+
   const policy = {
-    window: 900n,
+    window: BigInt(terms.window),
     relayCancellations: 'always',
     ...given,
   } as const satisfies OrdersPolicy
@@ -80,8 +83,7 @@ async function start(
   steps.push(orders.close)
   steps.push(startWork(orders))
 
-  const window = policy.window ?? 900n
-  const app = createApp({ orders, chain, merchantKey, window, page })
+  const app = createApp({ orders, chain, merchantKey, terms, page })
   const { url, stop } = await listen(app, port)
   steps.push(stop)
   const merchantUrl = `${url}/merchant#key=${merchantKey}`

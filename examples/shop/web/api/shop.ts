@@ -1,5 +1,5 @@
-import type { Address } from 'viem'
 import { askJson } from './askShop.js'
+import { type ShopTerms, terms } from './terms.js'
 
 export type Product = {
   id: string
@@ -10,27 +10,43 @@ export type Product = {
   capture: 'atOnce' | 'onShipping'
 }
 
-/** What the shop takes, as its page is told. */
-export type ShopConfig = {
-  chainId: number
-  token: Address
-  symbol: string
-  decimals: number
-  recipient: Address
-  /** Seconds. */
-  window: string
+/** The terms that the page was built with, and what the server adds. */
+export type ShopConfig = ShopTerms & {
   products: readonly Product[]
+  /** The terms for which the server named another value. */
+  contradicted: readonly (keyof ShopTerms)[]
 }
+
+/** A shorter window needs no new page. */
+const compared = [
+  'chainId',
+  'token',
+  'symbol',
+  'decimals',
+  'recipient',
+] as const
 
 let config: Promise<ShopConfig> | undefined
 
 /** Asked once a visit; what failed is asked again. */
 export function getConfig(): Promise<ShopConfig> {
-  config ??= askJson<ShopConfig>('/shop/config').catch((error: unknown) => {
+  config ??= readConfig().catch((error: unknown) => {
     config = undefined
     throw error
   })
   return config
+}
+
+/** Of what the server says about the terms, nothing is used. */
+async function readConfig(): Promise<ShopConfig> {
+  const { products, ...named } = await askJson<
+    ShopTerms & Pick<ShopConfig, 'products'>
+  >('/shop/config')
+  return {
+    ...terms,
+    products,
+    contradicted: compared.filter((term) => named[term] !== terms[term]),
+  }
 }
 
 /** An order that nobody waits for any more runs out by itself. */

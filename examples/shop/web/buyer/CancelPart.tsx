@@ -30,7 +30,7 @@ export function CancelPart({
   function cancel(getConnection: () => Promise<Connection>): void {
     run(async (signal) => {
       const connection = await getConnection()
-      const order = await cancelPayment({ access, connection, config, signal })
+      const order = await cancelPayment({ access, connection, signal })
       followed.show(order, state)
     })
   }

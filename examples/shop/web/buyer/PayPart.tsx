@@ -42,6 +42,14 @@ export function PayPart({
         only.
       </Notice>
     )
+  if (config.contradicted.length > 0)
+    return (
+      <Notice tone="bad" title="Nothing is signed here">
+        The shop’s server names other terms than this page was built with:{' '}
+        {config.contradicted.join(', ')}. Load the page again. If this message
+        stays, do not pay, and tell the shop.
+      </Notice>
+    )
 
   function pay(getConnection: () => Promise<Connection>): void {
     run(async (signal) => {
@@ -50,7 +58,6 @@ export function PayPart({
         const order = await authorizePayment({
           access,
           connection,
-          config,
           kept,
           onPhase,
           onReachable: (isReachable) => setLost(!isReachable),

@@ -8,7 +8,7 @@ import {
   type OrderAccess,
   postPayment,
 } from '../api/payments.js'
-import type { ShopConfig } from '../api/shop.js'
+import { terms } from '../api/terms.js'
 import type { Connection } from './connection.js'
 import { NotOpen, TooLittleMoney, WrongNetwork } from './failures.js'
 
@@ -17,7 +17,6 @@ export type PayPhase = 'checking' | 'signing' | 'sending'
 export type AuthorizePaymentParameters = {
   access: OrderAccess
   connection: Connection
-  config: ShopConfig
   kept: KeptOrder
   onPhase: (phase: PayPhase) => void
   onReachable: (isReachable: boolean) => void
@@ -33,7 +32,7 @@ export type AuthorizePaymentParameters = {
 export async function authorizePayment(
   parameters: AuthorizePaymentParameters,
 ): Promise<BuyerOrder> {
-  const { access, connection, config, kept, onPhase, isOpen } = parameters
+  const { access, connection, kept, onPhase, isOpen } = parameters
   onPhase('checking')
   const payment = await check(parameters)
   if (!isOpen()) throw new NotOpen()
@@ -41,13 +40,13 @@ export async function authorizePayment(
   const signed = await signPayment(connection.provider, {
     payment,
     expect: {
-      // Not from the configuration: no public chain is ever signed for.
+      // Not from the terms: no public chain is ever signed for.
       chainId: developmentChainId,
-      token: config.token,
-      to: config.recipient,
+      token: terms.token,
+      to: terms.recipient,
       amount: kept.amount,
-      decimals: config.decimals,
-      maxWindow: BigInt(config.window) + 120n,
+      decimals: terms.decimals,
+      maxWindow: BigInt(terms.window) + 120n,
     },
   })
   // Whoever holds two payments of two accounts can collect both.
@@ -60,17 +59,16 @@ export async function authorizePayment(
 async function check({
   access,
   connection: { provider, account },
-  config,
   kept,
   ...options
 }: AuthorizePaymentParameters): Promise<Payment> {
   const [chainId, balance, paymentFor] = await Promise.all([
     provider.request({ method: 'eth_chainId' }).then(Number),
-    keepTrying(() => getTokenBalance(config.token, account), options),
+    keepTrying(() => getTokenBalance(terms.token, account), options),
     keepTrying(() => getPayment(access), options),
   ])
   if (chainId !== developmentChainId) throw new WrongNetwork(chainId)
-  if (balance < parseAmount(kept.amount, config.decimals))
+  if (balance < parseAmount(kept.amount, terms.decimals))
     throw new TooLittleMoney(balance)
   return paymentFor(account)
 }

@@ -7,20 +7,19 @@ import {
   type OrderAccess,
   postCancellation,
 } from '../api/payments.js'
-import type { ShopConfig } from '../api/shop.js'
+import { terms } from '../api/terms.js'
 import type { Connection } from './connection.js'
 
 export type CancelPaymentParameters = KeepTryingParameters & {
   access: OrderAccess
   connection: Connection
-  config: ShopConfig
 }
 
 /** Has the wallet sign the end of a payment; the shop sends it. */
 export async function cancelPayment(
   parameters: CancelPaymentParameters,
 ): Promise<BuyerOrder> {
-  const { access, connection, config } = parameters
+  const { access, connection } = parameters
   const { provider, account } = connection
   const cancellation = await keepTrying(
     () => getCancellation(access),
@@ -30,8 +29,8 @@ export async function cancelPayment(
     { request: (args) => provider.request(args), account },
     {
       cancellation,
-      // Not from the configuration: no public chain is ever signed for.
-      expect: { chainId: developmentChainId, token: config.token },
+      // Not from the terms: no public chain is ever signed for.
+      expect: { chainId: developmentChainId, token: terms.token },
     },
   )
   return keepTrying(() => postCancellation(access, signed), parameters)

@@ -1,7 +1,7 @@
 import { formatAmount } from 'countersign'
 import { type ReactNode, useEffect, useState } from 'react'
 import { getTokenBalance } from '../api/chain.js'
-import { getConfig } from '../api/shop.js'
+import { terms } from '../api/terms.js'
 import { Select } from '../ui/Field.js'
 import { groupAmount, shortHex } from '../ui/format.js'
 import { networks } from './networks.js'
@@ -82,7 +82,7 @@ function Balance({
     let isShown = true
     const read = async () => {
       await after
-      const { token, decimals, symbol } = await getConfig()
+      const { token, decimals, symbol } = terms
       const balance = await getTokenBalance(token, address)
       const amount = groupAmount(formatAmount(balance, decimals))
       if (isShown) setWords(`${amount} ${symbol}`)
