@@ -1,8 +1,15 @@
+import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const entry = (name: string) =>
   fileURLToPath(new URL(`src/entries/${name}.ts`, import.meta.url))
+
+/** Tests import the oldest viem of the peer range instead of the newest. */
+const oldestViem =
+  process.env.COUNTERSIGN_VIEM === 'oldest'
+    ? [{ find: /^viem(\/.*)?$/, replacement: 'viem-oldest$1' }]
+    : []
 
 /** Ends what hangs for good; how fast a machine is decides about no test. */
 const testTimeout = 600_000
@@ -12,6 +19,7 @@ export default defineConfig({
     alias: [
       { find: /^countersign$/, replacement: entry('index') },
       { find: /^countersign\/(\w+)$/, replacement: entry('$1') },
+      ...oldestViem,
     ],
   },
   test: {

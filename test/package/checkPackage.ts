@@ -10,7 +10,7 @@ import { checkContents, checkExports } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
 import { checkShaking } from './checkShaking.js'
 import { checkVite, checkWorker } from './checkSites.js'
-import { checkTypes } from './checkTypes.js'
+import { checkOurTypes, checkTypes } from './checkTypes.js'
 import { type Consumer, installPackage } from './installPackage.js'
 
 type Check = (consumer: Consumer) => void | Promise<void>
@@ -34,13 +34,24 @@ const checks: readonly (readonly [string, Check])[] = [
   ],
 ]
 
+/** With the oldest viem of the peer range in place of the newest. */
+const oldestChecks: readonly (readonly [string, Check])[] = [
+  ['the oldest viem: Node imports every entry', checkEntries],
+  ['the oldest viem: strict consumers compile', checkOurTypes],
+]
+
 const consumer = installPackage()
 process.on('exit', consumer.remove)
+const oldest = installPackage({ viem: 'viem-oldest' })
+process.on('exit', oldest.remove)
 
-for (const [rule, check] of checks) {
+for (const [rule, check, installed] of [
+  ...checks.map((one) => [...one, consumer] as const),
+  ...oldestChecks.map((one) => [...one, oldest] as const),
+]) {
   const began = performance.now()
   try {
-    await check(consumer)
+    await check(installed)
     const ms = Math.round(performance.now() - began)
     console.log(`✓ ${rule} (${ms} ms)`)
   } catch (error) {

@@ -19,9 +19,10 @@ export type Consumer = {
 
 /**
  * Packs what would be published and unpacks it where an installation would
- * put it, without asking a registry.
+ * put it, without asking a registry. Another version of viem can be named by
+ * its folder.
  */
-export function installPackage(): Consumer {
+export function installPackage({ viem = 'viem' } = {}): Consumer {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
@@ -41,8 +42,9 @@ export function installPackage(): Consumer {
     const tarball = join(folder, filename)
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
     // What an entry imports at once; other peers are asked for when needed.
-    for (const peer of ['viem', 'jose', 'kysely', 'zod'])
-      symlinkSync(join(root, 'node_modules', peer), join(modules, peer))
+    const peers = { viem, jose: 'jose', kysely: 'kysely', zod: 'zod' }
+    for (const [peer, folder] of Object.entries(peers))
+      symlinkSync(join(root, 'node_modules', folder), join(modules, peer))
     cpSync(join(root, 'test/package/consumer'), project, { recursive: true })
     return {
       project,

@@ -43,6 +43,11 @@ test('the comparison names the versions it was checked against', () => {
   for (const version of versions) expect(readme).toContain(`| ${version} `)
 })
 
+test('the oldest viem that the peer range admits is the one tests are run on', () => {
+  const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(peerDependencies.viem).toBe(`^${versionOf('viem-oldest')}`)
+})
+
 test('messages: x402 builds Transfer, Receive for other schemes, and no Cancel', () => {
   expect(x402).toContain('TransferWithAuthorization')
   expect(x402).toContain('ReceiveWithAuthorization')
