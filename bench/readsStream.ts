@@ -33,14 +33,14 @@ export async function benchReadsStream(): Promise<Row[]> {
       },
       {
         name,
-        peer: `viem, 50,000, ${viem.peak.toFixed(0)} MB`,
+        peer: `viem iterateLogs, 50,000, ${viem.peak.toFixed(0)} MB`,
         ratio: viem.peak / own.peak,
         goal: 0,
         unit,
       },
       {
         name: 'streamLogs, logs a second',
-        peer: 'viem getLogs with event',
+        peer: 'viem iterateLogs with event',
         ratio: viem.seconds / 50_000 / (own.seconds / 1_000_000),
         goal: 0,
         unit: 'time',

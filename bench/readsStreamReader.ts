@@ -1,5 +1,6 @@
 import { createReadClient } from 'countersign/reads'
 import { createPublicClient, erc20Abi, getAbiItem, http } from 'viem'
+import { iterateLogs } from 'viem/actions'
 
 /**
  * Reads transfers and tells how much memory that took; runs in a process of
@@ -26,12 +27,9 @@ if (reader === 'countersign')
 else {
   const client = createPublicClient({ transport: http(url) })
   const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
-  const size = 2_000n
-  for (let first = blocks.fromBlock; first <= blocks.toBlock; first += size) {
-    const last = first + size - 1n
-    const toBlock = last < blocks.toBlock ? last : blocks.toBlock
-    take(await client.getLogs({ event, fromBlock: first, toBlock }))
-  }
+  // In pages of its own choice, as ours.
+  for await (const { logs } of iterateLogs(client, { event, ...blocks }))
+    take(logs)
 }
 if (read !== total) throw new Error(`Read ${read} logs of ${total}.`)
 
