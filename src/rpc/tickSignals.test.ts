@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { expect, test, vi } from 'vitest'
 import { tickSignals } from './tickSignals.js'
 
@@ -44,4 +45,17 @@ test('all of it ends with the signal of the work', () => {
   const { signal } = tickSignals(end.signal)()
   end.abort()
   expect(signal.aborted).toBe(true)
+})
+
+test('as many requests as a tick has listen to its signal, and Node warns of none', async () => {
+  const warnings: string[] = []
+  const onWarning = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', onWarning)
+  const { signal } = tickSignals(new AbortController().signal)()
+  for (let request = 0; request < 500; request += 1)
+    signal.addEventListener('abort', () => undefined)
+  await new Promise(setImmediate)
+  process.off('warning', onWarning)
+
+  expect(warnings).toEqual([])
 })
