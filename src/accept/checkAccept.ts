@@ -10,7 +10,7 @@ import type { AcceptVerdict } from '../records/types.js'
 import { checkMessage } from '../verify/checkMessage.js'
 import type { Refusal } from '../verify/types.js'
 
-/** Refused payments and cancellations that an order takes. */
+/** Refused payments and cancellations after which an order takes no more. */
 export const mostTries = 10
 
 /** What a payment is as far as the order alone can tell. */

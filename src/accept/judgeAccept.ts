@@ -51,7 +51,7 @@ export async function judgeAccept(
       origin: wallet.lane.account,
       maxGas: policy.maxCaptureGas,
     }),
-    // Read ahead, in the same batch.
+    // Read now, so that the request is part of the same batch.
     readLaneFunds(context, wallet, client),
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
@@ -78,7 +78,7 @@ function checkRehearsal(
   const { at } = rehearsal
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
-    // The order names the chain of its payment: the node is on another one.
+    // The payment is of the order's chain, so the node is on the wrong one.
     if (reason === 'wrongChain') throw wrongChain(rehearsal)
     return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
   }

@@ -22,7 +22,7 @@ const known = /* @__PURE__ */ new WeakMap<
  * What a lane can pay for, read at most every ten seconds, with requests of
  * this tick.
  *
- * Payments to recipients without a wallet are taken to be spread evenly over
+ * Assumes that payments to recipients without a wallet are spread evenly over
  * the relayers.
  */
 export function readLaneFunds(
@@ -40,9 +40,9 @@ export function readLaneFunds(
 }
 
 /**
- * Keeps gas for one more capture, or says what is missing. Before it says so,
- * the account is read again: one wrong answer would else refuse every buyer
- * until the next reading.
+ * Reserves gas for one more capture, or returns what is missing. Reads the
+ * balance again before it refuses: otherwise one wrong answer would refuse
+ * every buyer until the next reading.
  */
 export async function keepGas(
   context: OrdersContext,

@@ -5,8 +5,9 @@ import type { OrdersContext, OrderWallet } from '../records/types.js'
 import type { OrderRecord } from '../store/types.js'
 
 /**
- * Who is asked about an order, and who sends for it: another wallet than the
- * one it was drafted for where that is removed and another may send it.
+ * The client to ask about an order, and the wallet that sends for it. If the
+ * wallet the order was drafted for was removed, this is another wallet that may
+ * send it, where there is one.
  *
  * @throws {@link OrdersSetupError} when this instance does not have its token.
  */

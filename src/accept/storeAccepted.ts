@@ -148,8 +148,8 @@ function sumSpendable(
 }
 
 /**
- * True when a capture of this payer failed on chain, for an order that this
- * instance answers for: then the payer's others wait for the merchant too.
+ * True when one of the payer's orders in this instance is held because a
+ * capture failed on chain. Then the new order waits for the merchant too.
  */
 async function isHeld(
   context: OrdersContext,

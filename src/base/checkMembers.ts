@@ -1,13 +1,13 @@
 import { InvalidFieldError } from './errors.js'
 
-/** A table with each member of a parameter type: the compiler finds a missing one. */
+/** Lists every member of a parameter type; the compiler rejects gaps. */
 export type MembersOf<parameters> = Readonly<
   Record<parameters extends unknown ? keyof parameters : never, unknown>
 >
 
 /**
- * Refuses an object with members that nobody reads: a misspelt one is a check
- * that never happens.
+ * Refuses unknown members. A misspelt option would otherwise be ignored, and
+ * with it the check it asks for.
  *
  * @throws {@link InvalidFieldError} that names the first such member.
  */
@@ -16,7 +16,7 @@ export function checkMembers<parameters>(
   known: MembersOf<parameters>,
   field = 'parameters',
 ): void {
-  // A value that is no object is refused by the reader of its first member.
+  // The code that reads the first member refuses a value that is no object.
   if (typeof given !== 'object' || !given) return
   for (const name of Object.keys(given))
     if (!Object.hasOwn(known, name))

@@ -10,7 +10,7 @@ export class InvalidAmountError extends CountersignError {
   }
 }
 
-/** A field of a payment or a parameter is malformed, or not known at all. */
+/** A field of a payment or a parameter is malformed or unknown. */
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
@@ -44,8 +44,8 @@ export class ClockSkewError extends CountersignError {
 }
 
 /**
- * A value with its type for an error text: short, one line. Of a secret only
- * its type is shown.
+ * A value with its type for an error text, on one short line. Shows only the
+ * type of a secret.
  */
 function showValue(value: unknown, isSecret = false): string {
   if (value === undefined || value === null) return String(value)
@@ -57,8 +57,8 @@ function showValue(value: unknown, isSecret = false): string {
 }
 
 /**
- * Cuts text so early that neither a misplaced signature nor one half of it,
- * base64 or not, fits.
+ * Cuts text so short that it cannot show a misplaced signature or half of one,
+ * in hex or base64.
  */
 export function shorten(text: string): string {
   return text.length > 42 ? `${text.slice(0, 12)}…` : text

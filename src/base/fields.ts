@@ -79,7 +79,7 @@ const objectReader =
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
     for (const key of Object.keys(shape)) {
-      // An inherited member is none that anybody wrote.
+      // Inherited members were not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
         : undefined

@@ -12,9 +12,9 @@ const erc6492Magic =
 /**
  * Brings a signature into the form tokens accept: 65 bytes, `v` 27 or 28, low
  * `s`, EIP-2098 expanded. Longer signatures belong to contract wallets and stay
- * as they are, and so do 65 bytes that only a contract wallet makes: those with
- * another `v`, and a Safe's approved hash (`v` 1, an address in `r`). A token
- * hands them to the wallet.
+ * as they are, and so do 65 bytes that only a contract wallet makes: any other
+ * `v`, or a Safe's approved hash (`v` 1, an address in `r`). The token passes
+ * them to the wallet.
  *
  * Gives `undefined` for what no wallet makes: under 64 or over 16384 bytes, or
  * ECDSA values out of range.

@@ -47,8 +47,8 @@ export function paymentTypedData(
 }
 
 /**
- * A checked message with its types, integers still as `bigint`. All of it is a
- * copy: what a signer does to it changes nothing here.
+ * A checked message with its types, integers still as `bigint`. A copy, so a
+ * signer that modifies it does not modify the payment.
  */
 export function addTypes<message extends Payment | Cancellation>({
   primaryType,

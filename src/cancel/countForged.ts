@@ -4,12 +4,13 @@ import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
 import type { CancelRefusal } from './writeCancel.js'
 
-/** Refusals for which whoever signed is not to blame. */
+/** Refusals that are not the signer's fault. */
 const blameless: readonly string[] = ['consumed', 'expired', 'paused']
 
 /**
- * Judges a cancellation, and counts it as a try of the order when it is refused.
- * The try is taken before the node is asked, so that many at once are not more.
+ * Judges a cancellation, and counts a refusal as a try of the order. Takes the
+ * try before it asks the node and gives it back if the cancellation is good, so
+ * that parallel requests cannot exceed the limit.
  */
 export async function countForged(
   context: OrdersContext,

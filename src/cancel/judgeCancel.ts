@@ -26,11 +26,11 @@ export async function judgeCancel(
       orderId,
     })
   const rehearsal = await rehearseCancel(client, cancellation, {
-    // Anyone may cancel: who sends it makes no difference to the token.
+    // The token accepts a cancellation from any sender.
     origin: wallet?.lane.account ?? lane,
     maxGas: context.policy.maxCaptureGas,
   })
-  // The order names the chain of its payment: the node is on another one.
+  // The payment is of the order's chain, so the node is on the wrong one.
   if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
     throw wrongChain(rehearsal)
   checkClock(rehearsal.head, context.now() / 1000n)

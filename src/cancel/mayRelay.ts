@@ -3,19 +3,19 @@ import type { FoundOrder } from '../records/findOrder.js'
 import type { OrdersContext } from '../records/types.js'
 import type { StoreReader, StoreWriter } from '../store/types.js'
 
-/** Cancellations of one payer that are sent at our cost without being asked. */
+/** Cancellations of one payer in a day that we send without approval. */
 const mostOfPayer = 3
 
-/** Seconds since the draft in which an order counts. */
+/** Seconds after its draft during which an order counts. */
 const day = 86_400n
 
-/** More orders of one payer than wait for a cancellation. */
+/** Most orders to read; no payer has so many waiting for a cancellation. */
 const manyOrders = 200
 
 /**
- * Whether the policy has the cancellation sent: not when three orders of this
- * payer, drafted within a day, are canceled or about to be. Each costs us gas,
- * and signing one more costs the payer nothing.
+ * True when the policy sends the cancellation without approval. False once
+ * three other orders of this payer, drafted within a day, are canceled or about
+ * to be: each costs us gas, and a signature costs the payer nothing.
  */
 export async function mayRelay(
   context: OrdersContext,
@@ -25,7 +25,7 @@ export async function mayRelay(
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return true
-  // Cancellations that come at once are counted one after the other.
+  // Counts cancellations that arrive at the same time one by one.
   await tables.lock(`relay:${order.chainId}:${payer}`)
   const listed = context.scopes.filter(
     ({ chainId }) => chainId === order.chainId,

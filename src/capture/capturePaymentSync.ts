@@ -61,7 +61,7 @@ export async function capturePaymentSync(
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
   const payment = readSignedPayment(options.payment)
-  // Before anything is sent: the wait would refuse them too late.
+  // Checked before the capture is sent; the wait would refuse them too late.
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(pollingInterval, 'pollingInterval')
   const capture = await planCapture(client, options)

@@ -26,16 +26,16 @@ type FailedReceipt = {
   gasUsed: bigint
 }
 
-/** How nodes say that they no longer have the state of a block. */
+/** Errors of nodes that no longer have the state of a block. */
 const stateIsGone =
   /missing trie node|state .*(not |un)available|historical state|pruned|archive/i
 
 /**
- * Finds out why a transaction failed: repeats it on the state after its block,
- * which still holds the cause. The reason is `simulationFailed` where the node
- * cannot say, as without the state of that block.
+ * Finds out why a transaction failed by repeating it on the state after its
+ * block, which still holds the cause. The reason is `simulationFailed` if the
+ * node cannot repeat it, for example because it no longer has that state.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node may say it
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node may answer
  * later.
  */
 export async function explainRevert(

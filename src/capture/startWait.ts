@@ -13,9 +13,10 @@ export type Wait = {
 const maxTimer = 2_147_483_647
 
 /**
- * A time to wait, `Infinity` included: what is no number would have no end.
+ * Checks a time to wait; `Infinity` is allowed. A value that is no number would
+ * make the wait endless.
  *
- * @throws {@link InvalidFieldError} when it is neither that nor absent.
+ * @throws {@link InvalidFieldError} when it is given and not such a number.
  */
 export function checkMilliseconds(
   value: number | undefined,

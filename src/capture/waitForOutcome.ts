@@ -74,7 +74,7 @@ const members: MembersOf<WaitForOutcomeParameters> = {
  * @throws {@link OutcomeTimeoutError} when `timeout` is over.
  * @throws {@link FinalityUnsupportedError} when the node has no such block.
  * @throws {@link InvalidFieldError} when a parameter is malformed, or the
- * payment of another chain than the client's.
+ * client is on another chain than the payment.
  * @throws {@link NodeError} when the node refuses; passing faults are waited out.
  *
  * @example

@@ -35,7 +35,7 @@ export function createDevClients(
   chain: Chain,
   [payer, merchant, relayer]: readonly PrivateKeyAccount[],
 ): DevClients {
-  // The node is on this machine: one that is late is busy, and not lost.
+  // The node is on this machine: if it is late it is busy, not gone.
   const transport = http(undefined, { timeout: 120_000 })
   const options = { chain, transport, pollingInterval: 50 }
   const wallet = (account: PrivateKeyAccount | undefined): DevWalletClient => {

@@ -61,8 +61,8 @@ async function launchAt(
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     ...{ slotsInAnEpoch: epochBlocks },
-    // One that cannot start ends, and is noticed at once: this is for machines
-    // that are busy with something else.
+    // For busy machines only: if anvil cannot start it exits, and we notice at
+    // once.
     startTimeout: 600_000,
     // stop() leaves a timer of this length behind; the exit is awaited below.
     stopTimeout: 1,

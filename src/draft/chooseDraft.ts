@@ -76,8 +76,8 @@ export function chooseRecipient(
 }
 
 /**
- * Which account sends: the recipient itself where it is a wallet, else one of
- * the relayers.
+ * Chooses the account that sends: the recipient if it is a wallet, otherwise
+ * one of the relayers.
  */
 export function chooseLane(
   context: Pick<OrdersContext, 'wallets' | 'relayers'>,

@@ -5,19 +5,19 @@ import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
 import type { OrderRecord } from '../store/types.js'
 
-/** Milliseconds between two looks for orders without a wallet. */
+/** Milliseconds between two looks for orders of removed wallets. */
 const lookEvery = 10_000
 
-/** Most orders one look takes: other relayers take the rest. */
+/** Most orders to take at one look, so that other relayers get the rest. */
 const most = 100
 
-/** What is due later has no wallet either. */
+/** Also finds the orders that are due later: they have no wallet either. */
 const endOfTime = 2n ** 62n
 
 /**
- * Takes over orders that are due on lanes whose wallets were removed, where
- * this lane may send for their recipients. What such a wallet has in flight
- * stays with it, and is decided by the chain.
+ * Takes over the due orders of removed wallets if this lane may send for their
+ * recipients. Transactions in flight stay with the removed wallet; the chain
+ * decides them.
  */
 export async function adoptOrders(
   context: OrdersContext,
@@ -61,7 +61,7 @@ async function findAdoptable(
   return context.store.read(async (tables) => {
     const ids: string[] = []
     for (const orphan of await findOrphans(context, tables, chainId)) {
-      // Another process has that wallet.
+      // Another process still has that wallet.
       if (await tables.getLease(laneKey(orphan))) continue
       const due = { sendDue: orphan, recipients, until: endOfTime, limit: most }
       const orders = await tables.orders.find(due)
@@ -71,7 +71,7 @@ async function findAdoptable(
   })
 }
 
-/** Due, and anyone may submit it: nothing of it is in flight. */
+/** True when the order is due, not in flight, and anyone may submit it. */
 function isAdoptable({
   sendDue,
   primaryType,

@@ -4,9 +4,9 @@ import { paymentOf } from '../records/paymentOf.js'
 import type { NonceFate } from './explainNonce.js'
 
 /**
- * Reasons that no payer can bring about, or only by being slow: the issuer's,
- * the recipient's, the token's and our own. Every other reason is the payer's,
- * `simulationFailed` too, since code can refuse for no reason at all.
+ * Reasons that a payer cannot cause, except by being slow: they lie with the
+ * issuer, the recipient, the token or us. All other reasons are the payer's. So
+ * is `simulationFailed`, because a contract wallet can revert without a reason.
  */
 const othersReasons: readonly string[] = [
   'paused',
@@ -21,8 +21,8 @@ const othersReasons: readonly string[] = [
 ]
 
 /**
- * True when gas was spent on a capture whose rehearsal had passed, for a reason
- * that is the payer's.
+ * True when a capture failed on chain after its rehearsal passed, and the
+ * reason lies with the payer.
  */
 export async function blamesPayer(
   { reader }: LaneState,
@@ -36,7 +36,7 @@ export async function blamesPayer(
   const { reason, isRevert } = failure
   if (!isRevert || othersReasons.includes(reason)) return false
   if (reason !== 'gasTooHigh' || !file) return true
-  // Only code of the payer's can burn more than the rehearsal showed.
+  // Only the payer's own code can use more gas than the rehearsal showed.
   const { from } = paymentOf(file.order, file.attempt).message
   const found = await hasCode(reader, from).catch(() => undefined)
   return found ?? true

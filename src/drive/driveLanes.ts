@@ -30,10 +30,10 @@ export type LaneEngine = {
   /** Drives the order's lane until the order is decided, or time is over. */
   waitFor(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
   /**
-   * Drives a lane until the signal, whether or not someone waits.
+   * Drives a lane until the signal aborts, even if nobody waits for an order.
    *
-   * @param isReady whether a recipient's orders are to be sent yet; those
-   * someone waits for are sent at once.
+   * @param isReady true once a recipient's orders may be sent. While someone
+   * waits for an order of the lane, all are sent at once.
    */
   hold(
     lane: Lane,
@@ -41,7 +41,7 @@ export type LaneEngine = {
     limit: Limit,
     isReady?: (recipient: Address) => boolean,
   ): Promise<void>
-  /** Has a lane look at once for what is due. */
+  /** Makes a lane look for due orders at once. */
   wake(lane: Lane): void
   /** Ends all driving once what is being written is written. */
   stop(): Promise<void>
@@ -52,23 +52,25 @@ export type LaneEngine = {
 type Driver = {
   wallet: OrderWallet
   pause: ReturnType<typeof startPause>
-  /** The lane itself, or orders of it, that failed and wait. */
+  /**
+   * Failed parts that wait for their next try: the lane, or some of its orders.
+   */
   aside: Aside
   /** How many keep it going besides those who wait. */
   holders: number
   limit: Limit
   isReady: (recipient: Address) => boolean
-  /** What is known of it, while its lease is held. */
+  /** The state of the lane while we hold its lease. */
   lane: LaneState | undefined
   held: Lease | undefined
   /** Milliseconds of `performance` when the lane was taken. */
   takenAt: number
-  /** When it may be taken again, in the same, after it was left to others. */
+  /** When we may take the lane again after we left it to others, likewise. */
   notBefore: number
-  /** Tries to take the lane while someone else worked on it. */
+  /** How often in a row the lane was taken by someone else. */
   denied: number
   isIdle: boolean
-  /** The store was written while the lane was looked at. */
+  /** True when the store changed during the current look. */
   isChanged: boolean
   /** Ends what its loop asks of nodes. */
   letGo: AbortController
@@ -79,7 +81,7 @@ type Driver = {
 /** Milliseconds between two looks, as long as nothing else is known. */
 const usualInterval = 1000
 
-/** The name under which a lane itself is put aside. */
+/** The name under which a whole lane is put aside. */
 const wholeLane = 'lane'
 
 /** Milliseconds between two tries to take a lane someone else works on. */
@@ -123,12 +125,14 @@ export function driveLanes(context: OrdersContext): LaneEngine {
       driver.isIdle = false
       driver.isChanged = false
       try {
-        // The lease is taken in the place: one that waits for it would run out.
+        // Takes the lease only once there is a place: it would expire while
+        // waiting.
         const tick = await driver.limit(() => takeTurn(own, wallet, driver))
         const { settled = [], isNews = true } = tick ?? {}
         next = tick?.next ?? takeEvery
         driver.isIdle = tick?.isIdle ?? false
-        // What was written after it was read would wait for the next look.
+        // Look again at once: the last look may have missed what was written
+        // since.
         if (driver.isIdle && driver.isChanged) next = 0
         if (tick) aside.clear(wholeLane)
         await aside.save(driver.held)
@@ -155,7 +159,9 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     await leave(driver)
   }
 
-  /** One turn at a lane: nothing where someone else works on it. */
+  /**
+   * Takes one turn at a lane. Does nothing while someone else holds its lease.
+   */
   const takeTurn = async (
     own: OrdersContext,
     wallet: OrderWallet,
@@ -170,7 +176,7 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     driver.held = lane?.lease
     if (lane !== before) driver.takenAt = performance.now()
     if (!lane) {
-      // Now and then: it is tried again, and costs a few reads.
+      // Only at every fourth failed try: a claim costs a few reads.
       const isTime = driver.denied++ % 4 === 1
       if (isTime) await claimLane(own, wallet).catch(() => undefined)
       return undefined
@@ -185,16 +191,19 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     )
   }
 
-  /** What is in flight stays in flight: who comes next settles it. */
+  /**
+   * Gives the lane to those who claim it. The next holder settles what is in
+   * flight.
+   */
   const yieldLane = async (driver: Driver): Promise<void> => {
     const { held, wallet } = driver
-    // Those who wait for it are faster, however early this one is woken.
+    // Let the claimants take it first, even if this driver is woken early.
     driver.notBefore = performance.now() + 2 * takeEvery
     if (held) await dropClaims(context, { lease: held, wallet })
     await leave(driver)
   }
 
-  /** A lane that fails here may well do for the others who wait for it. */
+  /** Gives a failing lane to those who claim it: it may work for them. */
   const yieldFailing = async (driver: Driver): Promise<void> => {
     const { lane } = driver.wallet
     if (!driver.held) return
@@ -204,13 +213,15 @@ export function driveLanes(context: OrdersContext): LaneEngine {
     if (isWaitedFor) await yieldLane(driver)
   }
 
-  /** Sent what there was to send, or could not for so long. */
+  /**
+   * True when nothing due is left to send, or the lane was held for too long.
+   */
   const mayYield = ({ takenAt }: Driver, { isFull }: LaneTick): boolean => {
     const longest = Math.max(policy.lease, 2000 * policy.bumpAfter)
     return !isFull || performance.now() - takenAt > longest
   }
 
-  /** Lets others work on a lane. */
+  /** Releases the lane's lease. */
   const leave = async (driver: Driver): Promise<void> => {
     const { lane, held } = driver
     driver.lane = undefined
@@ -236,8 +247,8 @@ export function driveLanes(context: OrdersContext): LaneEngine {
   }
 
   /**
-   * Waits for the end of a loop that nobody wants, unless someone comes; not for
-   * ever, as a database may hang.
+   * Waits for a loop that is not wanted any more to end, until it is wanted
+   * again. The wait is limited because a database may hang.
    */
   const finish = async (driver: Driver): Promise<void> => {
     const { running, letGo, pause } = driver

@@ -99,10 +99,16 @@ async function explainMined(
     : { judged, file, failure: { reason, isRevert: true }, isOver: true }
 }
 
-/** Milliseconds of a pause from which on a reason is no longer waited for. */
+/**
+ * Gives up waiting for a reason once the pause between tries is longer, in
+ * milliseconds.
+ */
 const longestWait = 3000
 
-/** Nothing while the node may still say it, else that it cannot. */
+/**
+ * Puts the nonce aside: `undefined` while the node may still give the reason,
+ * then `simulationFailed`.
+ */
 function postponeReason(
   lane: LaneState,
   { nonce, orderId }: { nonce: number; orderId: string },
@@ -123,11 +129,11 @@ async function explainPassed(
   const now = performance.now()
   const lost = noticeAgain(lane.lost.get(nonce), now)
   lane.lost.set(nonce, lost)
-  // Receipts can be behind the count, and one node behind another.
+  // Receipts can lag behind the count, and one node behind another.
   if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
-  // A filler of which only the wallet knows may have taken it.
+  // A filler whose hash only the wallet knows may have used the nonce.
   const isFiller = unsure.some(({ kind }) => kind === 'release')
   const isForeign = !isFiller && nonce > (lane.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
@@ -141,7 +147,7 @@ async function explainPassed(
     const told = isForeign && !isOurs
     return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
   }
-  // That the wallet kept its nonce is only assumed.
+  // Without a hash we only assume that the wallet kept the nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'release')
   const isDead = isKnown || head.timestamp >= endOf(judged, file)
   const isFree = isSafe && isDead && (await isUnused(lane.reader, file, safe))
@@ -170,28 +176,31 @@ async function explainUnknown(
   if (lane.sentAt.get(nonce) === lane.tick) return undefined
   if (!isTimeToLook(lane, nonce, count)) return undefined
   const keepsNonce = choosesNonce(lane)
-  // A filler of a nonce the wallet never used holds up nothing.
+  // If the wallet chooses its own nonces, an open filler blocks nothing.
   if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
   const evidence = isUndecided(file)
     ? await findEvidence(lane.reader, file)
     : undefined
-  // What keeps its nonce is released there.
+  // If the wallet keeps the nonce, the lane fills it later.
   if (keepsNonce) return evidence && { judged, file, evidence, isOver: false }
   if (evidence || !isUndecided(file))
     return { judged, file, evidence, isOver: true }
-  // Time and state are those of one block.
+  // Compares time and state at the same block or a later one.
   if (head.timestamp < endOf(judged, file)) return undefined
   if (!(await isUnused(lane.reader, file, head))) return undefined
   const failure = { reason: 'expired', isRevert: false }
   return { judged, file, failure, isOver: true }
 }
 
-/** From when on what was sent under a nonce comes too late. */
+/** The time from which the transaction at a nonce comes too late. */
 function endOf({ rows }: JudgedNonce, { attempt }: OrderFile): bigint {
   return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
 }
 
-/** Soon after the account's count has passed a nonce, and now and then. */
+/**
+ * True soon after the account's count has passed a nonce, and at every eighth
+ * tick.
+ */
 function isTimeToLook(
   lane: Pick<LaneState, 'lost' | 'tick'>,
   nonce: number,
@@ -204,8 +213,8 @@ function isTimeToLook(
 }
 
 /**
- * True when the newest block shows the authorization unused: then it is unused
- * in a block below it too, whose state the node may no longer have.
+ * True when the authorization is unused at the newest block. Then it was unused
+ * at `below` too, whose state the node may no longer have.
  */
 async function isUnused(
   client: Client,

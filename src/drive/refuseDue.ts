@@ -33,7 +33,7 @@ async function explainRefusal(
   try {
     return { ...refusal, evidence: await findEvidence(reader, file) }
   } catch (error) {
-    // It is judged again later; the others are refused now.
+    // This order is judged again later; the others are refused now.
     putAside(aside, id, error, id)
     return undefined
   }

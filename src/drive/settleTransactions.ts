@@ -65,7 +65,7 @@ export async function settleTransactions(
   }
   const at = context.now()
   const relays = isRelaying(context)
-  // How often an order was refused is counted once a look.
+  // Computed once: each call counts a refusal, and `applyFates` may repeat.
   const again = new Map(
     fates.map((fate) => [fate, againOf(context, lane, view, fate, blamed)]),
   )
@@ -136,7 +136,7 @@ async function explainAll(
     judged.map((one) => {
       const { orderId, attempt } = one.rows[0]
       const file = ledger.fileOf(orderId, attempt)
-      // One that cannot be explained now keeps no other one waiting.
+      // If one nonce cannot be explained now, the others go on.
       return explainNonce(lane, view, one, file).catch((error: unknown) => {
         lane.aside.put(nonceName('settle', one.nonce), error, orderId)
         return undefined
@@ -146,7 +146,7 @@ async function explainAll(
   return fates.filter((fate) => fate !== undefined)
 }
 
-/** Applies all fates but those that contradict what is on record. */
+/** Applies all fates except those that contradict the record. */
 function applyFates(
   lane: LaneState,
   rows: OrderRows,
@@ -176,7 +176,7 @@ function applyFates(
   }
 }
 
-/** Fates of captures that failed on chain by the payer's doing. */
+/** Fates of captures that failed on chain for a reason that is the payer's. */
 async function findBlamed(
   lane: LaneState,
   fates: readonly NonceFate[],
@@ -185,7 +185,7 @@ async function findBlamed(
   return fates.filter((_, at) => blames[at])
 }
 
-/** What payers whose captures failed on chain have open besides. */
+/** Loads the other open orders of payers whose captures failed on chain. */
 async function readHeld(
   context: OrdersContext,
   blamed: readonly NonceFate[],
@@ -208,8 +208,9 @@ async function readHeld(
 }
 
 /**
- * When a capture that came to nothing is tried again, as one that is refused
- * before it is sent. Not after code burned its gas: it could do so each time.
+ * When to try a failed capture again, by the rules for one that is refused
+ * before it is sent. Never if the payer's code used up the gas: it could do so
+ * every time.
  */
 function againOf(
   { policy }: OrdersContext,
@@ -290,7 +291,7 @@ function highestForeign(
     )
 }
 
-/** A receipt was late, or another node was ahead. */
+/** Forgets nonces that turned out not to be lost. */
 function forgetFound(
   { lost }: LaneState,
   judged: readonly JudgedNonce[],

@@ -24,7 +24,10 @@ export type Taken = {
   refused: number
   /** More is due than there was room for. */
   isMore: boolean
-  /** Something would be refused, and is judged once more before it is. */
+  /**
+   * True when an order would be refused, and the next look judges it again
+   * first.
+   */
   isDoubted: boolean
   /** A look at the chain while the last of many were signed. */
   looked?: Promise<LaneView | undefined>
@@ -53,7 +56,7 @@ export async function takeDue(
   const until = view.head.timestamp
   const found = await findDue(context, lane, {
     until,
-    // What waits for its next try takes nobody's place.
+    // Orders that wait for their next try do not count.
     limit: limit + lane.aside.size(),
     ahead,
   })
@@ -84,7 +87,7 @@ export async function takeDue(
     // One is on its way before the next one takes the time.
     if (coming.length > 0) await wait(1)
     const rehearsing = rehearseDue(context, lane, group, fees)
-    // It is awaited below, after those before it.
+    // Awaited below; without this handler an early failure would be unhandled.
     rehearsing.catch(() => undefined)
     coming.push(rehearsing)
   }
@@ -133,7 +136,7 @@ function sortDue(
   return { open, refusals }
 }
 
-/** What the record alone says. */
+/** Reasons that come from the record alone, without the node. */
 const ownReasons: readonly (string | undefined)[] = [
   undefined,
   'otherPayment',
@@ -142,8 +145,8 @@ const ownReasons: readonly (string | undefined)[] = [
 ]
 
 /**
- * True when nothing more has to be asked before an order is refused. What one
- * look at a node says may be wrong: the next one has to agree with it.
+ * True when an order may be refused now. A reason that comes from the node must
+ * be the same at two looks in a row, because one answer may be wrong.
  */
 function isCertain({ doubts }: LaneState, { file, reason }: Refusal): boolean {
   const { id } = file.order
@@ -154,7 +157,7 @@ function isCertain({ doubts }: LaneState, { file, reason }: Refusal): boolean {
   return isRepeated
 }
 
-/** What takes long, because a node fails at it, comes last. */
+/** Yields each result as soon as it is there, so that slow ones come last. */
 async function* asTheyEnd<result>(
   works: readonly Promise<result>[],
 ): AsyncGenerator<result> {

@@ -30,17 +30,17 @@ type Waiter = { orderId: string; settle(found: FoundOrder | undefined): void }
 const lookEvery = 250
 
 /**
- * Milliseconds between two looks of those who wait, whatever their lane does: it
- * may hang at its node while another process captures the order.
+ * Milliseconds between two reads of the awaited orders, independent of the
+ * lane: it may hang at its node while another process captures the order.
  */
 const ownLookEvery = 1_000
 
-/** Milliseconds after which a look that got no answer is made again. */
+/** Milliseconds after which a read without an answer is repeated. */
 const longestLook = 10_000
 
 type Group = {
   waiters: Set<Waiter>
-  /** When the last look began, and when the one under way did. */
+  /** When the last look began, and when the current one began. */
   looked: number
   looking: number | undefined
   timer: ReturnType<typeof setInterval> | undefined

@@ -6,12 +6,12 @@ import type { LaneView } from '../lanes/readLane.js'
 import type { OrdersContext } from '../records/types.js'
 import { judgeWallet } from '../sends/judgeWallet.js'
 
-/** Ticks between two looks at transactions that only a wallet knows. */
+/** Ticks between two looks at the transactions of such a wallet. */
 const lookEvery = 8
 
 /**
- * Looks at what a wallet that signs and sends did with what it was asked: under
- * which account nonce it sent, and whether the node still has it.
+ * Checks the transactions of a wallet that signs and sends itself: which
+ * account nonce the wallet used, and whether the node still has them.
  */
 export async function watchWallet(
   context: OrdersContext,
@@ -23,7 +23,7 @@ export async function watchWallet(
   if (!choosesNonce(lane)) await passOver(context, lane, view)
 }
 
-/** Looks up what does not fit what is assumed of the wallet's nonces. */
+/** Checks the transactions that contradict our assumption about the nonces. */
 async function reviseWallet(
   context: OrdersContext,
   lane: LaneState,
@@ -34,7 +34,7 @@ async function reviseWallet(
     if (hash === undefined || asked.kept.has(hash)) continue
     const isMined = receipts.has(hash)
     const isPassed = nonce < count
-    // Mined while the nonce was free, or not mined when it was used.
+    // Mined although our nonce is unused, or the reverse.
     const isOdd = isMined !== isPassed
     if (!isOdd && value.ignoresNonce === false) continue
     const isNew = isMined || (isPassed && (lost.get(nonce)?.looks ?? 0) < 2)
@@ -45,8 +45,9 @@ async function reviseWallet(
 }
 
 /**
- * Lets other orders go on where a wallet with nonces of its own left one
- * without an outcome. That one stays on record, and is not sent again.
+ * Stops waiting for a transaction without an outcome if the wallet may use
+ * nonces of its own, so that other orders go on. The transaction stays on
+ * record and is not sent again.
  */
 async function passOver(
   context: OrdersContext,
@@ -63,7 +64,7 @@ async function passOver(
     if (asked.passedOver.has(nonce)) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
-    // A first one of which nothing is known may hold a nonce others wait for.
+    // We know nothing about the wallet yet: others may depend on this nonce.
     if (isHashless && value.ignoresNonce === undefined) continue
     const isLost =
       isHashless ||
@@ -77,7 +78,10 @@ async function passOver(
   }
 }
 
-/** Lacked by the node for long enough; longer the more that was so before. */
+/**
+ * True when the node has lacked the transactions for long enough. The time
+ * doubles with each nonce that is passed over.
+ */
 async function isLostFor(
   { policy }: OrdersContext,
   { asked, reader, tick }: LaneState,

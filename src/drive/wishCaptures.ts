@@ -61,7 +61,7 @@ async function writeWishes(
           sendDue: 0n,
           held: false,
           reason: undefined,
-          // Another wallet sends it where its own is removed.
+          // If its wallet was removed, another one sends it.
           lane: senderOf(context, order)?.lane.account ?? order.lane,
         },
       )

@@ -24,9 +24,9 @@ export type LaneTick = {
   isNews: boolean
   /** Nothing is in flight or due. */
   isIdle: boolean
-  /** Someone waits for the lane whose orders are not sent here. */
+  /** True when someone whose orders we do not send waits for the lane. */
   isClaimed: boolean
-  /** There was no room for what may be due. */
+  /** True when there was no room for more, so that orders may still be due. */
   isFull: boolean
   /** Milliseconds until the next look makes sense. */
   next: number
@@ -100,8 +100,8 @@ export async function workLane(
 }
 
 /**
- * Runs the steps of a look. One that a node or a signer fails at is put aside
- * for a while, and the others go on.
+ * Runs the steps of a look. If a node or signer fails in one step, the step is
+ * put aside for a while and the others go on.
  */
 function steps({ aside }: LaneState) {
   return async <result>(

@@ -68,7 +68,7 @@ const policyMembers: MembersOf<DevPolicies> = {
   flashblockSubscriptions: true,
 }
 
-/** Refuses policies with a member that no policy has. */
+/** Refuses policies with unknown members. */
 export function checkPolicies(policies: DevPolicies): void {
   checkMembers(policies, policyMembers, 'policies')
 }

@@ -117,14 +117,14 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
 }
 
 /**
- * Creates a file that only its owner reads; SQLite gives its log the same mode.
- * One that is there keeps the mode it has.
+ * Creates a file that only its owner can read; SQLite gives its log the same
+ * mode. An existing file keeps its mode.
  */
 function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch {
-    // It is there, or cannot be: SQLite says what is wrong then.
+    // The file exists, or cannot be created: then SQLite reports why.
   }
 }
 

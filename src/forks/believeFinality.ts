@@ -2,31 +2,31 @@ import type { BlockHead } from '../rpc/requestNode.js'
 import { type ChainHeads, isSameBlock } from './readHeads.js'
 import type { WatchMemory } from './watchState.js'
 
-/** The blocks that can be relied on as safe and as final. */
+/** The safe and final blocks that two looks have confirmed. */
 export type SureHeads = {
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
 }
 
-/** What was said about one tag, and what of it counts. */
+/** The block the node named for one tag, and the one that is confirmed. */
 export type SeenFinality = {
-  /** What the last look named; another look has to agree. */
+  /** Named by the last look, and not confirmed yet. */
   claimed: BlockHead | undefined
   believed: BlockHead | undefined
 }
 
-/** The numbers to read with the next heads, to compare what the last named. */
+/** Numbers of the unconfirmed blocks, which the next look reads to compare. */
 export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
   const claims = [finality?.safe.claimed, finality?.finalized.claimed]
   return claims.flatMap((claimed) => claimed?.number ?? [])
 }
 
 /**
- * What two looks in a row agree on: the first named the block, the second one
- * at least as high, and the block has the same hash by its number. One wrong
- * answer makes nothing final.
+ * Confirms safe and final blocks by two looks in a row: the first names a
+ * block, the second names one at least as high and finds the first by its
+ * number with the same hash. So one wrong answer makes nothing final.
  *
- * @param memory what the last look left; it is changed.
+ * @param memory what the last look left; updated here.
  */
 export function believeFinality(
   memory: WatchMemory,
@@ -61,7 +61,7 @@ function compare(
   return { claimed: isKnown ? undefined : named, believed: next }
 }
 
-/** A look that names less does not rely on more. */
+/** Omits a confirmed block that is above the one the current look names. */
 function reached(
   believed: BlockHead | undefined,
   named: BlockHead | undefined,

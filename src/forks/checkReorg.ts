@@ -27,7 +27,7 @@ export type Watch = {
   lease: Lease | undefined
 }
 
-/** Looks in a row at a node that is behind before it is believed. */
+/** Looks in a row at which a node is behind before we believe it. */
 const mostBehind = 5
 
 /**
@@ -36,8 +36,8 @@ const mostBehind = 5
  * it settled, one that moved is kept where it is now.
  *
  * Nothing is taken back for a receipt one node does not have. A head counts as
- * seen once the next look finds it by its number; what was seen and no node
- * knows any more is dropped after some looks at a chain that goes on.
+ * seen once the next look finds it by its number. If no node knows a seen block
+ * any more, it is dropped after some looks during which the chain goes on.
  *
  * @returns whether the chain was reorganized, or nothing can be told because
  * the node is behind.
@@ -70,7 +70,7 @@ export async function checkReorg(
   return fork.isForked ? 'reorged' : 'same'
 }
 
-/** What is wrong with a node that is behind what was seen. */
+/** The error of a node that is behind a block seen before. */
 export function behindError({
   heads: { latest },
   memory: { behind },
@@ -85,7 +85,9 @@ type Fork = {
   /** The seen blocks that are still in the chain. */
   canonical: readonly SeenBlock[]
   isForked: boolean
-  /** The head of the last look is not known, and was never confirmed. */
+  /**
+   * The node does not know the head of the last look, which was not confirmed.
+   */
   isLost: boolean
 }
 
@@ -110,8 +112,9 @@ async function findFork(
 }
 
 /**
- * True once the node has been behind for some looks, though its own chain went
- * on. A replica that lags catches up meanwhile, or stands still.
+ * True once the node has been behind for some looks although its own chain went
+ * on. A replica that merely lags catches up in that time, or its chain stands
+ * still.
  */
 function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   const { number } = heads.latest
@@ -144,8 +147,8 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
 }
 
 /**
- * The highest block no reorganization reaches, as far as is known. One answer
- * may call a block final that is not.
+ * The highest block that no reorganization can reach: the final one, or 64
+ * below the newest if that is lower, because one answer may be wrong.
  */
 function lowestOpen({ latest, finalized }: ChainHeads): bigint {
   const near = latest.number > 64n ? latest.number - 64n : -1n
@@ -192,6 +195,6 @@ async function recheckFrom(
   )
 }
 
-/** The name under which a proof the node does not answer about is put aside. */
+/** The name under which a proof is put aside if the node gives no answer. */
 const nameOf = ({ orderId, transactionHash }: ProofRecord): string =>
   orderId ?? transactionHash

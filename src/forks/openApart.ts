@@ -1,17 +1,17 @@
 import type { WatchMemory } from './watchState.js'
 
-/** What fails by itself in one step of a look, while all others go on. */
+/** Puts aside single things that fail in a step, so that the others go on. */
 export type Apart = {
   /**
    * Puts one thing aside and reports it.
    *
-   * @param due chain time at which it comes up again, where that is known.
-   * @throws the error itself where nobody keeps what is put aside.
+   * @param due chain time of its next try, if known.
+   * @throws the error itself if nothing keeps a list of failures.
    */
   put(name: string, error: unknown, due?: bigint | undefined): void
   /** True while it waits for its next try. */
   isWaiting(name: string): boolean
-  /** Forgets what has come up again since, and did not fail. */
+  /** Forgets everything that was tried again and did not fail. */
   close(): void
 }
 

@@ -8,20 +8,20 @@ import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 export type ChainHeads = {
   latest: SealedHead
   /**
-   * As the node says, in this one answer. Absent where neither the node nor
-   * the policy names one, and where the heads contradict each other.
+   * From this one answer of the node. Absent if neither the node nor the policy
+   * names one, or if the heads contradict each other.
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
-  /** Why nothing is known to be safe or final: no answer, or a contradiction. */
+  /** Why no block is safe or final: no answer, or a contradiction. */
   fault: Error | undefined
-  /** The blocks at the numbers that were asked for, where there are any. */
+  /** The blocks at the requested numbers, as far as the node has them. */
   blocks: ReadonlyMap<bigint, BlockHead>
   /**
-   * Asks for the newest block by its number, once for all who call it.
+   * Reads the newest block by its number; further calls share the answer.
    *
-   * @throws {@link NodeAnswerError} when that is another block, or none: then
-   * nothing may be written that rests on `latest`.
+   * @throws {@link NodeAnswerError} when the node returns another block or
+   * none. Then write nothing that relies on `latest`.
    */
   confirm: () => Promise<void>
 }
@@ -32,10 +32,11 @@ const method = 'eth_getBlockByNumber'
 
 /**
  * Reads the heads of a chain in one tick; in two where the policy's numbers of
- * blocks stand for tags the node does not know. Without an answer about what
- * is safe or final nothing is, and without one about a number it is left out.
+ * blocks stand for tags the node does not know. If the node gives no answer
+ * about safe or final blocks there are none; if it gives none about a number,
+ * that number is left out.
  *
- * @param numbers of blocks to read with them.
+ * @param numbers of further blocks to read.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
  * its newest block.
  */
@@ -44,7 +45,7 @@ export async function readHeads(
   { blocks: depths }: Pick<SettledPolicy, 'blocks'>,
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
-  // The newest one last: a block may come between two answers.
+  // Reads the newest block last, because a block may arrive in between.
   const [finalized, safe, blocks, latest] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),
@@ -92,7 +93,7 @@ async function tryHead(
   }
 }
 
-/** Whether two answers are about one and the same block. */
+/** True when two answers are about the same block. */
 export function isSameBlock(
   one: BlockHead,
   other: BlockHead | undefined,
@@ -135,7 +136,9 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
   })
 }
 
-/** A final block is a safe one, and no block is newer than the newest. */
+/**
+ * Finds heads in the wrong order: final is at most safe, safe at most latest.
+ */
 function findContradiction(
   heads: Record<'latest' | 'safe' | 'finalized', BlockHead | undefined>,
 ): NodeAnswerError | undefined {

@@ -29,7 +29,7 @@ export async function recheckConsumed(
     heads: ChainHeads
     lease: Lease | undefined
     fromBlock: bigint
-    /** Takes the orders that fail by themselves. */
+    /** Takes single orders that fail. */
     apart: Apart
   },
 ): Promise<boolean> {
@@ -87,7 +87,7 @@ async function recheckOrder(
     ?.attempts.find(({ number }) => number === order.attempt)
   if (!attempt) return true
   const file = { order, attempt }
-  // A node that is behind cannot say what became of it.
+  // A node behind the settling block cannot tell.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
     findOpen(client, scope, [file], latest.number),
@@ -97,7 +97,7 @@ async function recheckOrder(
   const evidence = await findEvidence(client, { ...file, block }).catch(
     toUnclear,
   )
-  // One order that cannot be explained must not keep the others waiting.
+  // The node shows no cause for this order: the others go on.
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp

@@ -31,7 +31,7 @@ type RecheckOptions = {
 /**
  * Looks again at what was seen, in requests of one tick, and of another for
  * what moved. A receipt that is missing takes nothing back: the node must also
- * know another block at that height, of the same chain, and say so twice.
+ * report another block at that height twice, and be on the right chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or otherwise than it is asked.
@@ -67,12 +67,12 @@ export async function recheckProofs<seen extends SeenProof>(
 }
 
 /**
- * The same, where one proof the node does not answer about is `unclear` by
- * itself: all are asked about at once, and each alone when that fails.
+ * Like {@link recheckProofs}, but a proof without an answer is `unclear` and
+ * the others go on: asks about all at once, and about each alone if that fails.
  *
- * @param options.onFailure is called for each of those.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node answers about
- * none of several.
+ * @param options.onFailure called for each proof without an answer.
+ * @throws {@link NodeError} {@link NodeAnswerError} when there are several
+ * proofs and the node answers about none.
  */
 export async function recheckApart<seen extends SeenProof>(
   client: Client,
@@ -85,7 +85,7 @@ export async function recheckApart<seen extends SeenProof>(
   try {
     return await recheckProofs(client, proofs, { chainId })
   } catch (error) {
-    // In one tick, so that a batching transport sends them as one request.
+    // All in one tick, so that a batching transport sends one request.
     const done = await Promise.all(
       proofs.map(async (proof) => {
         const alone = proofs.length > 1

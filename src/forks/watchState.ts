@@ -21,19 +21,22 @@ export type WatchMemory = {
   lease?: Lease | undefined
   /** Steps of a look, and orders, that failed and wait for their next try. */
   aside?: Aside | undefined
-  /** What failed by itself, by name: in which step, and when it is due again. */
+  /**
+   * Single things that failed, by name: their step, and when they are due
+   * again.
+   */
   apart?: Map<string, { step: string; due: bigint }> | undefined
-  /** Heads that a later look found by their number, the lowest first. */
+  /** Heads that a later look found again by number, the lowest first. */
   seen?: readonly SeenBlock[] | undefined
-  /** The head of the last look, which no other look has found yet. */
+  /** The head of the last look, not yet found again by another look. */
   head?: SeenBlock | undefined
-  /** Looks in a row at a node that is behind what was seen. */
+  /** Looks in a row at which the node was behind a block seen before. */
   behind?: { looks: number; from: bigint; newest: bigint } | undefined
-  /** The highest block that was seen and given up, as no node knows it. */
+  /** The highest seen block that was given up because no node knows it. */
   dropped?: bigint | undefined
-  /** Drafts nobody had paid at their end, by id: when that was seen first. */
+  /** Drafts that were unpaid at their end, by id: when we first saw that. */
   unpaid?: Map<string, bigint> | undefined
-  /** What the last looks called safe and final. */
+  /** The blocks that the last looks named as safe and final. */
   finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
   /** Proofs from here on are not yet known to be where they were. */
   recheckFrom?: bigint | undefined

@@ -16,8 +16,8 @@ export function checkOrigin(
 }
 
 /**
- * Refuses what a page of another site would have a browser ask. An older
- * browser, and whatever is none, does not say where a request comes from.
+ * Refuses a request that a browser marks as sent by a page of another site.
+ * Older browsers and other programs set no such mark and pass.
  *
  * @throws {@link RequestRefusedError}
  */

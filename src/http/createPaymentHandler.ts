@@ -84,7 +84,7 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     return toProblem(error)
   } finally {
     request.signal.removeEventListener('abort', leave)
-    // Nobody waits for what is not answered by now.
+    // The answer is there or too late: end the work that is still going on.
     leave()
   }
 }

@@ -1,17 +1,17 @@
 import type { Address } from 'viem'
 import { RequestRefusedError } from '../routes/errors.js'
 
-/** Runs work for somebody who may have one such work under way. */
+/** Runs a principal's work unless that principal has some running already. */
 export type OneAtATime = <result>(
   recipients: readonly Address[],
   work: () => Promise<result>,
 ) => Promise<result>
 
 /**
- * Lets each principal have one comparison with the chain at a time: it asks
- * nodes a lot, and lasts longer than a page that is loaded again.
+ * Limits each principal to one comparison with the chain at a time. A
+ * comparison sends many requests to nodes and goes on while a page is reloaded.
  *
- * @throws {@link RequestRefusedError} while another one is under way.
+ * @throws {@link RequestRefusedError} while another one is running.
  */
 export function oneAtATime(): OneAtATime {
   const running = new Set<string>()

@@ -21,7 +21,7 @@ export type Desk = SettledParameters & {
   compareAlone: OneAtATime
 }
 
-/** A request, and what aborts when nobody waits for its answer any more. */
+/** A request, and a signal that aborts when nobody waits for the answer. */
 export type Asked = { request: Request; signal: AbortSignal }
 
 /**

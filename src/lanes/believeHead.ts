@@ -1,15 +1,17 @@
 import type { LaneState } from './laneState.js'
 import type { LaneView } from './readLane.js'
 
-/** Seconds by which a head may be ahead of the last one at first sight. */
+/**
+ * Seconds by which a head may be ahead of the last one to be believed at once.
+ */
 const usualStep = 600n
 
-/** Looks in a row after which a head further ahead is believed. */
+/** Looks in a row after which we believe a head that is further ahead. */
 const confirmedBy = 3
 
 /**
- * Decides whether to work with what a look shows. A head far ahead of the last
- * one can be of another network, and every window would seem to be over.
+ * Decides whether to rely on a look. A head far ahead of the last one may
+ * belong to another network, and every window would seem to be over.
  *
  * @param now Unix seconds of this machine, for the first look.
  */

@@ -6,9 +6,9 @@ import type { LaneState } from './laneState.js'
 import { laneKey, readerOf } from './laneState.js'
 
 /**
- * Recipients for whom someone waits for a lane: a shop over the same store that
- * shares the account and is paid elsewhere. Who holds the lane does not send
- * their orders, and lets it go for them.
+ * The key of a lane's claims: recipients of another shop that shares the store
+ * and the account, and that waits for the lane. The holder does not send orders
+ * of these recipients, so it gives the lane up for them.
  */
 const claimKey = (lane: Lane): string => `claim:${laneKey(lane)}`
 
@@ -19,7 +19,7 @@ async function readClaim(tables: Values, lane: Lane): Promise<string[]> {
   return Array.isArray(recipients) ? recipients.map(String) : []
 }
 
-/** Whether someone waits for a lane who sends what we do not. */
+/** True when someone who sends for other recipients waits for the lane. */
 export async function isClaimed(
   tables: Values,
   { recipients }: Pick<OrdersContext, 'recipients'>,
@@ -30,7 +30,7 @@ export async function isClaimed(
   return claimed.some((recipient) => !own.includes(recipient))
 }
 
-/** Takes the claims back: who holds the lane now lets it go, and all may try. */
+/** Clears the claims, because the holder is about to release the lane. */
 export async function dropClaims(
   { store }: OrdersContext,
   { lease, wallet }: Pick<LaneState, 'lease' | 'wallet'>,
@@ -42,8 +42,8 @@ export async function dropClaims(
 }
 
 /**
- * Claims a lane that someone else works on, where orders of ours wait for it.
- * Whoever works on it and sends these orders too does not mind.
+ * Claims a lane that someone else holds if orders of ours wait for it. A holder
+ * that sends for the same recipients ignores the claim.
  */
 export async function claimLane(
   context: OrdersContext,
@@ -63,10 +63,10 @@ export async function claimLane(
   })
 }
 
-/** Most orders that are read to learn whose wait for a lane. */
+/** Most orders to read when looking for recipients that wait for a lane. */
 const mostRead = 100
 
-/** Recipients whose orders are due, or stuck in flight, while others have it. */
+/** Our recipients whose orders on the lane are due or stuck in flight. */
 async function findWaiting(
   context: OrdersContext,
   { lane }: OrderWallet,
@@ -84,7 +84,7 @@ async function findWaiting(
     return ids.length > 0 ? orders.find({ ids }) : []
   })
   const later = await find(endOfTime)
-  // What is due later is due by the chain's time, which takes a request.
+  // Other orders are due by the chain's time, which costs a request.
   const isLater = later.some(({ sendDue = 0n }) => sendDue > 0n)
   const head = isLater
     ? await getBlockHead(readerOf(context, lane.chainId), 'latest')

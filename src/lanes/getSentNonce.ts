@@ -2,8 +2,8 @@ import type { Client, Hash } from 'viem'
 import { tryRequest } from '../rpc/requestNode.js'
 
 /**
- * Asks under which account nonce a transaction was sent: `null` when the node
- * does not know the transaction, `undefined` when it does not say.
+ * Reads the account nonce of a transaction: `null` when the node does not know
+ * the transaction, `undefined` when it gives no answer.
  */
 export async function getSentNonce(
   client: Client,

@@ -3,13 +3,13 @@ import { wait } from '../rpc/wait.js'
 import type { LaneState } from './laneState.js'
 import { openLane } from './openLane.js'
 
-/** Leases for which a worker that is slow, or hangs, keeps a lane. */
+/** The longest turn at a lane, as a multiple of the lease. */
 const mostLeases = 3
 
 /**
- * Works on a lane whose lease is prolonged while the work takes longer than
- * usual, so that a slow node or wallet does not cost the lease. It is not
- * prolonged for ever: what hangs leaves the lane to others.
+ * Does work on a lane and renews its lease meanwhile, so that a slow node or
+ * wallet does not cost the lease. Stops renewing after a while, so that work
+ * that hangs leaves the lane to others.
  */
 export async function holdLane<result>(
   context: OrdersContext,
@@ -28,7 +28,7 @@ export async function holdLane<result>(
       if (kept !== lane) return
     }
   }
-  // A store that does not answer shows in the work itself.
+  // If the store fails, the work fails too and reports it.
   const prolonging = prolong().catch(() => undefined)
   try {
     return await work()
@@ -38,7 +38,9 @@ export async function holdLane<result>(
   }
 }
 
-/** Milliseconds for which a lane is kept for one turn; people may be slow. */
+/**
+ * Most milliseconds of one turn; longer where a person confirms in a wallet.
+ */
 function longestTurn(
   { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
   { wallet }: Pick<LaneState, 'wallet'>,

@@ -7,16 +7,16 @@ import type { LaneView } from './readLane.js'
  */
 export type NonceClaim = {
   nonce: number
-  /** Looks in a row that reported it. */
+  /** Looks in a row that reported this nonce. */
   looks: number
 }
 
-/** Looks in a row after which such a nonce is believed. */
+/** Looks in a row after which we believe such a nonce. */
 const confirmedBy = 3
 
 /**
- * Most transactions of other senders that are believed to wait in the node's
- * pool. What is mined can be more.
+ * Most transactions of other senders that we believe to be in the node's pool.
+ * The mined count may be further ahead.
  */
 export const mostForeign = 16
 
@@ -37,7 +37,7 @@ export function judgeNextNonce(
   const reported = Math.max(count, pendingCount)
   if (reported > own) return confirm(lane.claim, reported)
   const isUsed = lane.open.some(({ nonce }) => nonce >= reported)
-  // Too far ahead of the chain with nothing in between to get there.
+  // Far ahead of the chain, and no transaction of ours is in between.
   if (own > reported + mostForeign && !isUsed)
     return confirm(lane.claim, reported)
   return { next: own, claim: undefined }

@@ -27,7 +27,7 @@ export function judgeNonces(
     const [{ nonce }] = rows
     const mined = findMined(rows, receipts, isOurs)
     if (mined) return { nonce, rows, kind: 'mined', ...mined }
-    // Another account nonce than ours says nothing about what was sent.
+    // The wallet chooses its own nonces, so the count at ours proves nothing.
     if (!isOurs) return { nonce, rows, kind: 'unknown' }
     if (nonce < count) return { nonce, rows, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
@@ -38,9 +38,9 @@ export function judgeNonces(
 type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 
 /**
- * What was mined of rows that stand for one another. Where a wallet sent them
- * under nonces of its own, all of them can be: then a filler decides nothing,
- * and a failure counts once none is left that may succeed.
+ * Finds the mined one of the rows at a nonce. If a wallet sent them under
+ * nonces of its own, all of them can be mined. Then a filler decides nothing,
+ * and a failure counts once no row is left that may succeed.
  */
 function findMined(
   rows: readonly TransactionRecord[],
@@ -78,7 +78,7 @@ export function newestOf(
   return rows.reduce((last, row) => (row.bump > last.bump ? row : last))
 }
 
-/** The bump of the next one at a nonce; all on record there count. Pure. */
+/** The bump of the next transaction at a nonce; closed rows count too. Pure. */
 export function nextBump(
   rows: readonly Pick<TransactionRecord, 'bump'>[],
 ): number {

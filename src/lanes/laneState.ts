@@ -20,8 +20,8 @@ export type LaneValue = {
   /** Lowest account nonce no transaction of ours has. */
   nextNonce: number
   /**
-   * Whether the wallet sends under nonces of its own. `false` is an assumption
-   * as long as none was seen; `true` is proven, and stays.
+   * True once it is proven that the wallet chooses its own nonces; stays true.
+   * `false` means that it has kept the given nonces so far.
    */
   ignoresNonce?: boolean | undefined
   /** Highest nonce that was reported as taken by someone else. */
@@ -30,11 +30,11 @@ export type LaneValue = {
 
 /** What is known of a wallet that signs and sends itself. */
 type WalletWatch = {
-  /** Not asked for these until then, in milliseconds of `performance`. */
+  /** Do not ask the wallet for these until then, in ms of `performance`. */
   rests: Map<'order' | 'filler', { until: number; tries: number }>
-  /** Hashes that were seen under the account nonce the wallet was given. */
+  /** Hashes of transactions that have the account nonce we gave the wallet. */
   kept: Set<Hash>
-  /** When the node first lacked a transaction, in the same, by nonce. */
+  /** When the node first lacked a transaction, likewise, by nonce. */
   missing: Map<number, number>
   /** Nonces on record that hold up no other order. */
   passedOver: Set<number>
@@ -51,7 +51,9 @@ export type LaneState = {
   /** The lane's orders that failed and wait for their next try. */
   readonly aside: Aside
   readonly asked: WalletWatch
-  /** Those whose orders are sent; what is in flight is settled for all. */
+  /**
+   * We send orders of these recipients; we settle what is in flight for all.
+   */
   recipients: readonly Address[]
   lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */
@@ -59,7 +61,7 @@ export type LaneState = {
   value: LaneValue
   /** By nonce and bump. */
   open: TransactionRecord[]
-  /** When orders without a wallet were looked for last, in the same. */
+  /** When we last looked for orders of removed wallets, likewise. */
   adoptedAt: number
   /** When `open` was read, in the same. */
   loadedAt: number
@@ -74,15 +76,15 @@ export type LaneState = {
   underpriced: Set<number>
   /** Nonces the node is known to admit beyond the account's count. */
   window: number
-  /** Nonces that the chain is past without a receipt of ours. */
+  /** Nonces below the account's count for which no receipt of ours is known. */
   lost: Map<number, Noticed>
-  /** Nonces that are free below ones in use. */
+  /** Unused nonces below used ones. */
   gaps: Map<number, Noticed>
-  /** Time of the head at the last look that was believed, Unix seconds. */
+  /** Time of the last head that we believed, Unix seconds. */
   headTime: bigint | undefined
   /** Looks in a row with a head far ahead of that. */
   aheadLooks: number
-  /** Why an order would be refused, by its id: once more, and it is. */
+  /** Reasons to refuse orders, by id, that the next look has to confirm. */
   doubts: Map<string, string>
   /** A nonce the node reports that the record does not explain. */
   claim: NonceClaim | undefined
@@ -106,14 +108,14 @@ export type LaneState = {
   opened: WeakMap<AttemptRecord, Promise<SignedPayment | undefined>>
 }
 
-/** Since when something was seen at every look. */
+/** Something that every look has shown for a while. */
 export type Noticed = {
   looks: number
   /** Milliseconds of `performance` at the first look. */
   since: number
 }
 
-/** The same, one look later. Pure. */
+/** Counts one more look. Pure. */
 export function noticeAgain(before: Noticed | undefined, now: number): Noticed {
   return { looks: (before?.looks ?? 0) + 1, since: before?.since ?? now }
 }
@@ -122,7 +124,7 @@ export function laneKey({ chainId, account }: Lane): string {
   return `lane:${chainId}:${account}`
 }
 
-/** What a lane does with an account nonce, and puts aside where it fails. */
+/** The kinds of work on an account nonce; each is put aside if it fails. */
 const nonceWorks = ['settle', 'resend', 'replace', 'fill'] as const
 
 /** The name under which work on an account nonce is put aside. */
@@ -133,7 +135,7 @@ export function nonceName(
   return `${work} nonce ${nonce}`
 }
 
-/** Nothing is left to do for an account nonce. */
+/** Forgets the failures of an account nonce that is done. */
 export function clearNonce({ aside }: LaneState, nonce: number): void {
   for (const work of nonceWorks) aside.clear(nonceName(work, nonce))
 }
@@ -146,8 +148,8 @@ export function windowKey({
 }
 
 /**
- * True where the lane chooses its account nonces, as far as is known, and so
- * may use one again. Pure.
+ * True when the lane, not the wallet, chooses the account nonces, as far as is
+ * known. Then it may use one again. Pure.
  */
 export function choosesNonce({
   wallet,

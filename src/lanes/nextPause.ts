@@ -1,16 +1,16 @@
-/** Seconds that refused orders wait, by id, and until when. */
+/** How long each refused order waits, in seconds, and until when; by id. */
 export type RefusalPauses = Map<string, { pause: bigint; until: bigint }>
 
-/** Seconds until what a policy wants is tried again, at first and at most. */
+/** Seconds of the first pause and of the longest. */
 const first = 2n
 const longest = 30n
 
 /**
- * The pause before an order is tried again: twice the last one, as long as its
- * refusals follow each other. Pure but for what it remembers.
+ * The pause before an order is tried again. Doubles as long as refusals follow
+ * each other closely. Pure except that it updates `pauses`.
  *
- * Whoever takes the lane over begins with the first pause again: that costs a
- * few rehearsals, and no gas.
+ * A process that takes the lane over starts with the first pause again, which
+ * costs a few rehearsals and no gas.
  *
  * @param now Unix seconds of the chain.
  */
@@ -27,7 +27,7 @@ export function nextPause(
   return pause
 }
 
-/** Forgets the pauses of orders that are over by now, or were captured. */
+/** Forgets pauses that ended more than 30 seconds ago. */
 export function dropPauses(pauses: RefusalPauses, now: bigint): void {
   for (const [orderId, { until }] of pauses)
     if (until + longest < now) pauses.delete(orderId)

@@ -68,7 +68,7 @@ export type LaneWork = {
   isBusy: boolean
   /** So many orders are due that they are worth making ready ahead. */
   isMuch: boolean
-  /** Someone waits for the lane whose orders are not sent here. */
+  /** True when someone whose orders we do not send waits for the lane. */
   isClaimed: boolean
 }
 

@@ -47,8 +47,8 @@ export function planReplacements(
       const ends = lane.windows.get(windowKey(last))
       if (kind !== 'release' && ends && head.timestamp >= ends[kind])
         return isResting(lane, 'filler') ? [] : [{ last, why: 'late' }]
-      // What the wallet sent is not known: two could be on their way. Of two
-      // fillers at one nonce, one at most is mined.
+      // We do not know the hash, so another could be sent beside it. That is
+      // safe for fillers only: at most one of a nonce is mined.
       if (hash === undefined)
         return kind === 'release' && !isResting(lane, 'filler')
           ? [{ last, why: 'stuck' }]
@@ -73,14 +73,14 @@ export function watchHead(
     lane.head = { nonce: lowest.nonce, since: head.timestamp }
 }
 
-/** Looks and milliseconds after which a free nonce below others is a gap. */
+/** Looks and milliseconds after which an unused nonce below others is a gap. */
 const gapLooks = 3
 const gapTime = 1000
 
 /** Nonces that have to be used before later ones can be mined. */
 export type Gaps = {
   nonces: number[]
-  /** So many that filling them would cost more than it is worth. */
+  /** True when there are too many to fill, so the node may be wrong. */
   isWide: boolean
 }
 

@@ -16,7 +16,7 @@ export function roomOf(
   >,
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
-  // A wallet has to show first that it sends under the nonce it is given.
+  // One at a time until the wallet has used a nonce that we gave it.
   const most = lane.hasCode || !choosesNonce(lane) ? 1 : maxInFlight
   const nonces = new Set(lane.open.map(({ nonce }) => nonce))
   const inFlight = [...nonces].filter(
@@ -44,7 +44,7 @@ export function judgeDue(
   // What waits for the merchant is only the capture.
   const isHeld = held && wish !== 'cancel'
   if (!isOpen || isHeld || wish === 'void') return { reason: undefined }
-  // A reorganization below `finalized` took back what it was erased for.
+  // Erased when the order was final, which a reorganization took back.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[wish === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
@@ -61,7 +61,7 @@ export function judgeDue(
 /**
  * When a refused order is tried again: what the merchant asked for once is not,
  * what a policy wants is until its window ends, after pauses that grow. Pure
- * but for the pauses it remembers.
+ * except that it updates the pauses.
  */
 export function againAt(
   { pauses }: Pick<LaneState, 'pauses'>,

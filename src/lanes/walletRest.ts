@@ -1,14 +1,14 @@
 import type { LaneState } from './laneState.js'
 
-/** What a wallet is asked for: orders, or fillers of account nonces. */
+/** What we ask a wallet to send: orders, or fillers of account nonces. */
 export type AskedFor = 'order' | 'filler'
 
-/** Times the first pause, beyond which no pause grows. */
+/** The longest pause, as a multiple of the first. */
 const longest = 16
 
 /**
- * Lets a wallet rest that did not do what it was asked for, each time for
- * longer: the next thing it is asked for could end the same way.
+ * Pauses requests to a wallet that declined or failed, for longer each time: it
+ * would probably fail at the next request too.
  *
  * @param seconds the first pause.
  */
@@ -24,8 +24,8 @@ export function restWallet(
 }
 
 /**
- * True while the wallet is not asked for this. Fillers are asked for although
- * an order failed: others wait behind the account nonce they fill.
+ * True while we do not ask the wallet for this. A failed order does not pause
+ * fillers, because others wait behind the nonces they fill.
  */
 export function isResting(
   { asked }: Pick<LaneState, 'asked'>,

@@ -20,7 +20,8 @@ export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
  * is.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, its answers contradict each other, or lack what spent the nonce.
+ * answer, its answers contradict each other, or its logs lack the transaction
+ * that used the nonce.
  */
 export async function findEvidence(
   client: Client,
@@ -65,11 +66,11 @@ export async function findEvidence(
     return readProof(client, parameters, outcome.proof.transactionHash)
   if (outcome.status === 'canceled')
     return readProof(client, parameters, outcome.transactionHash)
-  // The merchant drew the nonce, so nothing spent it before the order.
+  // The merchant drew the nonce, so nothing used it before the order.
   if (outcome.status === 'unknown')
     throw new NodeAnswerError({
       method: 'eth_getLogs',
-      problem: 'lacks what spent a nonce',
+      problem: 'lacks the transaction that used a payment nonce',
     })
   if (outcome.status !== 'consumed') return undefined
   const { transactionHash, blockNumber } = outcome

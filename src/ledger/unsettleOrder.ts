@@ -24,8 +24,8 @@ type Facts = {
  * order: the same bytes are sent again while the window is open and they are
  * ours to send, else the order is what it would be without the proof. Pure.
  *
- * What a reorganization below `finalized` takes back cannot be sent again: its
- * secrets are erased. That is reported as `sealBroken`.
+ * If the reorganization is below `finalized`, the secrets are erased and
+ * nothing can be sent again. That is reported as `sealBroken`.
  */
 export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
   const { order, attempt, proofs } = file
@@ -72,8 +72,8 @@ export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
 }
 
 /**
- * Raises the loss at once where a newer attempt exists: no look at that one
- * says what becomes of the payment the goods went out for.
+ * Reports the loss at once if a newer attempt exists: later looks concern only
+ * that attempt, and not the payment for which the goods went out.
  */
 function tellOlderLoss(
   order: OrderRecord,
@@ -96,13 +96,13 @@ function tellOlderLoss(
     : tellLoss(order, { proofs: removed, at, number })
 }
 
-/** What an order is and has to wait for without what settled it. */
+/** State and due times of an order without the proof that settled it. */
 type Plan = Pick<OrderRecord, 'wish' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
-  /** The buyer's cancellation is sent now. */
+  /** True when the buyer's cancellation is sent now. */
   isSent: boolean
-  /** What would be sent again is erased. */
+  /** True when the signature to send again is erased. */
   isLost: boolean
 }
 
@@ -127,11 +127,12 @@ function planWithout(file: OrderFile, facts: Facts): Plan {
     isToBeSent(file, policy)
   const without = { isOpen, isOurs: reopened.length > 0, isSent }
   const to = stateWithout(order, without)
-  // As when it was accepted; what the buyer has canceled is asked for by nobody.
+  // As when it was accepted; what the buyer has canceled is asked for by
+  // nobody.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
-  // The goods are out: it is captured again at once, whatever the policy.
+  // The goods went out: capture again at once, whatever the policy says.
   const isOwed = isSendable && order.fulfilled !== undefined
   const isAsked =
     isSent || isOwed || (isSendable && policy.capture === 'onAccept')
@@ -148,7 +149,7 @@ function planWithout(file: OrderFile, facts: Facts): Plan {
   }
 }
 
-/** True where a secret was held that would be sent again, and is erased. */
+/** True when we held a signature that we would send again, and it is erased. */
 function wasErased(
   { state }: OrderRecord,
   { signature, signatureHash, cancellation }: AttemptRecord,

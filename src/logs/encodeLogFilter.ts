@@ -89,7 +89,7 @@ export function readBlockSelector(
 }
 
 /**
- * A block to judge at: a tag or a number, the latter only as a bigint.
+ * Reads a block to judge at: a tag, or a number as a bigint.
  *
  * @throws {@link InvalidFieldError} when it is neither.
  */

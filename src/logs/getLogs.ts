@@ -53,8 +53,8 @@ const members: MembersOf<GetLogsParameters> = {
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index and
  * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
- * what a provider refuses is split further; the limit it shows is remembered. A
- * block with more logs than it gives is read from its receipts.
+ * what a provider refuses is split further; the limit it shows is remembered.
+ * Reads a block with more logs than the provider returns from its receipts.
  *
  * With `toBlock: 'pending'` the logs of pre-confirmed transactions come along
  * where the network has them; both ends `pending` gives only those.

@@ -18,12 +18,12 @@ const whole = 'eth_getBlockReceipts'
 const single = 'eth_getTransactionReceipt'
 
 /**
- * The logs of a filter in one sealed block, as the node wrote them, from the
- * receipts of its transactions: anybody can put more logs into a block than
- * `eth_getLogs` answers with.
+ * Reads the logs of a filter in one sealed block from the receipts of its
+ * transactions, because anyone can put more logs into a block than
+ * `eth_getLogs` returns. The logs are as the node wrote them.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with one whole block.
+ * answer, or its answers are not of one whole block.
  */
 export async function readBlockLogs(
   client: Client,
@@ -52,12 +52,12 @@ export async function readBlockLogs(
     .filter((log) => isWanted(readRpcLog(log, whole)))
 }
 
-/** A filter nothing fits: no event has this as its first topic. */
+/** A filter that matches nothing: no event has this first topic. */
 const nothing = { topics: [zeroHash] }
 
 /**
- * Finds out whether a node that refuses the logs of a block would give fewer of
- * them: then what is refused is their number and not the block.
+ * Checks that a node that refused the logs of a block answers a filter that
+ * matches none. Then it refused their number and not the block.
  *
  * @throws {@link NodeError} when it refuses the block altogether.
  */
@@ -93,7 +93,9 @@ async function readBlockOf(
   }
 }
 
-/** `undefined` where they are refused too, or all of them are too much. */
+/**
+ * All receipts at once; `undefined` when the node refuses or returns no list.
+ */
 async function readWhole(
   client: Client,
   block: bigint,

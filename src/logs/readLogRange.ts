@@ -50,7 +50,7 @@ export type RangeReading<logs> = {
 /**
  * Asks for the logs of a range once and says how to go on when the node
  * refuses. Always with fewer blocks than before, so that narrowing ends: a
- * single block with more logs than the node gives is read from its receipts.
+ * single block with more logs than the node returns is read from receipts.
  *
  * @throws {@link LogRangeError} when a single block is refused altogether.
  * @throws {@link NodeError} when narrowing cannot help.
@@ -88,7 +88,7 @@ export async function readLogRange<logs>(
   if (narrower) return { narrower }
   const { words } = failure
   const refusal = new LogRangeError({ block: first, kind, words })
-  // What is not sealed yet has no receipts to ask for by number.
+  // Up to a tag: a block that is not sealed has no receipts by number.
   if (toBlock !== encodeBlock(last)) throw refusal
   const isMany = kind === 'tooManyResults'
   const reading = { read, signal, isMany, refusal }
@@ -96,11 +96,11 @@ export async function readLogRange<logs>(
 }
 
 /**
- * The logs of a sealed block from its receipts, where a node does not give them
- * otherwise.
+ * Reads the logs of a sealed block from its receipts after the node refused to
+ * return them.
  *
- * @throws the refusal when the node refuses the receipts as well, or any logs
- * of the block at all.
+ * @throws `refusal` when the node refuses the receipts too, or refuses every
+ * request for logs of the block.
  */
 export async function readReceiptLogs<logs>(
   client: Client,
@@ -113,7 +113,7 @@ export async function readReceiptLogs<logs>(
     refusal,
   }: Pick<RangeReading<logs>, 'read'> & {
     signal: AbortSignal | undefined
-    /** The node said that there are too many, and not only that it will not. */
+    /** True when the node said that there are too many logs. */
     isMany?: boolean | undefined
     refusal: Error
   },

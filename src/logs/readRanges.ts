@@ -111,7 +111,7 @@ export async function readPersistently(
     if (narrower && attempt >= attemptsWhole) return { narrower }
     if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
       if (toBlock || piece.first < piece.last) throw again
-      // More logs than get through in time, or whole, are refused like this.
+      // May be too many logs to arrive in time, or whole.
       const options = { read: reading.read, signal, refusal: again }
       const answer = await readReceiptLogs(client, wire, piece.first, options)
       signal?.throwIfAborted()

@@ -145,8 +145,8 @@ function readWallets(
 }
 
 /**
- * Lanes that send for recipients without a wallet. A chain with one wallet needs
- * no list: whom else could it burden, or the operator mean?
+ * Lanes that send for recipients without a wallet. On a chain with a single
+ * wallet that wallet is the default, as no other could be meant.
  */
 function readRelayers(
   given: CreateOrdersParameters['relayers'],
@@ -167,7 +167,7 @@ function readRelayers(
   return lanes.filter(({ account }) => accounts.includes(account))
 }
 
-/** Somebody has to pay the gas of each recipient, and agreed to. */
+/** Refuses recipients for which no wallet would send and pay the gas. */
 function checkRelayed(
   chainId: number,
   {
@@ -184,7 +184,7 @@ function checkRelayed(
   )
   if (alone === undefined) return
   throw new OrdersSetupError(
-    `have nobody to send payments to ${alone} on chain ${chainId}, which is no wallet: name accounts of wallets in relayers`,
+    `need a wallet that sends payments to ${alone} on chain ${chainId}: add its wallet, or name accounts of other wallets in relayers`,
     { chainId, recipient: alone },
   )
 }

@@ -117,8 +117,8 @@ export type Orders = ScopedOrders & {
   /** The same for some recipients only, for whoever may act for no other. */
   within(parameters: { recipients: readonly Address[] }): ScopedOrders
   /**
-   * Ends what is being done, workers too, and closes the store. A database that
-   * hangs is waited for no longer than some seconds.
+   * Ends all work, workers too, and closes the store. Waits only a few seconds
+   * for a database that hangs.
    */
   close(): Promise<void>
 }
@@ -178,7 +178,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     run: bindVerb(
       context,
       'run',
-      // The worker opens it: one that fails to open is tried again.
+      // The worker opens the store itself and tries again if that fails.
       async () => undefined,
       (it, options: RunWorkerParameters) =>
         hold(openAndRun(it, drive(), options, open)),
@@ -207,7 +207,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   }
 }
 
-/** Waits for the end of some work, not for ever: what hangs goes on alone. */
+/** Waits for work to end, up to a limit; work that hangs goes on by itself. */
 async function endWithin(
   work: Promise<unknown>,
   milliseconds: number,

@@ -1,18 +1,18 @@
 import type { Limit } from '../drive/driveLanes.js'
 
-/** Milliseconds after which work counts as waiting for someone who hangs. */
+/** Milliseconds after which work gives its place to the next one. */
 const longestTurn = 5000
 
 /**
- * Lets so many run at a time; the others wait for their turn, in the order in
- * which they came. Work that takes longer than a turn goes on, and gives its
- * place to the next one: a few that hang stop nobody else.
+ * Lets at most `most` run at a time; the others wait, first come first served.
+ * Work that takes longer than a turn goes on but gives up its place, so that
+ * work that hangs does not stop the rest.
  */
 export function limitTo(most: number, turn: number = longestTurn): Limit {
   let running = 0
   const waiting: (() => void)[] = []
   const leave = () => {
-    // The place is handed on, so that nobody takes it in between.
+    // Hand the place on directly, so that nobody takes it in between.
     const next = waiting.shift()
     if (next) next()
     else running--

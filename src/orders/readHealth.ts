@@ -34,8 +34,8 @@ export type ChainHealth = {
   /** Unix seconds. */
   time: bigint | undefined
   /**
-   * What is wrong with the node, also where it names no safe block and the
-   * policy no number of blocks instead: then no order is fulfilled.
+   * What is wrong with the node. This includes a node without a safe block when
+   * `policy.blocks` is not set: then no order is fulfilled.
    */
   fault: string | undefined
   /** The same as a kind, which quotes nobody. */
@@ -50,9 +50,9 @@ export type NodeFault =
   /** It answered with an error. */
   | 'refused'
   | 'malformedAnswer'
-  /** It names no safe block, and the policy no number of blocks instead. */
+  /** It names no safe block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
-  /** The lane's wallet is no longer given, and orders wait for it. */
+  /** The lane's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
 
 /** How the orders of one recipient in one token stand. */
@@ -62,11 +62,11 @@ export type ScopeHealth = Scope & {
   reconciledTo: bigint | undefined
   /** Blocks from there to the newest. */
   lag: bigint | undefined
-  /** What failed in watching the chain and waits for its next try. */
+  /** Parts of the watch that failed and wait for their next try. */
   putAside: readonly PutAside[]
 }
 
-/** Something that failed, and that a worker tries again after a pause. */
+/** Something that failed and that a worker tries again after a pause. */
 export type PutAside = {
   /**
    * An order's id, or what failed: `lane`, `sign:` and the id of an order for
@@ -305,13 +305,13 @@ async function readLane(
   }
 }
 
-/** Most waiting orders that are counted of a lane without a wallet. */
+/** Most waiting orders to count on a lane whose wallet was removed. */
 const mostCounted = 1000
 
-/** What is due later waits for the wallet as well. */
+/** Also finds orders that are due later: they wait for the wallet too. */
 const endOfTime = 2n ** 62n
 
-/** A lane whose wallet was removed, where own orders wait for it. */
+/** Reports a lane whose wallet was removed if orders of ours wait for it. */
 async function readOrphan(
   context: OrdersContext,
   tables: StoreReader,
@@ -330,9 +330,9 @@ async function readOrphan(
   const own = (await tables.orders.find({ ids })).filter((order) =>
     isInScopes(context, order),
   )
-  // Another process may have the wallet, and works with it.
+  // With a lease, another process still has the wallet and uses it.
   if (known.lease || due.length + own.length === 0) return []
-  const fault = `the wallet is not given any more: ${due.length} orders wait for it, ${own.length} were sent by it`
+  const fault = `the wallet was removed: ${due.length} orders wait for it, and it has ${own.length} in flight`
   return [
     {
       ...known,

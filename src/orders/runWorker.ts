@@ -20,16 +20,16 @@ import { limitTo } from './limitTo.js'
 /** What `run` takes. */
 export type RunWorkerParameters = {
   /**
-   * Ends the worker, once what it is writing is written. What nodes do not
-   * answer within 3 seconds from then is let go, and a database 2 seconds later:
-   * it may yet write what it was given.
+   * Ends the worker, once what it is writing is written. It waits 3 seconds for
+   * answers of nodes and 2 more for the database, which may still finish a
+   * write after that.
    */
   signal: AbortSignal
   /**
    * Lanes of one chain worked on at the same time, and as many of its
    * destinations watched beside them. One that takes longer than 5 seconds
-   * makes room for another. With 1 there is one thing after the other, lanes and
-   * destinations in turn. @default 4
+   * makes room for another. With 1, lanes and destinations take turns, one at a
+   * time. @default 4
    */
   concurrency?: number | undefined
 }
@@ -106,7 +106,7 @@ export async function openAndRun(
   }
 }
 
-/** Opens a store that may fail for a while, until told to stop. */
+/** Opens a store and tries again while that fails, until the signal aborts. */
 async function openPatiently(
   context: OrdersContext,
   open: () => Promise<void>,
@@ -159,12 +159,14 @@ async function workChain(
   ])
 }
 
-/** Milliseconds for which orders wait until their destination was looked at. */
+/**
+ * Most milliseconds that orders wait for the first look at their destination.
+ */
 const longestCatchUp = 10_000
 
 /**
- * Says of which recipients orders may be sent: of those whose destinations were
- * all looked at, and of the others once they had time enough.
+ * Returns a predicate that is true when orders of a recipient may be sent:
+ * after the first look at all its destinations, or after `longestCatchUp`.
  */
 function trackCatchUp(
   engine: LaneEngine,
@@ -192,7 +194,7 @@ function trackCatchUp(
     [...behind].every(({ scope }) => scope.recipient !== recipient)
 }
 
-/** The name under which a destination's watch is put aside. */
+/** The name under which a destination's whole watch is put aside. */
 const wholeWatch = 'watch'
 
 type Watcher = {
@@ -225,7 +227,7 @@ function startWatcher(
     while (!signal.aborted) {
       let pause: number
       try {
-        // Many may wait for a place when the worker is told to stop.
+        // The signal may have aborted while this look waited for a place.
         const look = async () =>
           signal.aborted ? undefined : watchScope(context, scope, memory)
         pause = (await limit(look))?.nextLook ?? 0

@@ -3,8 +3,8 @@ import { endingContext } from '../records/endingContext.js'
 import type { OrdersContext } from '../records/types.js'
 
 /**
- * A verb that ends with the signal it is given: what nodes have not answered by
- * then is let go, and nothing more is asked.
+ * Makes a verb end when the signal it is given aborts: it drops requests that
+ * nodes have not answered, and sends no more.
  *
  * @throws the reason of the signal.
  */

@@ -64,12 +64,12 @@ const members: MembersOf<GetPaymentOutcomeParameters> = {
  * Nothing is final before the block is: a reorganization can take it back.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed, or the
- * payment of another chain than the client's.
+ * client is on another chain than the payment.
  * @throws {@link UnsupportedTokenError} when no such token is there.
  * @throws {@link LogRangeError} when the node refuses the logs of one block.
  * @throws {@link NodeError} when the node does not answer.
- * @throws {@link NodeAnswerError} when its answers contradict each other, as
- * while one replica is behind another.
+ * @throws {@link NodeAnswerError} when its answers contradict each other, for
+ * example while one replica is behind another.
  *
  * @example
  * ```ts
@@ -140,7 +140,7 @@ export async function getPaymentOutcome(
 }
 
 /**
- * Refuses a time that could not be compared with a block's.
+ * Refuses a time that cannot be compared with a block's.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -165,8 +165,9 @@ export function requireChain(
 }
 
 /**
- * From a header: contracts on Arbitrum are told the number of an L1 block. One
- * replica can answer with the state of a block that another does not have yet.
+ * Reads the number from a header, because contracts on Arbitrum see the number
+ * of an L1 block. The header can come from a replica that is behind the one
+ * that returned the state; then it is refused.
  */
 async function getBlockNumber(
   client: Client,
@@ -183,9 +184,9 @@ async function getBlockNumber(
 }
 
 /**
- * Blocks can share a second, so a header can be behind without being older:
- * then the nonce is unused in its block. A node that has no such state any more
- * says nothing.
+ * Refuses a header that is behind although its time is the same, because blocks
+ * can share a second: then the nonce is unused in its block. Passes if the node
+ * no longer has the state of that block.
  */
 async function requireSpent(
   client: Client,
@@ -203,7 +204,7 @@ async function requireSpent(
 function headerBehind(): NodeAnswerError {
   return new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: 'is behind the state eth_call saw',
+    problem: 'is behind the state that eth_call returned',
   })
 }
 

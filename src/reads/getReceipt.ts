@@ -10,8 +10,8 @@ import {
 const method = 'eth_getTransactionReceipt'
 
 /**
- * A receipt as far as it proves something; `undefined` for none yet, and for one
- * without a place, as some nodes answer for what is still in their pool.
+ * Reads a receipt. `undefined` if there is none yet, or if it names no block,
+ * as some nodes answer for transactions in their pool.
  */
 export async function getReceipt(
   client: Pick<Client, 'request'>,
@@ -27,7 +27,7 @@ export function readReceipt(
 ): ProofReceipt | undefined {
   if (!answer) return undefined
   const receipt = Object(answer)
-  // Without a place the rest may be missing as well: nothing more is read.
+  // Without a block, other fields may be missing too; read none of them.
   if (receipt.blockHash === null || receipt.blockNumber === null)
     return undefined
   return {

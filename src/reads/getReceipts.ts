@@ -7,9 +7,9 @@ import { readReceipt } from './getReceipt.js'
 const method = 'eth_getTransactionReceipt'
 
 /**
- * Receipts in the order of the hashes, `undefined` where there is none yet, or
- * none with a place in a block.
- * Over a batching transport a hundred travel as one request.
+ * Receipts in the order of the hashes; `undefined` where there is none yet, or
+ * where it names no block. Over a batching transport a hundred travel as one
+ * request.
  *
  * Each is answered on its own: a block may come between two of them.
  *

@@ -15,9 +15,9 @@ import { underSignal } from './underSignal.js'
 
 /** What `audit` takes. */
 export type AuditParameters = {
-  /** @default the block of the oldest order, or an older one that is on record */
+  /** @default the block of the oldest order, or an older one on record */
   fromBlock?: bigint | undefined
-  /** At most the newest block of the chain. @default that one */
+  /** At most the newest block. @default the newest block */
   toBlock?: bigint | undefined
   /** Ends the audit, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
@@ -68,9 +68,10 @@ export type AuditReport = {
  * Compares what reached the recipients on the chain with what is on record, to
  * the unit, and lists every difference. Changes nothing: `reconcile` does.
  *
- * Covers all that is on record, unless a range is given: from the block of the
- * oldest order to the newest one. What arrived since the last reconciliation is
- * a difference as well; call `reconcile` before for the exact answer.
+ * Covers everything on record unless you give a range: from the block of the
+ * oldest order to the newest block. A payment that arrived since the last
+ * reconciliation is a difference too; call `reconcile` first for the exact
+ * answer.
  *
  * Transfers of nothing count for neither side.
  *
@@ -113,7 +114,7 @@ async function auditScope(
   const kept = await store.read((tables) =>
     readProofs(tables, [scope], first, signal),
   )
-  // The chain is read after the record, so that it is as far at least.
+  // Read the chain after the record, so that it is at least as far.
   const toBlock = await findLast(context, client, {
     wanted: given.toBlock,
     recorded: kept.filter(isMeant).at(-1)?.blockNumber ?? 0n,
@@ -144,10 +145,10 @@ const isTransfer = (row: ProofRecord, { token, recipient }: Scope): boolean =>
   row.token === token &&
   row.recipient === recipient
 
-/** Looks at the head until it is as far as the record, as far as is waited. */
+/** How often we read the head while it is behind the record. */
 const mostLooks = 4
 
-/** The last block to read: one replica can be behind what another has shown. */
+/** The last block to read. Waits a little if the node is behind the record. */
 async function findLast(
   { policy, signal }: OrdersContext,
   client: Client,
@@ -155,7 +156,7 @@ async function findLast(
 ): Promise<bigint> {
   for (let look = 1; ; look++) {
     const { number } = (await readHeads(client, policy)).latest
-    // Blocks that are not there yet would be asked for one range after another.
+    // Limited to the head: blocks beyond it would cost request after request.
     if (wanted !== undefined && wanted <= number) return wanted
     if (recorded <= number || look === mostLooks) return number
     await wait(125 * 2 ** look, signal)
@@ -163,7 +164,7 @@ async function findLast(
   }
 }
 
-/** The record, with what was written about differences since it was read. */
+/** The record, with changes to the differing payments since we read it. */
 async function refresh(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId }: Scope,

@@ -6,9 +6,9 @@ import type { Scope } from '../store/types.js'
 import { findBlockAt } from './findBlockAt.js'
 
 /**
- * The first block from which anything on record of a scope can be: that of its
- * oldest order, or an older one that a proof is in or that was reconciled; the
- * head where nothing is on record.
+ * The first block that can matter for the record of a scope: the block of its
+ * oldest order, of its first proof or of the first reconciliation, whichever is
+ * lowest. The head if nothing is on record.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or does not have a block below its head.
@@ -27,7 +27,7 @@ export async function findFirstBlock(
   const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
   if (!order) return read
   const start = cursor && (await getBlockHead(client, cursor.from))
-  // Mostly so, and a search takes dozens of requests.
+  // Usually true, and avoids a search of dozens of requests.
   if (start && start.timestamp <= order.createdAt) return read
   return lowest(read, [await findBlockAt(client, order.createdAt, head)])
 }

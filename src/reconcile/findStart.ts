@@ -18,7 +18,7 @@ const endOfTime = 2n ** 62n
  * may have changed since; without one, when the oldest open order was made.
  *
  * @throws {@link NodeAnswerError} when the node is behind the cursor, unless
- * the watch gave that block up or the start is given.
+ * the watch gave that block up or the caller gives the start.
  */
 export async function findStart(
   context: OrdersContext,

@@ -68,8 +68,8 @@ export async function readPaymentLogs(
 }
 
 /**
- * Logs of transfers to the recipient of a scope. Without those of nothing:
- * anybody can send these from any account, as often as they like.
+ * Logs of transfers to the recipient of a scope. Leaves out transfers of 0,
+ * which anyone can send from any account, any number of times.
  */
 export async function readTransfers(
   { signal }: Pick<OrdersContext, 'signal'>,

@@ -13,8 +13,8 @@ export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
 
 /**
  * The receipts of logs with the times of their blocks, all of the chain whose
- * head was read first, each with the logs that named it: else something is
- * missing, or of another chain.
+ * head was read first, each with the logs that named it. Otherwise something is
+ * missing or of another chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or not with one whole chain.
@@ -48,7 +48,7 @@ export async function readTimedReceipts(
   })
 }
 
-/** A receipt without the log that named it is cut off. */
+/** True when the receipt contains the log; otherwise the receipt is cut off. */
 function isIn(
   { transactionHash, logIndex }: ReadLog,
   timed: ReadonlyMap<Hash, TimedReceipt>,

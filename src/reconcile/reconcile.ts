@@ -18,14 +18,14 @@ export type ReconcileParameters = {
   /** @default all of this instance */
   scope?: Scope | undefined
   /**
-   * Where to start reading, also where the node does not know the block that
-   * was read last. @default the last block that was read, and some before; the
-   * block of the oldest order where that was never read
+   * Where to start reading, even if the node does not know the block that was
+   * read last. @default some blocks before the last one that was read; the
+   * block of the oldest order if that was never read
    */
   fromBlock?: bigint | undefined
   /**
-   * Ends the reconciliation, which then rejects with the signal's reason. What
-   * was written by then is true.
+   * Ends the reconciliation, which then rejects with the signal's reason.
+   * Everything written by then is complete.
    */
   signal?: AbortSignal | undefined
 }
@@ -90,8 +90,8 @@ function readScope(scope: Scope): Scope {
 }
 
 /**
- * Where to begin when orders or proofs are older than all that was read: a
- * worker begins with the oldest order that is still open.
+ * Finds where to start when orders or proofs are older than the first block
+ * that was read, because a worker starts at the oldest open order.
  */
 async function findUnread(
   context: OrdersContext,

@@ -44,7 +44,7 @@ export async function reconcileScope(
   },
 ): Promise<ScopeReconciliation> {
   const { client, scope, heads, memory } = watch
-  // A range up to a block nobody has could take for ever to read.
+  // Reading up to a block that does not exist could take forever.
   await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest

@@ -3,11 +3,10 @@ import type { OrdersContext } from '../records/types.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 
 /**
- * Does work that ends with the context's signal: what nodes are asked ends with
- * it, and nothing more is asked of them. A unit of work that is being written
- * is written whole.
+ * Does work that ends when the context's signal aborts: it drops open requests
+ * to nodes and sends no more. A write that has begun is completed.
  *
- * @throws the signal's own reason as soon as it aborts.
+ * @throws the signal's reason as soon as it aborts.
  */
 export async function underSignal<result>(
   context: OrdersContext,

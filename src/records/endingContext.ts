@@ -5,7 +5,7 @@ import type { OrdersContext } from './types.js'
 /** Milliseconds nodes have for their answers once the work is to end. */
 export const lastAnswers = 3000
 
-/** Milliseconds the database has from then on to write what it is writing. */
+/** Milliseconds that the database then has to finish its current write. */
 export const lastWrites = 2000
 
 /** The same context; what its nodes are asked ends with the signal. */

@@ -6,7 +6,7 @@ const lanesKey = (chainId: number): string => `lanes:${chainId}`
 
 type Values = Pick<StoreReader, 'getValue'>
 
-/** Remembers the wallets, so that one that is removed later is missed. */
+/** Records the wallets, so that we notice when one is removed. */
 export async function rememberLanes(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: StoreWriter,
@@ -26,7 +26,7 @@ export async function rememberLanes(
   }
 }
 
-/** Lanes of a chain whose wallets were given once, and are not any more. */
+/** Lanes of a chain whose wallets were removed. */
 export async function findOrphans(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: Values,

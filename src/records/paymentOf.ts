@@ -51,7 +51,10 @@ export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
   }
 }
 
-/** The same with its signature; nothing where that is erased or does not open. */
+/**
+ * The payment with its signature; `undefined` if that is erased or does not
+ * open.
+ */
 export async function signedPaymentOf(
   context: Pick<OrdersContext, 'sealer' | 'observe'>,
   order: OrderRecord,

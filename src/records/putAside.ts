@@ -18,22 +18,22 @@ export type AsideEntry = {
 }
 
 /**
- * What a loop that serves many has put aside because it failed. Each entry has
- * a name: an order's id, or the name of a part of the loop.
+ * Things that failed in a loop and wait, while the loop goes on with the rest.
+ * Each entry has a name: an order's id, or the name of a part of the loop.
  */
 export type Aside = {
   /**
    * Puts something aside and reports the failure.
    *
-   * @returns milliseconds until it is to be tried again: twice as many for each
-   * failure in a row, 30 seconds at most.
+   * @returns milliseconds until the next try; doubles with each failure in a
+   * row, up to 30 seconds.
    */
   put(name: string, error: unknown, orderId?: string | undefined): number
   /** True while something waits for its next try. */
   isWaiting(name: string): boolean
   /** How many things are put aside, whether or not they are due for a try. */
   size(): number
-  /** Forgets the failures of what worked again, or is over. */
+  /** Forgets the failures of something that works again or is over. */
   clear(name: string): void
   /** Forgets everything, because another process works on it now. */
   clearAll(): void
@@ -48,10 +48,10 @@ type Waiting = AsideEntry & {
 }
 
 /**
- * Puts something aside that a node, a wallet or a signer failed at.
+ * Puts something aside after a node, a wallet or a signer failed.
  *
- * @throws the error itself where the store failed, or someone else wrote: then
- * nothing that was read can be relied on.
+ * @throws the error itself if the store failed or someone else wrote: then the
+ * data read before cannot be relied on.
  */
 export function putAside(
   aside: Pick<Aside, 'put'>,
@@ -63,7 +63,7 @@ export function putAside(
   aside.put(name, error, orderId)
 }
 
-/** Databases throw errors of their own: what is not ours may be one. */
+/** True for errors of the store. A foreign error may come from the database. */
 function isStoreFailure(error: unknown): boolean {
   return (
     !(error instanceof CountersignError) ||
@@ -146,7 +146,7 @@ export function openAside(
   }
 }
 
-/** What was to be tried long ago, and did not fail again, is over. */
+/** Forgets entries whose try is long past and that did not fail again. */
 function forgetOld(waiting: Map<string, Waiting>): void {
   const now = performance.now()
   for (const [name, { until }] of waiting)
@@ -164,8 +164,8 @@ function encodeEntries(waiting: ReadonlyMap<string, Waiting>): JsonObject {
 }
 
 /**
- * What the holder of a lease has put aside, by name. What an earlier holder
- * wrote is left out: the present one tries all of it again.
+ * Reads what the holder of a lease has put aside, by name. Ignores entries of
+ * an earlier holder, because the current one tries everything again.
  */
 export async function readAside(
   tables: Pick<StoreReader, 'getValue' | 'getLease'>,

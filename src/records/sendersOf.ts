@@ -6,9 +6,9 @@ type Wallets = Pick<OrdersContext, 'wallets' | 'relayers'>
 type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
 
 /**
- * Wallets that may send for a recipient: its own and no other, or the relayers
- * of the chain where it has none. Nobody's wallet pays for another's payments
- * unless it was given as a relayer. Pure.
+ * Wallets that may send for a recipient: only its own, or the relayers of the
+ * chain if it has none. So a wallet pays for payments of others only if you
+ * named it as a relayer. Pure.
  */
 export function sendersOf(
   { wallets, relayers }: Wallets,
@@ -26,10 +26,11 @@ export function sendersOf(
 }
 
 /**
- * The wallet that sends for an order: the one on record, else, for payments
- * that anyone may submit, one that is drawn among those that may send.
+ * The wallet that sends for an order: the one on record. If that was removed
+ * and anyone may submit the payment, a random one that may send.
  *
- * The caller picks the id of an order: drawn numbers spread what ids would not.
+ * Random rather than derived from the order's id, because the caller chooses
+ * the id.
  */
 export function senderOf(
   context: Wallets,
@@ -43,7 +44,7 @@ export function senderOf(
   return drawSender(context, order)
 }
 
-/** One of the wallets that may send for a recipient. */
+/** A random one of the wallets that may send for a recipient. */
 export function drawSender(
   context: Wallets,
   paid: Paid,

@@ -52,7 +52,7 @@ export type OrdersPolicy = {
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
-   * Who decides that a buyer's cancellation is sent. With `always`, three of one
+   * When to send a buyer's cancellation. `always` sends at most three for one
    * payer's orders drafted within a day; the merchant approves further ones.
    * @default 'onApproval'
    */
@@ -71,13 +71,13 @@ export type OrdersPolicy = {
   /** Milliseconds a worker holds a lane or a chain without a sign of life. @default 15_000 */
   lease?: number | undefined
   /**
-   * Milliseconds an account that signs here, or its key service, has to sign one
+   * Milliseconds that a local account, or its key service, has to sign one
    * transaction. @default 10_000
    */
   signTimeout?: number | undefined
   /**
-   * Milliseconds a JSON-RPC account's wallet has to sign and send one. It may
-   * have sent what it did not answer by then. @default 120_000
+   * Milliseconds that the wallet of a JSON-RPC account has to sign and send one
+   * transaction. A wallet that is late may still have sent it. @default 120_000
    */
   walletTimeout?: number | undefined
   /** Milliseconds between two looks at a chain. @default as the network shows */
@@ -106,8 +106,8 @@ export type CreateOrdersParameters = {
   /** Further recipients, for Transfer payments, which relayers send. */
   recipients?: readonly Address[] | undefined
   /**
-   * Accounts of `wallets` that send the captures of all recipients that are no
-   * wallet, and pay their gas. @default the wallet of a chain that has but one
+   * Accounts of `wallets` that send the captures of all recipients without a
+   * wallet, and pay the gas. @default the wallet of a chain with only one
    */
   relayers?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
@@ -231,7 +231,7 @@ export type AcceptRefusal =
   | 'wrongWindow'
   | 'exposureTooHigh'
   | 'laneFunds'
-  /** Its account's wallet is not given any more, and no other may send it. */
+  /** The wallet of its account was removed, and no other may send it. */
   | 'noWallet'
   | 'contractPayer'
   | 'otherPayment'

@@ -46,7 +46,7 @@ type RouteFields = {
   summary: string
   body?: BodyName | undefined
   query?: z.ZodType | undefined
-  /** Asks nodes a lot: no page of another site may start it. */
+  /** Sends many requests to nodes, so pages of other sites may not start it. */
   isExpensive?: true | undefined
   /** Headers that say something here, with what. */
   headers?: Readonly<Record<string, string>> | undefined

@@ -8,7 +8,7 @@ type ShownHealth = Omit<OrdersHealth, 'chains' | 'lanes'> & {
   lanes: readonly Shown<OrdersHealth['lanes'][number]>[]
 }
 
-/** Health as it leaves the process: a node's own words stay in it. */
+/** Health for HTTP responses, without the words of nodes. */
 export function showHealth(health: OrdersHealth): ShownHealth {
   return {
     ...health,

@@ -9,8 +9,8 @@ function hostOf(url: unknown): string | undefined {
 }
 
 /**
- * The same way of sending; a failure names the host it came from, and shows
- * nothing else of the transport.
+ * Wraps `send` so that a failure names the host, and nothing else of the
+ * transport.
  */
 export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   const host = hostOf(Object(transport).url)

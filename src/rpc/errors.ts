@@ -84,7 +84,7 @@ export class DomainMismatchError extends CountersignError {
   }
 }
 
-/** A node refuses the logs of one block, and its receipts. Carries its words. */
+/** A node refuses the logs and the receipts of one block. Has its words. */
 export class LogRangeError extends CountersignError {
   override readonly name = 'LogRangeError'
 
@@ -120,8 +120,8 @@ export class FinalityUnsupportedError extends CountersignError {
 }
 
 /**
- * Walks viem's chain of causes to what the peer itself said, without what the
- * transport's URLs and headers hold.
+ * Walks viem's chain of causes to the words of the peer. Removes the contents
+ * of the transport's URLs and headers from them.
  */
 export function readFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
@@ -132,7 +132,7 @@ export function readFailure(error: unknown, transport?: unknown): NodeFailure {
     at = at.cause as Record<string, unknown> | undefined, depth++
   ) {
     const data = Object(at.data).data ?? at.data
-    // Errors of viem name the URL, which its WebSocket transport does not.
+    // viem's errors have the URL; its WebSocket transport does not.
     seen.push({ url: at.url })
     // viem puts -1 where there was no code at all.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
@@ -146,7 +146,7 @@ export function readFailure(error: unknown, transport?: unknown): NodeFailure {
   return failure
 }
 
-/** Letters behind digits: a key that no transport shows may look like it. */
+/** Text with digits followed by letters: it may be a key. */
 const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
 /** The first line, within limits: a node may echo the whole request. */

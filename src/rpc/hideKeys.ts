@@ -1,6 +1,6 @@
 /**
- * Takes out of a peer's words what a transport's URLs and headers hold, also as
- * a peer would decode or encode it.
+ * Removes the contents of a transport's URLs and headers from a peer's words,
+ * in encoded and decoded form.
  */
 export function hideKeys(words: string, transport: unknown): string {
   const keys = keysOf(transport).flatMap(formsOf)
@@ -12,7 +12,7 @@ export function hideKeys(words: string, transport: unknown): string {
   return words.replace(new RegExp(escaped.join('|'), 'gi'), '…')
 }
 
-/** viem's transports show theirs, and those they fall back to. */
+/** The secrets in the URL and headers of a transport and of its fallbacks. */
 function keysOf(transport: unknown): string[] {
   const { url, fetchOptions, transports } = Object(transport)
   const [, user = '', rest = ''] =
@@ -29,7 +29,7 @@ function keysOf(transport: unknown): string[] {
   ]
   const inner: unknown[] = Array.isArray(transports) ? transports : []
   return [
-    // Shorter parts of a path are words such as a chain's name.
+    // Shorter parts of a path are ordinary words, such as a chain's name.
     ...rest.split(/[/?&=#]/).filter((part) => part.length > 5),
     ...secrets.filter((part) => part.length > 3),
     ...(user && [btoa(user), btoa(decode(user))]),
@@ -42,7 +42,7 @@ function formsOf(key: string): string[] {
   return [key, plain, encodeURIComponent(plain)]
 }
 
-/** A percent sign that begins no escape stands for itself. */
+/** Decodes percent escapes; returns text with a malformed one unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,6 +1,6 @@
 /**
- * What the work gives, or what `late` gives or throws once the time is over.
- * The work goes on; what it gives later is dropped.
+ * Resolves with the result of the work, or with that of `late` once the time is
+ * over. The work goes on, but its result is dropped.
  */
 export function inTime<value>(
   work: Promise<value>,

@@ -1,4 +1,4 @@
-/** As much of viem's WebSocket transport as is used here. */
+/** The parts of viem's WebSocket transport that we use. */
 type SocketTransport = { getRpcClient?: () => Promise<SocketClient> }
 
 type SocketClient = {
@@ -7,20 +7,20 @@ type SocketClient = {
   requestAsync(request: { body: object; timeout: number }): Promise<unknown>
 }
 
-/** Milliseconds for the answer to the question whether the node is there. */
+/** Milliseconds that the node has to answer our check. */
 const patience = 5_000
 
-/** Milliseconds in which viem may open a closed socket again by itself. */
+/** Milliseconds that viem has to reopen a closed socket by itself. */
 const reopening = 5_000
 
 const closedSince = /* @__PURE__ */ new WeakMap<object, number>()
 const asked = /* @__PURE__ */ new WeakSet<object>()
 
 /**
- * Replaces the WebSocket of a viem transport where a request failed and the
- * other side does not answer any more. Nothing closes a connection whose peer
- * vanished, and viem gives up one that it cannot open again at once: without
- * this, every later request fails too.
+ * Replaces the WebSocket of a viem transport after a failed request if the node
+ * no longer answers. Otherwise every later request would fail too: nothing
+ * closes a connection whose peer vanished, and viem soon gives up reopening
+ * one.
  */
 export function mendSocket(transport: unknown): void {
   const { getRpcClient }: SocketTransport = Object(transport)
@@ -34,14 +34,14 @@ async function mend(rpc: SocketClient): Promise<void> {
   if (socket.readyState > 1) {
     const since = closedSince.get(socket) ?? performance.now()
     closedSince.set(socket, since)
-    // The next request opens another one.
+    // The next request opens a new socket.
     if (performance.now() - since >= reopening) rpc.close()
     return
   }
   if (asked.has(socket)) return
   asked.add(socket)
   const body = { method: 'net_version', params: [] }
-  // Closed like this, viem opens it again, and with it its subscriptions.
+  // After this close, viem reopens the socket and its subscriptions.
   const onSilence = () => socket.close()
   await rpc.requestAsync({ body, timeout: patience }).catch(onSilence)
   asked.delete(socket)

@@ -50,7 +50,7 @@ export function steadyTransport(
   }
 }
 
-/** viem has no limit for the time in which a socket opens. */
+/** Limits the time in which a socket opens, which viem does not. */
 function inTime<answer>(
   asking: Promise<answer>,
   milliseconds: number,

@@ -34,10 +34,10 @@ export async function fillGaps(
       isActive ||= isFilled
       lane.aside.clear(name)
     } catch (error) {
-      // A signer may refuse what is no call of the token: others go on.
+      // A signer may refuse calls of anything but the token: others go on.
       putAside(lane.aside, name, error)
     }
-    // The wallet failed, or showed that it fills other nonces than these.
+    // Stop if the wallet failed, or proved to choose its own nonces.
     if (isResting(lane, 'filler') || !choosesNonce(lane)) break
   }
   return isActive
@@ -65,7 +65,7 @@ async function fillGap(
     await reopen(context, lane, signed)
     return true
   }
-  // So many at once are no drop of a few: what the node says may be wrong.
+  // Too many for a few dropped transactions: the node may be wrong.
   if (isWide) return false
   const draft: RowDraft = {
     ...(await releaseCall(lane)),

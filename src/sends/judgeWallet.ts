@@ -4,9 +4,10 @@ import { type LaneState, laneKey } from '../lanes/laneState.js'
 import type { OrdersContext } from '../records/types.js'
 
 /**
- * Compares the account nonce of what a wallet sent with the one it was given.
- * Another one proves that the wallet takes its own. The same proves nothing, as
- * it is the one that came next: it is assumed to be kept until another is seen.
+ * Compares the account nonce that a wallet used with the one we gave it. A
+ * different nonce proves that the wallet chooses its own. The same nonce proves
+ * nothing, as it was the next one anyway: we assume that the wallet keeps ours
+ * until it uses another.
  */
 export async function judgeWallet(
   { store, observe }: OrdersContext,
@@ -18,7 +19,7 @@ export async function judgeWallet(
   const sent = await getSentNonce(reader, hash)
   if (sent === undefined || sent === null) return
   const ignoresNonce = sent !== nonce
-  // One answer alone proves nothing that is kept for good.
+  // Ask twice, because the result is kept for good.
   if (ignoresNonce && (await getSentNonce(reader, hash)) !== sent) return
   if (!ignoresNonce) lane.asked.kept.add(hash)
   if (ignoresNonce === value.ignoresNonce) return

@@ -7,17 +7,19 @@ import type { DueDraft } from './rehearseDue.js'
 /** An order whose transaction was not signed. */
 export type Unsigned = { draft: DueDraft; error: unknown }
 
-/** Milliseconds of pause from which on an order failed several times in a row. */
+/**
+ * An order with a pause of so many milliseconds failed several times in a row.
+ */
 const repeated = 400
 
-/** What the failures of signing for an order are put aside as. */
+/** The name under which an order is put aside when its signer fails. */
 export const signingOf = ({ file }: DueDraft): string => `sign:${file.order.id}`
 
 /**
- * Puts aside orders whose transactions were not signed. One that fails again
- * and again becomes due later, ever more: it keeps no other from being signed.
+ * Puts aside orders whose transactions were not signed. One that fails
+ * repeatedly becomes due later each time, so that it holds up no other.
  *
- * @returns those that are due still.
+ * @returns those that are still due.
  */
 export async function putOffUnsigned(
   context: OrdersContext,
@@ -29,7 +31,7 @@ export async function putOffUnsigned(
   }: {
     /** Unix seconds of the chain. */
     now: bigint
-    /** Milliseconds that were lost on them. */
+    /** Milliseconds that the failed signing took. */
     took: number
   },
 ): Promise<Unsigned[]> {
@@ -70,7 +72,7 @@ async function postpone(
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
       const changes: Changes = {
         ...noChanges(),
-        // What was written since is judged again.
+        // Skip orders that were changed since; they are judged again.
         orders: orders
           .filter(({ id, version }) => versions.get(id) === version)
           .map((order) => ({ ...order, sendDue: dues.get(order.id) })),

@@ -30,7 +30,8 @@ export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
 /**
  * Signs, seals and writes down transactions under consecutive nonces from
  * `nextNonce` on, with the orders they are for, before any of them is sent.
- * Orders that changed in between are left out, and those nobody signs for.
+ * Leaves out orders that changed in between, or whose transaction is not
+ * signed.
  *
  * @param now Unix seconds of the chain.
  */
@@ -54,7 +55,7 @@ export async function recordTransactions(
     const took = performance.now() - start
     const due = await putOffUnsigned(context, lane, unsigned, { now, took })
     failed ??= due[0]
-    // Nonces stay without a gap: what comes after a failure is signed again.
+    // Nonces must have no gap: sign again all that come after a failure.
     const ready = left.slice(0, signed.length)
     const others = left
       .slice(signed.length)
@@ -70,7 +71,7 @@ export async function recordTransactions(
       if (!(isStale || isTaken) || tries === mostTries) throw error
       left = [...ready, ...others]
       if (isStale) left = await dropStale(context, left)
-      // A wallet of this account may have declined to use a nonce before.
+      // A closed transaction may be on record at one of these nonces.
       else bumps = await readBumps(context, lane, left.length)
     }
   }
@@ -102,7 +103,7 @@ async function writeSigned(
   for (const draft of drafts) lane.aside.clear(signingOf(draft))
 }
 
-/** Free places at the next nonces. Most have none taken, so few are read. */
+/** Reads the next free bump of each of the next nonces. */
 function readBumps(
   { store }: OrdersContext,
   { value: { nextNonce }, wallet: { lane: at } }: LaneState,
@@ -138,7 +139,10 @@ type SignedRow = {
 /** Signed in small groups: requests on their way have to get their turn. */
 const groupSize = 10
 
-/** Signs drafts at once; gives those before the first failure, and the failures. */
+/**
+ * Signs drafts in parallel. Returns those before the first failure, and the
+ * failures.
+ */
 async function signDrafts(
   context: OrdersContext,
   lane: LaneState,
@@ -210,8 +214,8 @@ export async function signRow(
 }
 
 /**
- * Binds the bytes of a transaction to its place in its lane too: those of the
- * same attempt cannot take each other's place. Pure.
+ * Binds the sealed bytes of a transaction to its account nonce and action too,
+ * so that bytes of the same attempt cannot be swapped. Pure.
  */
 export function sealOfRow(
   seal: SealContext,

@@ -30,7 +30,7 @@ export type DueDraft = {
 export type RehearsedDue = { file: OrderFile } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: string; draft?: undefined; failure?: undefined }
-  /** The node or a key service failed: nothing is known of the order. */
+  /** The node or a key service failed, so we know nothing about the order. */
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
 
@@ -74,9 +74,9 @@ function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
 const mostSplits = 10
 
 /**
- * Rehearses captures in one call. Where the node fails at that, it is asked
- * about each half, so that a payment that always makes it fail is found, and
- * put aside alone. What is left over is due again at the next look.
+ * Rehearses captures in one call. If the node fails, asks about each half, to
+ * find a payment that always makes it fail and put only that one aside.
+ * Payments that are not reached are due again at the next look.
  */
 async function rehearseGroup(
   context: OrdersContext,
@@ -104,7 +104,7 @@ async function rehearseGroup(
   }
 }
 
-/** Errors that are not ours are faults of this library, or of the database. */
+/** Rethrows foreign errors: they are bugs of ours or faults of the database. */
 function failedWith(file: OrderFile, error: unknown): RehearsedDue {
   if (!(error instanceof CountersignError)) throw error
   return { file, failure: error }
@@ -159,7 +159,10 @@ async function rehearseCaptures(
   return [...judged, ...refused]
 }
 
-/** What a seal held, nothing where it is broken, or why its key is not there. */
+/**
+ * The opened secret, `undefined` if the seal is broken, or the error if its key
+ * is unavailable for now.
+ */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
 ): Promise<secret | undefined | StoreError> {
@@ -228,7 +231,7 @@ function draftOf(
 ): RehearsedDue {
   if (!rehearsal) return { file, reason: 'simulationFailed' }
   if (!rehearsal.ok) {
-    // It was the right chain when the payment was accepted: another look tells.
+    // The payment is of the right chain, so the node is wrong: try again.
     if (rehearsal.reason === 'wrongChain') throw wrongChain(rehearsal)
     return { file, reason: rehearsal.reason }
   }

@@ -68,10 +68,10 @@ export async function replaceTransactions(
       if (draft) lane.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
-      // A signer may refuse what is no call of the token: others go on.
+      // A signer may refuse calls of anything but the token: others go on.
       putAside(lane.aside, name, error, orderId)
     }
-    // The wallet failed, or showed that none of this takes the place of another.
+    // Stop if the wallet failed, or proved to choose its own nonces.
     if (isResting(lane, 'filler') || !choosesNonce(lane)) break
   }
   // Whatever came of it, there is time until the next try.
@@ -79,7 +79,7 @@ export async function replaceTransactions(
   return isActive
 }
 
-/** Free places at their nonces; what a wallet declined has one as well. */
+/** Reads the next free bump of each nonce; closed transactions count too. */
 async function readBumps(
   tables: StoreReader,
   { wallet: { lane: at } }: LaneState,
@@ -117,7 +117,7 @@ async function draftReplacement(
   const raised = raiseFees(last, now)
   const isTooDear = isExcessive(raised, now)
   if (isTooDear && last.hash !== undefined) return undefined
-  // A wallet that never sent the last one needs no more than the chain asks.
+  // The chain's fees are enough if the wallet never sent the last one.
   const fees = isTooDear ? now : raised
   const shared = {
     ...{ nonce, bump, orderId, attempt, fees },
@@ -172,8 +172,8 @@ async function judgeStuck(
     return { reason: 'voided' }
   const asked = { ...file, order: { ...order, wish: last.kind } }
   const [due] = await rehearseDue(context, lane, [asked], fees)
-  // It stays as it is until the node answers and its seal can be opened, maybe
-  // by others who send it.
+  // Leave it until the node answers and the seal can be opened. Another shop on
+  // this lane may have the key.
   if (due?.failure) {
     lane.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}

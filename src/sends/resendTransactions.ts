@@ -42,8 +42,8 @@ export async function resendTransactions(
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
-      // Others take their place, unless the node has them, or those who work for
-      // the order have a key that opens them.
+      // The bytes cannot be opened. Replace them, unless the node already has
+      // the transaction, or another shop that owns the order may have the key.
       lane.sentAt.set(nonce, lane.tick)
       const isOurs = !file || context.recipients.includes(file.order.recipient)
       if (raw === undefined && isOurs && nonce >= view.pendingCount)

@@ -121,7 +121,9 @@ export async function askWallet(
 const askedFor = ({ kind }: TransactionRecord) =>
   kind === 'release' ? 'filler' : 'order'
 
-/** What the wallet did not answer in its time may have been sent. */
+/**
+ * Asks the wallet to send. After a timeout the wallet may still have sent it.
+ */
 function sendByAccount(
   { policy: { walletTimeout } }: OrdersContext,
   { wallet: { client, account, lane } }: LaneState,
@@ -153,7 +155,10 @@ async function recordHash(
   await judgeWallet(context, lane, { hash: lower, nonce: row.nonce })
 }
 
-/** Nothing left: where it was alone at its nonce, nonce and order are free. */
+/**
+ * Records that the wallet sent nothing. If the transaction was alone at its
+ * nonce, nonce and order are free again.
+ */
 async function recordRefusal(
   context: OrdersContext,
   lane: LaneState,
@@ -161,7 +166,7 @@ async function recordRefusal(
   error: unknown,
 ): Promise<void> {
   const { nextNonce } = lane.value
-  // Another one at the nonce may still be mined: it alone decides the order.
+  // An earlier one at the nonce may still be mined, and then decides the order.
   const isReplacement = lane.open.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
@@ -189,7 +194,7 @@ async function recordRefusal(
   )
   lane.value = value
   lane.open = lane.open.filter((one) => one !== row)
-  // Both are asked for again by the next tick.
+  // The next tick would ask for both again at once.
   if (reason === undefined || row.kind === 'release')
     restWallet(lane, askedFor(row), context.policy.bumpAfter)
   context.observe({

@@ -6,7 +6,8 @@ import type { OrdersContext } from '../records/types.js'
 /**
  * Sets the account nonce from which the lane sends next.
  *
- * @returns `false` while that cannot be said: nothing is sent at this look.
+ * @returns `false` while the nonce is unclear; then nothing is sent at this
+ * look.
  */
 export async function settleNextNonce(
   context: OrdersContext,
@@ -37,7 +38,9 @@ export async function settleNextNonce(
   return true
 }
 
-/** What was recorded under a nonce shows that the chain was there before. */
+/**
+ * True when a transaction is on record at the nonce, so the chain was there.
+ */
 async function wasUsed(
   { store }: OrdersContext,
   { wallet }: LaneState,

@@ -4,7 +4,7 @@ import type { TokenDomain } from '../base/types.js'
 import { UnexpectedPaymentError } from './errors.js'
 import type { SignPaymentExpectation } from './signPayment.js'
 
-/** A field, what it is, and what the page expects. */
+/** A field, its value, and the value that the page expects. */
 type Check = readonly [field: string, found: unknown, expected: unknown]
 
 /** Refuses the first field that is not as the page expects it. */
@@ -14,7 +14,9 @@ export function checkExpected(checks: readonly Check[]): void {
       throw new UnexpectedPaymentError(field, found, expected)
 }
 
-/** Wallets show the name of the domain: any other could be a lie to the buyer. */
+/**
+ * Wallets show the name of the domain, so a wrong name could deceive the buyer.
+ */
 export function domainChecks(
   domain: TokenDomain,
   expect: Pick<

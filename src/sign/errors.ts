@@ -6,7 +6,7 @@ export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 
   constructor(field: string, given: unknown, expected: unknown) {
-    // A name or a nonce can be a signature that got into the wrong place.
+    // A name or a nonce may be a misplaced signature.
     const found = typeof given === 'string' ? shorten(given) : given
     super(`The payment's ${field} must be ${expected}, not ${found}.`, {
       field,

@@ -5,19 +5,19 @@ import type { Cancellation, SignedCancellation } from '../base/types.js'
 import { askWallet, type Wallet } from './askWallet.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 
-/** What the page itself knows of the payment to cancel. */
+/** What the page itself knows about the payment to cancel. */
 export type SignCancellationExpectation = {
   chainId: number
   /** Address of the token contract. */
   token: Address
   /**
-   * Name in the token's EIP-712 domain, which the wallet shows. @default that of
-   * the token in `knownTokens`; for a token that is not there, any
+   * Name in the token's EIP-712 domain, which the wallet shows. @default the
+   * name in `knownTokens`; any name if the token is not there
    */
   name?: string | undefined
   /** Version in that domain. @default as for `name` */
   version?: string | undefined
-  /** The payer. @default whoever the cancellation names */
+  /** The payer. @default the payer that the cancellation names */
   from?: Address | undefined
   /** The nonce of the payment, where the page kept it. @default any */
   nonce?: Hex | undefined
@@ -35,7 +35,10 @@ const expectationMembers: MembersOf<SignCancellationExpectation> = {
 /** What {@link signCancellation} takes. */
 export type SignCancellationParameters = {
   cancellation: Cancellation
-  /** Not from the response that brought the cancellation: from the page. */
+  /**
+   * The page's own knowledge; never take it from the response that brought the
+   * cancellation.
+   */
   expect: SignCancellationExpectation
 }
 
@@ -46,13 +49,13 @@ const members: MembersOf<SignCancellationParameters> = {
 
 /**
  * Has the payer's wallet sign a cancellation after checking that it is the
- * expected one: chain, token and its name, and payer and nonce where they are given.
+ * expected one: chain, token and its name, and payer and nonce if given.
  *
  * It takes effect when someone submits it, and only if the payment has not
  * been captured before.
  *
- * @throws {@link UnexpectedPaymentError} when the cancellation is another than
- * expected; the wallet was not asked.
+ * @throws {@link UnexpectedPaymentError} when the cancellation is not the
+ * expected one; the wallet was not asked.
  * @throws {@link WrongWalletError} when the wallet is on another chain or account.
  * @throws {@link SigningDeclinedError} when the user declines.
  * @throws {@link WalletError} when the wallet fails or gives no signature.

@@ -14,8 +14,8 @@ export type SignPaymentExpectation = {
   /** Address of the token contract. */
   token: Address
   /**
-   * Name in the token's EIP-712 domain, which the wallet shows. @default that of
-   * the token in `knownTokens`; for a token that is not there, any
+   * Name in the token's EIP-712 domain, which the wallet shows. @default the
+   * name in `knownTokens`; any name if the token is not there
    */
   name?: string | undefined
   /** Version in that domain. @default as for `name` */
@@ -29,8 +29,8 @@ export type SignPaymentExpectation = {
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
-   * Seconds from now until `validBefore` at most. Leave room for a clock that is
-   * slow. @default 86_400n
+   * Most seconds from now until `validBefore`. Leave room for a slow clock.
+   * @default 86_400n
    */
   maxWindow?: bigint | undefined
 }
@@ -63,7 +63,7 @@ const members: MembersOf<SignPaymentParameters> = {
   now: true,
 }
 
-/** Seconds from now until a payment expires, where the page names no limit. */
+/** Most seconds until a payment expires, if the page sets no limit. */
 const usualWindow = 86_400n
 
 /**

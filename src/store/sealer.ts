@@ -89,7 +89,7 @@ function describePlace(context: SealContext): Uint8Array {
   const { accountNonce, action } = context
   const account = context.account?.toLowerCase()
   const place = { kind, orderId, attempt, chainId, token, payer, nonce }
-  // Members that are absent are not written.
+  // Undefined members are left out of the JSON.
   const whole = { ...place, account, accountNonce, action }
   return new TextEncoder().encode(JSON.stringify(whole))
 }

@@ -211,7 +211,7 @@ export type OrderQuery =
     }
   /** With a payer and something left to look at; the oldest first. */
   | { open: Scope; after?: bigint | undefined; limit: number }
-  /** Whatever became of them; the oldest first. */
+  /** In any state; the oldest first. */
   | { oldest: Scope; limit: number }
 
 /** Which attempts are meant, in one of these ways. */
@@ -375,10 +375,10 @@ export type SealContext = {
   token: Address
   payer: Address
   nonce: Hex
-  /** Of a transaction: the account that sends it, and its nonce there. */
+  /** For a transaction: the account that sends it, and its account nonce. */
   account?: Address | undefined
   accountNonce?: number | undefined
-  /** Of a transaction: what it does. */
+  /** For a transaction: what it does. */
   action?: TransactionRecord['kind'] | undefined
 }
 

@@ -20,8 +20,8 @@ const lookAgain = 30_000
 /**
  * Tells a stream everything after a cursor, once and in order, at the pace of
  * its reader: first what is on record, and then what comes. A stream that falls
- * far behind what comes reads the record again. So does one that hears nothing
- * for a while: news that got lost on the way are late, and never missed.
+ * far behind reads the record again. So does one without news for a while, so
+ * that lost news arrive late but are never missed.
  */
 export async function followNews(
   parameters: FollowNewsParameters,

@@ -56,7 +56,7 @@ const usual: StreamLimits = {
   streamsAPrincipal: 20,
 }
 
-/** Places for streams: so many in all, and so many of one reader. */
+/** Places for streams: `most` in all, `mostOfOne` for one reader. */
 type Pool = { most: number; mostOfOne: number; open: string[] }
 
 /** Who reads what; a merchant takes no place of an order's buyers. */

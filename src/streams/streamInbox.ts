@@ -7,8 +7,8 @@ export type News = { event: OrderEvent; getOrder: () => Promise<Order> }
 export type StreamInbox = {
   put(news: News): void
   /**
-   * Resolves with what there is, at the latest when the stream is over; with
-   * nothing when nothing came within so many milliseconds.
+   * Resolves with the news so far, or with the first to arrive. Resolves with
+   * none after so many milliseconds, or when the stream is over.
    */
   take(milliseconds: number): Promise<readonly News[]>
   /** Throws away what there is, for it is on record. */

@@ -2,7 +2,7 @@ import { CursorAheadError, OrderNotFoundError } from '../records/errors.js'
 import { wait } from '../rpc/wait.js'
 import { StoreError } from '../store/errors.js'
 
-/** Milliseconds for one try; a request that is gone never answers. */
+/** Milliseconds for one try, because a lost request never answers. */
 const longestTry = 10_000
 
 /**
@@ -25,7 +25,7 @@ export async function retryUntil<result>(
   return undefined
 }
 
-/** The result, or a failure when it takes too long. */
+/** Resolves with the result, or rejects when it takes too long. */
 export function inTime<result>(work: Promise<result>): Promise<result> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new StoreError('did not answer in time', true))

@@ -1,8 +1,8 @@
 import type { WebhookTools } from './types.js'
 
 /**
- * Asks for a host once at a time. The system has few threads for lookups: a name
- * server that hangs for one target must not take those of the others.
+ * Shares one lookup of a host among all who ask. The system has few threads for
+ * lookups, and a name server that hangs must not take them all.
  */
 export function shareLookups(
   lookup: WebhookTools['lookup'],

@@ -2,9 +2,9 @@ import { NodeAnswerError } from '../rpc/errors.js'
 import type { Rehearsal } from './types.js'
 
 /**
- * The fault of a node that answers for another chain than the payment names,
- * where that chain was compared with the order's before: it says nothing about
- * the payment.
+ * The error for a node that answers for the wrong chain. Use it only once the
+ * payment's chain was compared with the order's: then the answer says nothing
+ * about the payment.
  */
 export function wrongChain({ head }: Rehearsal): NodeAnswerError {
   return new NodeAnswerError({

@@ -28,14 +28,14 @@ const forgetAfter = 3600n
 /** The name under which the ends of windows are put aside. */
 export const expiryStep = 'expiry'
 
-/** The name under which drafts are put aside, where nobody can say who pays. */
+/** The name under which the search for payments of drafts is put aside. */
 const draftsStep = 'drafts'
 
 /**
  * Asks the chain about every order that is due for it: whether its window is
  * over with the nonce unused, in one and the same block, or what spent it; and
- * reports once when a deadline nears. What the node does not answer is put
- * aside and asked again; deadlines that near need no answer.
+ * reports once when a deadline nears. Puts orders aside if the node gives no
+ * answer, and asks again. Reporting a deadline needs no answer.
  *
  * What is in flight for an order is the lane's to end.
  */
@@ -53,7 +53,7 @@ export async function expireDue(
   for (;;) {
     const due = await readDue(context, watch)
     if (!due.length) break
-    // All that is written here rests on the time of the newest block.
+    // All writes below rely on the time of the newest block.
     await heads.confirm()
     const isAsked = due.some(
       (file) => !payerOf(file) && isOver(file, timestamp),
@@ -84,7 +84,7 @@ export async function expireDue(
   apart.close()
 }
 
-/** Without an answer an order is only given its next look. */
+/** Without an answer, only the next look of the order is set. */
 const unjudged = ({ order }: OrderAttempt): Judged => ({
   order,
   evidence: undefined,
@@ -146,7 +146,7 @@ async function writePage(
 const eraseFinal: Step = (file) =>
   file.order.grade === 'finalized' ? eraseSecrets(file) : noChanges()
 
-/** Sets the next look of what is not over, and reports a deadline that nears. */
+/** Sets the next look of an open order, and reports a deadline that nears. */
 function postpone(
   { policy, now }: OrdersContext,
   { heads: { latest }, memory: { unpaid } }: Watch,
@@ -157,7 +157,7 @@ function postpone(
     if (!attempt || order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    // The second look, which ends a draft nobody paid, takes a later block.
+    // The second look, which ends an unpaid draft, needs a later block.
     const pause = unpaid?.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =

@@ -2,7 +2,7 @@ import type { ChainHeads } from '../forks/readHeads.js'
 import type { SettledPolicy } from '../records/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 
-/** Why orders cannot become as sure as the policy asks, where that is so. */
+/** The error if orders cannot reach the finality that the policy asks for. */
 export function findFinalityFault(
   { blocks, fulfilAt }: Pick<SettledPolicy, 'blocks' | 'fulfilAt'>,
   {

@@ -19,13 +19,13 @@ import type { SureWatch } from './sureWatch.js'
 const unitSize = 100
 
 /**
- * Raises the grade of what is settled as the chain grows surer of it, after
- * one more look at the receipts, and announces what is to be fulfilled. At
- * `finalized` the credentials of the order are erased. Rests on safe and final
- * blocks two looks agree on.
+ * Raises the grade of what is settled as the chain grows surer of it, after one
+ * more look at the receipts, and announces what is to be fulfilled. At
+ * `finalized` the credentials of the order are erased. Relies on safe and final
+ * blocks on which two looks agree.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node answers about
- * none of several orders; one that fails alone is put aside.
+ * @throws {@link NodeError} {@link NodeAnswerError} when there are several
+ * orders and the node answers about none. A single one that fails is put aside.
  */
 export async function gradeSettled(
   context: OrdersContext,

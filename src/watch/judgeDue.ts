@@ -14,7 +14,7 @@ import { lookAgain, type SureWatch } from './sureWatch.js'
 export type DueWatch = SureWatch & {
   /** Payments of drafts without a payer are on record up to the head. */
   isSeen: boolean
-  /** Takes the orders that fail by themselves. */
+  /** Takes single orders that fail. */
   apart: Apart
 }
 
@@ -33,8 +33,8 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 /**
  * What the chain says about orders that are due for a look, in the newest
  * block, which the node must also name by its number. A nonce that is unused
- * there was unused in every block before, so nothing is asked about old ones:
- * most nodes do not keep their states.
+ * there was unused in every block before, so old states, which most nodes do
+ * not keep, are not needed.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -54,7 +54,7 @@ export async function judgeDue(
     try {
       const block = latest.number
       const evidence = await findEvidence(client, { ...file, block })
-      // Spent before, and unused now: another look decides.
+      // Used a moment ago and unused now: the next look decides.
       return evidence?.kind === 'expired' ? undefined : evidence
     } catch (error) {
       // One order that cannot be explained must not keep the others waiting.
@@ -72,7 +72,7 @@ export async function judgeDue(
         : undefined
     const answered = unused.get(attempt.nonce)
     if (answered === undefined) return undefined
-    // The block that answered may be older than the one that was asked for.
+    // The node may answer at an older block than the requested one.
     const isOlder = answered < latest.timestamp
     const timestamp = isOlder ? answered : latest.timestamp
     const { finalized } = sure
@@ -94,8 +94,8 @@ export async function judgeDue(
 }
 
 /**
- * True when an earlier look found no payment either. Logs that are left out
- * once would else end a draft that was paid.
+ * True when an earlier look found no payment either. Otherwise logs that a node
+ * left out once would end a paid draft.
  */
 function isStillUnpaid(
   memory: DueWatch['memory'],

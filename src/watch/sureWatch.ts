@@ -1,8 +1,8 @@
 import type { SureHeads } from '../forks/believeFinality.js'
 import type { Watch } from '../forks/checkReorg.js'
 
-/** What one look works with, with what two looks agree on. */
+/** The data of one look, and the heads on which two looks agree. */
 export type SureWatch = Watch & { sure: SureHeads }
 
-/** Seconds of the chain after which what could not be decided is asked again. */
+/** Seconds of chain time until an undecided order is judged again. */
 export const lookAgain = 15n

@@ -14,7 +14,7 @@ export async function tryStep<result>(
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // A step that puts its parts aside waits for those alone.
+  // If only parts of the step failed, the step runs and they alone wait.
   const hasParts = apart?.has(name) === true
   if (!hasParts && aside?.isWaiting(name)) return undefined
   try {
@@ -28,7 +28,7 @@ export async function tryStep<result>(
   }
 }
 
-/** Puts aside a fault that is only reported, and clears it once it is over. */
+/** Reports a fault by putting it aside, and clears it once it is over. */
 export function reportFault(
   aside: Aside | undefined,
   name: string,

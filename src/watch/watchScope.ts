@@ -82,7 +82,7 @@ async function look(
   reportFault(aside, 'head', isBehind ? behindError(watch) : undefined)
   if (isBehind) return
   const sureWatch = { ...watch, sure }
-  // Each of them goes on whatever became of the others.
+  // Each step runs even if another one failed.
   await tryStep(memory, expiryStep, () => expireDue(context, sureWatch))
   await tryStep(memory, 'reconciliation', () =>
     reconcileWhenDue(context, watch, verdict === 'reorged'),
@@ -107,7 +107,7 @@ async function reconcileWhenDue(
   if (isDeep) memory.nextDeepReconcile = now + deepEvery
 }
 
-/** Blocks the last look named, and this one has to find by their numbers. */
+/** Numbers of blocks from the last look that this one has to find again. */
 function numbersToAsk(memory: WatchMemory): bigint[] {
   const newest = memory.head ?? memory.seen?.at(-1)
   const finality = findUnconfirmed(memory)

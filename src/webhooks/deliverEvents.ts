@@ -9,13 +9,13 @@ import { type Pace, targetPace } from './targetPace.js'
 import { tryQueue } from './tryEvent.js'
 import type { LeaseHold } from './underLease.js'
 
-/** Queues that are delivered beside each other, under limits of their own. */
+/** Queues that are delivered in parallel, with their own limits. */
 type Share = {
   queues: EventQueues
   pace: Pace
   /** Tries under way. */
   running: Set<Promise<void>>
-  /** Those of them of queues that failed before. */
+  /** Queues being tried that failed before. */
   retrying: Set<EventQueue>
 }
 
@@ -26,7 +26,7 @@ type Turn = {
   outbox: Outbox
   saver: ProgressSaver
   orders: Share
-  /** Events without an order, which wait for the pauses of orders too. */
+  /** Events without an order; pauses of the orders apply to them too. */
   others: Share
   reading: Reading
   /** Wakes who waits for something to do. */
@@ -35,10 +35,10 @@ type Turn = {
   leave: () => void
 }
 
-/** How reading on went. */
+/** State of reading further events. */
 type Reading = {
   failures: number
-  /** Before which it is not tried again. */
+  /** Time of the next try. */
   until: number
   isFull: boolean
 }
@@ -160,7 +160,7 @@ function startTries(turn: Turn, share: Share): void {
   const { run, hold, outbox, saver, ring } = turn
   const { queues, pace, running, retrying } = share
   const until = () => Math.max(pace.until(), turn.orders.pace.until())
-  // Tries that fail may take long: each kind leaves places to the other.
+  // Failing tries may take long, so each kind leaves places to the other.
   const isRetryAllowed = () => retrying.size < Math.max(1, pace.width() / 2)
   const isFreshAllowed = () =>
     running.size - retrying.size < Math.max(1, pace.width() - retrying.size)

@@ -1,15 +1,15 @@
 import type { OrderEvent } from '../records/types.js'
 
-/** The events of one order that are not delivered. */
+/** The undelivered events of one order. */
 export type EventQueue = {
   key: string
   /** Absent for events that concern no order. */
   orderId: string | undefined
   /** Those in memory, the first first. */
   events: OrderEvent[]
-  /** The cursor of the event delivered last; of the first one before that. */
+  /** The cursor of the last delivered event, at first of the first event. */
   last: bigint
-  /** Events behind this cursor are not in memory; absent where all are. */
+  /** Events after this cursor are not in memory; absent when all are. */
   after: bigint | undefined
   /** Failed tries of the first event. */
   failures: number
@@ -22,9 +22,9 @@ export type EventQueue = {
 /** Which queue to take. */
 type QueueChoice = {
   now: number
-  /** Whether one that never failed may be taken. */
+  /** True when a queue without failures may be taken. */
   isFreshAllowed: boolean
-  /** Whether one that failed before may be taken. */
+  /** True when a queue that failed before may be taken. */
   isRetryAllowed: boolean
   /** Types that were just refused: others are taken first. */
   refused: ReadonlySet<string>
@@ -38,15 +38,20 @@ export type EventQueues = {
    * are read when they are needed.
    */
   resume(event: OrderEvent, isTaken: boolean): void
-  /** A queue that may be tried now, preferably one that never failed; busy then. */
+  /**
+   * Takes a queue that may be tried now and marks it busy. Prefers queues that
+   * have not failed.
+   */
   take(choice: QueueChoice): EventQueue | undefined
-  /** The first event is delivered. */
+  /** Removes the first event, which was delivered. */
   drop(queue: EventQueue): void
-  /** The queue is no longer busy; forgotten where nothing is left in it. */
+  /** Marks the queue as not busy; forgets it if it is empty. */
   release(queue: EventQueue): void
-  /** The first event is to be tried again, not before that time. */
+  /** Makes the first event wait until then for its next try. */
   delay(queue: EventQueue, until: number): void
-  /** Whether a queue that never failed can be tried now, of no refused type. */
+  /**
+   * True when a queue that has not failed, of no refused type, can be tried.
+   */
   hasFresh(refused: ReadonlySet<string>): boolean
   /** When the next one may be tried, of those that are not. */
   nextDue(): number
@@ -140,7 +145,7 @@ function isRefused(
   return first !== undefined && refused.has(first.type)
 }
 
-/** Each gets its turn, also where tries take longer than pauses. */
+/** The queue that has been due for longest, so that each gets its turn. */
 function longestDue(ready: readonly EventQueue[]): EventQueue | undefined {
   return ready.reduce<EventQueue | undefined>(
     (best, queue) => (best && best.until <= queue.until ? best : queue),
@@ -161,7 +166,7 @@ function startQueue(event: OrderEvent): EventQueue {
   }
 }
 
-/** What concerns no order is in the queue of its recipient and type. */
+/** Events without an order share a queue for each recipient and type. */
 export function queueKey(event: OrderEvent): string {
   const { orderId, chainId, token, recipient, type } = event
   return orderId === undefined

@@ -4,8 +4,8 @@ import type { TargetRun } from '../targets/types.js'
 import { eventFacts } from './eventFacts.js'
 
 /**
- * Reports that deliveries stand still for another reason than their receiver:
- * all of a target, or those of one order.
+ * Reports that deliveries stopped for a reason other than the receiver: all of
+ * a target, or those of one order.
  */
 export function observeStop(
   run: TargetRun,

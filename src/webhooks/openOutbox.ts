@@ -9,18 +9,18 @@ import {
 import { type Progress, readProgress, writeProgress } from './progress.js'
 import { readQueue } from './readQueue.js'
 
-/** Orders that wait at the same time; each keeps one event. */
+/** Most orders that wait at the same time; each keeps one event. */
 const mostWaiting = 10_000
 
 /** What is to be delivered to one target. */
 export type Outbox = {
   /** The events of orders. */
   orders: EventQueues
-  /** Events without an order: strangers cause as many as they like. */
+  /** Events without an order, of which strangers can cause any number. */
   others: EventQueues
   /** Reads on; whether there may be more. */
   readOn(): Promise<boolean>
-  /** So many orders wait that nothing more is read. */
+  /** True when so many orders wait that nothing more is read. */
   isFull(): boolean
   /** Reads the next events of a queue that has none in memory. */
   readQueue(queue: EventQueue): Promise<void>
@@ -102,8 +102,9 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Finds the events that were left open before. Gives the cursors that are not
- * among the events of these orders: they stay open for a run that has them.
+ * Finds the events that an earlier run left open. Returns the cursors it did
+ * not find, which belong to other shops: they stay open for a run that has
+ * them.
  */
 async function findOpen(
   { orders }: TargetRun,

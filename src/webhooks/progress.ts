@@ -7,8 +7,8 @@ export type Progress = {
   /** The newest event that was delivered. */
   read: bigint
   /**
-   * Events before it that were not delivered: the first one of each order. What
-   * follows it in its order was not delivered either.
+   * Undelivered events before it: the first one of each order. Later events of
+   * that order were not delivered either.
    */
   open: readonly bigint[]
 }

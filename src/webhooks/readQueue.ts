@@ -2,10 +2,10 @@ import type { Orders } from '../orders/createOrders.js'
 import type { OrderEvent } from '../records/types.js'
 import { type EventQueue, queueKey } from './eventQueues.js'
 
-/** What is known of the stream while a queue is read. */
+/** The event stream that a queue is read from. */
 type Stream = {
   orders: Pick<Orders, 'events'>
-  /** The cursor up to which everything is in memory or left out by a queue. */
+  /** The cursor up to which queues hold each event or have left it out. */
   readTo: () => bigint
   isTaken: (event: OrderEvent) => boolean
   over: AbortSignal
@@ -28,9 +28,9 @@ export async function readQueue(
     )
     queue.events.push(...own.filter(isTaken))
     if (events.length > 0 && cursor < to) queue.after = cursor
-    // Events that were read meanwhile were left out, as this was not at its end.
+    // The queue left out events that arrived meanwhile: read on to them.
     else queue.after = to < readTo() ? to : undefined
-    // One read is usually enough to put on record that nothing is left.
+    // Checked after a read: one usually shows that nothing is left.
     if (over.aborted) return
   }
 }

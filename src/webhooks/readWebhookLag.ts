@@ -30,16 +30,16 @@ export type WebhookLag = {
    */
   waitingSince: bigint | undefined
   /**
-   * Orders that wait while events behind theirs are delivered, as their receiver
-   * refuses an event of them, and events without an order likewise. The oldest
-   * first, at most 20.
+   * Orders that wait because the receiver refuses one of their events, while
+   * later events of others are delivered; events without an order likewise. The
+   * oldest first, at most 20.
    */
   putAside: readonly PutAsideEvent[]
-  /** All of those, also the ones that `putAside` does not list. */
+  /** How many there are, including those that `putAside` does not list. */
   putAsideCount: number
 }
 
-/** The first event of an order that is not delivered. */
+/** The first undelivered event of an order. */
 export type PutAsideEvent = {
   /** Absent where the event concerns no order. */
   orderId: string | undefined

@@ -59,8 +59,8 @@ export function targetPace(pause: WebhookTools['pause'], widest: number): Pace {
 }
 
 /**
- * True where a receiver that works refuses an event: it may take the next one,
- * so the pause before that one does not grow.
+ * True when the receiver works but refuses this event. It may take the next
+ * one, so the pause before that does not grow.
  */
 function isAboutEvent(status = 503): boolean {
   return status >= 400 && status <= 500 && status !== 429

@@ -29,7 +29,7 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const isDelivered = await tryEvent(parts, { queue, event })
   if (!isDelivered) return
   try {
-    // Before it is put on record where the queue begins now.
+    // Read on first: `save` then records the queue's new start.
     await outbox.readQueue(queue)
     queues.release(queue)
   } finally {
