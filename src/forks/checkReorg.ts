@@ -91,7 +91,7 @@ type Fork = {
   isLost: boolean
 }
 
-/** Compares what was seen with the chain as it is now. */
+/** Finds the seen blocks that are still in the chain, and any fork. */
 async function findFork(
   { client, memory: { head }, heads: { blocks } }: Watch,
   seen: readonly SeenBlock[],

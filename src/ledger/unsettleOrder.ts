@@ -127,8 +127,7 @@ function planWithout(file: OrderFile, facts: Facts): Plan {
     isToBeSent(file, policy)
   const without = { isOpen, isOurs: reopened.length > 0, isSent }
   const to = stateWithout(order, without)
-  // As when it was accepted; what the buyer has canceled is asked for by
-  // nobody.
+  // As when it was accepted; what the buyer has canceled is asked for by nobody.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined

@@ -24,7 +24,7 @@ import { settlePolicy } from './settlePolicy.js'
  * @throws {@link InvalidFieldError} when a field is malformed.
  * @throws {@link AccountError} when a wallet has no account.
  * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * and nobody said so; when nobody would send for a recipient.
+ * and nobody said so; when no wallet would send for a recipient.
  */
 export function createContext(
   parameters: CreateOrdersParameters,

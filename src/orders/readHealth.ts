@@ -38,7 +38,7 @@ export type ChainHealth = {
    * `policy.blocks` is not set: then no order is fulfilled.
    */
   fault: string | undefined
-  /** The same as a kind, which quotes nobody. */
+  /** The fault as a kind, without the node's words. */
   faultKind: NodeFault | undefined
 }
 
@@ -100,7 +100,7 @@ export type LaneHealth = {
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
-  /** The same as a kind, which quotes nobody. */
+  /** The fault as a kind, without the node's words. */
   faultKind: NodeFault | undefined
 }
 
