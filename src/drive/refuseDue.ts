@@ -13,6 +13,7 @@ import {
 import { putAside } from '../records/putAside.js'
 import type { OrdersContext } from '../records/types.js'
 import { writeAgain } from '../records/writeAgain.js'
+import { NodeAnswerError } from '../rpc/errors.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
@@ -31,7 +32,12 @@ async function explainRefusal(
   const { file } = refusal
   const { id } = file.order
   try {
-    return { ...refusal, evidence: await findEvidence(reader, file) }
+    const evidence = await findEvidence(reader, file)
+    if (evidence) return { ...refusal, evidence }
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: 'contradicts an earlier one about a payment nonce',
+    })
   } catch (error) {
     // This order is judged again later; the others are refused now.
     putAside(aside, id, error, id)
@@ -47,11 +53,11 @@ export async function refuseDue(
   now: bigint,
 ): Promise<void> {
   if (refused.length === 0) return
-  for (const { file } of refused) lane.aside.clear(file.order.id)
   const explained = await Promise.all(
     refused.map((refusal) => explainRefusal(lane, refusal)),
   )
   const refusals = explained.filter((one) => one !== undefined)
+  for (const { file } of refusals) lane.aside.clear(file.order.id)
   const at = context.now()
   const byId = new Map(
     refusals.map((one) => {

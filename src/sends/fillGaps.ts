@@ -36,6 +36,8 @@ export async function fillGaps(
     } catch (error) {
       // A signer may refuse calls of anything but the token: others go on.
       putAside(lane.aside, name, error)
+      // If the signer hangs, it hangs once a look and not for each of many.
+      break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
     if (isResting(lane, 'filler') || !choosesNonce(lane)) break

@@ -70,6 +70,8 @@ export async function replaceTransactions(
     } catch (error) {
       // A signer may refuse calls of anything but the token: others go on.
       putAside(lane.aside, name, error, orderId)
+      // If the signer hangs, it hangs once a look and not for each of many.
+      break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
     if (isResting(lane, 'filler') || !choosesNonce(lane)) break

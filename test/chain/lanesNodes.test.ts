@@ -1,6 +1,11 @@
 import { startDevChain } from 'countersign/devchain'
 import type { TransactionSerializable } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { refuseDue } from '../../src/drive/refuseDue.js'
+import { laneKey } from '../../src/lanes/laneState.js'
+import { openLane } from '../../src/lanes/openLane.js'
+import { findOrder } from '../../src/records/findOrder.js'
+import { openAside } from '../../src/records/putAside.js'
 import { type Asked, fakeNode, fundedAccount, rpcError } from './desk.js'
 import {
   capture,
@@ -168,6 +173,32 @@ test('one look at a head far ahead refuses nothing, and replaces nothing', async
   const types = events.map(({ type }) => type)
   expect(types).not.toContain('captureRejected')
   expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
+})
+
+test('a payment nonce that only a rehearsal shows as spent refuses no order', async () => {
+  const shop = await newShop()
+  const [id = ''] = await storeOrders(shop, 1)
+  const { context } = shop
+  const [wallet] = context.wallets
+  if (!wallet) throw new Error('There is no wallet.')
+  const key = laneKey(wallet.lane)
+  const about = wallet.lane
+  const aside = openAside(context, { key, observed: 'lane.failed', about })
+  const lane = await openLane(context, { wallet, lane: undefined, aside })
+  const file = await context.store.read((tables) =>
+    findOrder(tables, context, id),
+  )
+  if (!lane) throw new Error('The lane is taken.')
+  const refuse = () =>
+    refuseDue(context, lane, [{ file, reason: 'consumed' }], 0n)
+  await refuse()
+  expect(aside.isWaiting(id)).toBe(true)
+  await refuse()
+  // The second pause is twice as long as the first, which is 100 ms.
+  expect(aside.put(id, new Error('again'))).toBe(400)
+  const { orders, events } = await rowsOf(shop, [id])
+  expect(orders).toMatchObject([{ state: 'stored', reason: undefined }])
+  expect(events.map(({ type }) => type)).not.toContain('captureRejected')
 })
 
 test('one wrong refusal of a rehearsal rejects no capture', async () => {
