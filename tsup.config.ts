@@ -1,16 +1,8 @@
 import { defineConfig } from 'tsup'
+import { entryFiles } from './scripts/entryFiles.js'
 
 export default defineConfig({
-  entry: {
-    index: 'src/entries/index.ts',
-    reads: 'src/entries/reads.ts',
-    orders: 'src/entries/orders.ts',
-    devchain: 'src/entries/devchain.ts',
-    testing: 'src/entries/testing.ts',
-    sql: 'src/entries/sql.ts',
-    http: 'src/entries/http.ts',
-    webhooks: 'src/entries/webhooks.ts',
-  },
+  entry: entryFiles,
   format: 'esm',
   target: 'es2022',
   platform: 'neutral',

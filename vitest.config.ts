@@ -1,9 +1,12 @@
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { entryFiles, importPathOf } from './scripts/entryFiles.js'
 
-const entry = (name: string) =>
-  fileURLToPath(new URL(`src/entries/${name}.ts`, import.meta.url))
+const entries = Object.entries(entryFiles).map(([entry, file]) => ({
+  find: new RegExp(`^${importPathOf(entry)}$`),
+  replacement: fileURLToPath(new URL(file, import.meta.url)),
+}))
 
 /** Tests import the oldest viem of the peer range instead of the newest. */
 const oldestViem =
@@ -16,11 +19,7 @@ const testTimeout = 600_000
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^countersign$/, replacement: entry('index') },
-      { find: /^countersign\/(\w+)$/, replacement: entry('$1') },
-      ...oldestViem,
-    ],
+    alias: [...entries, ...oldestViem],
   },
   test: {
     retry: 0,

@@ -4,7 +4,7 @@ import { hashPayment, type Payment } from 'countersign'
 import { samplePayment } from 'countersign/testing'
 import { TypedDataEncoder } from 'ethers'
 import { bytesToHex, getAddress, hashTypedData } from 'viem'
-import { typedDataTypes } from '../src/base/typedDataTypes.js'
+import { typedDataTypes } from '../src/core/typedDataTypes.js'
 import { type Candidates, compare, type Row } from './compare.js'
 
 const { EIP712Domain, ...messageTypes } = typedDataTypes

@@ -1,6 +1,9 @@
-import type { PaymentStore } from 'countersign/orders'
 import { postgresStore } from 'countersign/sql'
-import { startDatabase, type TestDatabase } from '../test/chain/database.js'
+import type { PaymentStore } from 'countersign/store'
+import {
+  startDatabase,
+  type TestDatabase,
+} from '../test/chain/support/database.js'
 import type { Row } from './compare.js'
 
 const few = 1_000

@@ -7,7 +7,10 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { postgresStore } from 'countersign/sql'
 import { type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { startDatabase, type TestDatabase } from '../test/chain/database.js'
+import {
+  startDatabase,
+  type TestDatabase,
+} from '../test/chain/support/database.js'
 import { median, type Row } from './compare.js'
 import type { LoadOrders } from './ordersLoadWorker.js'
 import { acceptOrders, makePayers, openShop, signOrders } from './ordersShop.js'

@@ -7,10 +7,9 @@ import {
   createOrders,
   type Orders,
   type OrdersPolicy,
-  type PaymentStore,
-  sealer,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
+import { type PaymentStore, sealer } from 'countersign/store'
 import {
   type Address,
   createClient,

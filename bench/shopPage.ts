@@ -6,8 +6,8 @@ import {
   openDesk,
   orderFirst,
   type ShopDesk,
-} from '../test/chain/shopPage.js'
-import { placeOrder } from '../test/chain/shopPageOrders.js'
+} from '../test/chain/support/shopPage.js'
+import { placeOrder } from '../test/chain/support/shopPageOrders.js'
 import { median, type Row } from './compare.js'
 
 const clicks = 20

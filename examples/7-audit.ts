@@ -5,8 +5,9 @@
  *     npx tsx examples/7-audit.ts
  */
 import { devContracts, startDevChain } from 'countersign/devchain'
-import { createOrders, memoryStore } from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
+import { memoryStore } from 'countersign/store'
 import { printAudit } from './orders/printAudit.js'
 import { sell } from './orders/sell.js'
 

@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startDevChain } from 'countersign/devchain'
-import { createOrders, sealer } from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { sqliteStore } from 'countersign/sql'
+import { sealer } from 'countersign/store'
 import { sell } from './orders/sell.js'
 
 const chain = await startDevChain()

@@ -5,7 +5,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'
 
@@ -26,7 +26,7 @@ type SolcOutput = {
 }
 
 /**
- * Compiles every `src/<folder>/contracts/*.sol` and `*.yul`.
+ * Compiles the `*.sol` and `*.yul` of every `contracts` folder under `src`.
  *
  * Returns the text of each generated file by its path from the repository
  * root. Nothing is written.
@@ -63,9 +63,9 @@ export function staleContracts(texts: Map<string, string>): string[] {
 }
 
 function contractFolders(): string[] {
-  return readdirSync(join(root, 'src'))
-    .map((name) => `src/${name}/contracts`)
-    .filter((folder) => existsSync(join(root, folder)))
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => basename(path) === 'contracts')
+    .map((path) => `src/${path}`)
     .filter((folder) => listFiles(folder, '.sol').length > 0)
 }
 

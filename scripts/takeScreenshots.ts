@@ -18,8 +18,8 @@ import {
   reaches,
   type ShopDesk,
   type WindowOptions,
-} from '../test/chain/shopPage.js'
-import { placeOrder } from '../test/chain/shopPageOrders.js'
+} from '../test/chain/support/shopPage.js'
+import { placeOrder } from '../test/chain/support/shopPageOrders.js'
 
 const [folder = 'docs/images'] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })

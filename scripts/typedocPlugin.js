@@ -16,6 +16,9 @@ const groups = {
   ],
 }
 
+/** Parts whose import path is not named like their folder. */
+const importPaths = { payments: 'countersign', chain: 'countersign/reads' }
+
 /**
  * A plugin of typedoc's: names pages by their first heading and entries by
  * their import path, sorts pages into the sidebar, and lets a link in the
@@ -35,7 +38,7 @@ export function load(app) {
   })
   app.converter.on('createDeclaration', (_, it) => {
     if (it.kind === ReflectionKind.Module)
-      it.name = it.name === 'index' ? 'countersign' : `countersign/${it.name}`
+      it.name = importPaths[it.name] ?? `countersign/${it.name}`
   })
   app.converter.addUnknownSymbolResolver(({ symbolReference }, { project }) => {
     const [name] = symbolReference?.path ?? []

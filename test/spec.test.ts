@@ -32,13 +32,13 @@ import {
   devContracts,
   startDevChain,
 } from 'countersign/devchain'
-import { memoryStore, type OrderState, sealer } from 'countersign/orders'
 import {
   BlockReceiptsForbiddenError,
   createReadClient,
   decodeTokenLog,
   type LogEvent,
 } from 'countersign/reads'
+import { memoryStore, type OrderState, sealer } from 'countersign/store'
 import {
   type Address,
   createClient,
@@ -72,12 +72,12 @@ import {
   waitForTransactionReceipt,
 } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { readRevert } from '../src/base/revertReason.js'
-import { checkTransition, nextStates } from '../src/ledger/nextStates.js'
-import { tryRequest } from '../src/rpc/requestNode.js'
-import { fundedAccount } from './chain/desk.js'
-import { startEndpoint } from './chain/endpoint.js'
-import { cancelPageOf } from './chain/settle.js'
+import { tryRequest } from '../src/chain/rpc/requestNode.js'
+import { readRevert } from '../src/core/revertReason.js'
+import { checkTransition, nextStates } from '../src/orders/model/nextStates.js'
+import { fundedAccount } from './chain/support/desk.js'
+import { startEndpoint } from './chain/support/endpoint.js'
+import { cancelPageOf } from './chain/support/settle.js'
 import {
   eventsOf,
   openShop,
@@ -86,7 +86,7 @@ import {
   type Shop,
   shows,
   storedOrder,
-} from './chain/shop.js'
+} from './chain/support/shop.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())

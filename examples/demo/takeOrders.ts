@@ -2,9 +2,9 @@ import {
   createOrders,
   type Orders,
   type OrdersPolicy,
-  sealer,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
+import { sealer } from 'countersign/store'
 import { type Client, toBytes } from 'viem'
 import { openStore } from './keepOrders.js'
 import type { Place } from './openShop.js'

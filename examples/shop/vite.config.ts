@@ -46,11 +46,11 @@ export function pageConfig({
       alias: [
         {
           find: /^countersign$/,
-          replacement: pathOf('../../src/entries/index.ts'),
+          replacement: pathOf('../../src/payments/index.ts'),
         },
         {
           find: /^countersign\/reads$/,
-          replacement: pathOf('../../src/entries/reads.ts'),
+          replacement: pathOf('../../src/chain/index.ts'),
         },
       ],
     },

@@ -1,11 +1,7 @@
-import {
-  createOrders,
-  type Observation,
-  type Orders,
-  sealer,
-} from 'countersign/orders'
+import { createOrders, type Observation, type Orders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { postgresStore } from 'countersign/sql'
+import { sealer } from 'countersign/store'
 import {
   type Address,
   type Chain,

@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../base/errors.js'
+import { InvalidFieldError } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
 /** Longer timers fire at once. */

@@ -1,6 +1,6 @@
 import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
 import { mine, sendTransaction, waitForTransactionReceipt } from 'viem/actions'
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevChain } from './types.js'
 

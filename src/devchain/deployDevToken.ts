@@ -1,5 +1,5 @@
 import type { Abi, Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { deployDevContract } from './deployDevContract.js'
 import { devContracts } from './devContracts.js'
 import { initializeToken } from './initializeToken.js'

@@ -1,6 +1,6 @@
 import { type PrivateKeyAccount, toHex } from 'viem'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
-import { InvalidFieldError } from '../base/errors.js'
+import { InvalidFieldError } from '../core/errors.js'
 
 /**
  * Public, and worth nothing. Not the phrase every tool defaults to: on live

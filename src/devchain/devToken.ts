@@ -1,5 +1,5 @@
-import { InvalidFieldError } from '../base/errors.js'
-import { type KnownToken, knownTokens } from '../base/knownTokens.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { type KnownToken, knownTokens } from '../core/knownTokens.js'
 import type { DevNetwork } from './types.js'
 
 const chainIds: Readonly<Record<DevNetwork, number>> = {

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { CountersignError } from '../base/CountersignError.js'
+import { CountersignError } from '../core/CountersignError.js'
 
 /** No anvil program was found. */
 export class AnvilNotFoundError extends CountersignError {

@@ -1,19 +1,19 @@
-import { CountersignError } from '../base/CountersignError.js'
-import { checkMembers } from '../base/checkMembers.js'
-import { checkPolicies } from '../emulation/policies.js'
-import { type Emulation, startEmulation } from '../emulation/startEmulation.js'
-import {
-  controlPreconfirmations,
-  type PreconfirmationControls,
-} from '../sequencer/preconfirmationControls.js'
-import { reorgChain } from '../sequencer/reorgChain.js'
-import { reorgNode } from '../sequencer/reorgNode.js'
+import { CountersignError } from '../core/CountersignError.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { checkDevOptions } from './checkDevOptions.js'
 import { devChainId } from './createDevClients.js'
 import { devMnemonic } from './devAccounts.js'
+import { checkPolicies } from './emulation/policies.js'
+import { type Emulation, startEmulation } from './emulation/startEmulation.js'
 import { AnvilStartError, DevChainModeError } from './errors.js'
 import { findAnvil } from './findAnvil.js'
 import { launchAnvil } from './launchAnvil.js'
+import {
+  controlPreconfirmations,
+  type PreconfirmationControls,
+} from './sequencer/preconfirmationControls.js'
+import { reorgChain } from './sequencer/reorgChain.js'
+import { reorgNode } from './sequencer/reorgNode.js'
 import {
   type DevChain,
   reorgMembers,

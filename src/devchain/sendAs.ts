@@ -6,8 +6,8 @@ import {
   encodeFunctionData,
   type Hash,
 } from 'viem'
-import type { Lock } from '../sequencer/createLock.js'
 import { DevCallRevertedError } from './errors.js'
+import type { Lock } from './sequencer/createLock.js'
 import type { DevClients } from './types.js'
 
 type DevCall = {

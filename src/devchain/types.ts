@@ -7,9 +7,9 @@ import type {
   TestClient,
   WalletClient,
 } from 'viem'
-import type { MembersOf } from '../base/checkMembers.js'
-import type { DevPolicies } from '../emulation/policies.js'
-import type { PreconfirmationControls } from '../sequencer/preconfirmationControls.js'
+import type { MembersOf } from '../core/checkMembers.js'
+import type { DevPolicies } from './emulation/policies.js'
+import type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 
 /** A network whose USDC address and name a development chain can take on. */
 export type DevNetwork =

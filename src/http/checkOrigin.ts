@@ -1,4 +1,4 @@
-import { RequestRefusedError } from '../routes/errors.js'
+import { RequestRefusedError } from './routes/errors.js'
 
 /**
  * Refuses what pages of other origins would have a browser change. What names

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { RequestRefusedError } from '../routes/errors.js'
+import { RequestRefusedError } from './routes/errors.js'
 
 /**
  * Checks a value by its schema, and names the first field at fault.

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { RequestRefusedError } from '../routes/errors.js'
+import { RequestRefusedError } from './routes/errors.js'
 
 /** Runs a principal's work unless that principal has some running already. */
 export type OneAtATime = <result>(

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import { RequestRefusedError } from '../routes/errors.js'
 import { checkShape } from './checkShape.js'
+import { RequestRefusedError } from './routes/errors.js'
 
 const mostBytes = 65_536
 

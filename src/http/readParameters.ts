@@ -1,5 +1,5 @@
-import { checkMembers } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
 import { handlerMembers, type PaymentHandlerParameters } from './types.js'
 
 export type SettledParameters = {

@@ -1,16 +1,16 @@
 import type { Orders } from '../orders/createOrders.js'
-import { readOrderId } from '../records/findOrder.js'
-import { RequestRefusedError } from '../routes/errors.js'
-import type { FoundRoute } from '../routes/findRoute.js'
-import type { BuyerCall, MerchantCall, Route } from '../routes/route.js'
-import type { BodySchemas } from '../schemas/bodySchemas.js'
-import type { StreamHub } from '../streams/streamHub.js'
+import { readOrderId } from '../orders/model/findOrder.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
 import type { OneAtATime } from './oneAtATime.js'
 import { readBody } from './readBody.js'
 import type { SettledParameters } from './readParameters.js'
+import { RequestRefusedError } from './routes/errors.js'
+import type { FoundRoute } from './routes/findRoute.js'
+import type { BuyerCall, MerchantCall, Route } from './routes/route.js'
+import type { BodySchemas } from './schemas/bodySchemas.js'
+import type { StreamHub } from './streams/streamHub.js'
 
 /** What a handler serves from. */
 export type Desk = SettledParameters & {

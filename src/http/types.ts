@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { MembersOf } from '../base/checkMembers.js'
+import type { MembersOf } from '../core/checkMembers.js'
 
 /** Who asks as a merchant, and for whom. */
 export type Principal = {

@@ -1,9 +1,9 @@
 import { type Address, createClient, custom, defineChain } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import type { CreateOrdersParameters } from '../records/types.js'
 import { memoryStore } from '../store/memoryStore.js'
 import { createContext } from './createContext.js'
+import type { CreateOrdersParameters } from './model/types.js'
 
 const silent = custom({ request: async () => null })
 const chainOf = (id: number) =>

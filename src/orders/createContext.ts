@@ -1,11 +1,13 @@
 import type { Address, Client } from 'viem'
-import { checkMembers } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
-import { drawNonce } from '../build/drawNonce.js'
-import { readAccount } from '../capture/planTransaction.js'
-import { readCheckedAddress } from '../logs/encodeLogFilter.js'
-import { OrdersSetupError } from '../records/errors.js'
-import { sendersOf } from '../records/sendersOf.js'
+import { readCheckedAddress } from '../chain/logs/encodeLogFilter.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { drawNonce } from '../core/drawNonce.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { readAccount } from '../payments/capture/planTransaction.js'
+import { noSeal } from '../store/noSeal.js'
+import type { Lane, Scope, Sealer } from '../store/types.js'
+import { OrdersSetupError } from './model/errors.js'
+import { sendersOf } from './model/sendersOf.js'
 import {
   type CreateOrdersParameters,
   type OrdersContext,
@@ -13,9 +15,7 @@ import {
   type OrderWallet,
   ordersMembers,
   tokenMembers,
-} from '../records/types.js'
-import { noSeal } from '../store/noSeal.js'
-import type { Lane, Scope, Sealer } from '../store/types.js'
+} from './model/types.js'
 import { settlePolicy } from './settlePolicy.js'
 
 /**

@@ -1,34 +1,37 @@
 import type { Address } from 'viem'
-import { acceptPayment } from '../accept/acceptPayment.js'
-import { checkMembers } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
-import { cancelOrder } from '../cancel/cancelOrder.js'
-import { requestCancellation } from '../cancel/requestCancellation.js'
-import { voidOrder } from '../cancel/voidOrder.js'
-import { draftOrder } from '../draft/draftOrder.js'
-import { reauthorizeOrder } from '../draft/reauthorizeOrder.js'
-import { driveLanes, type LaneEngine } from '../drive/driveLanes.js'
-import { auditOrders } from '../reconcile/auditOrders.js'
-import { reconcile } from '../reconcile/reconcile.js'
-import { lastAnswers, lastWrites } from '../records/endingContext.js'
-import type { CreateOrdersParameters, OrdersContext } from '../records/types.js'
-import { inTime } from '../rpc/inTime.js'
-import { type CaptureOrderParameters, captureOrder } from './captureOrder.js'
+import { inTime } from '../chain/rpc/inTime.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
 import { createContext } from './createContext.js'
-import { getForBuyer } from './getForBuyer.js'
-import { getOrder } from './getOrder.js'
-import { listOrders } from './listOrders.js'
+import { lastAnswers, lastWrites } from './evidence/endingContext.js'
+import type { CreateOrdersParameters, OrdersContext } from './model/types.js'
 import { narrowContext } from './narrowContext.js'
-import { openStore } from './openStore.js'
-import { readEvents } from './readEvents.js'
-import { readHealth } from './readHealth.js'
-import { resumeOrders } from './resumeOrders.js'
 import {
   openAndRun,
   type RunWorkerParameters,
   type runWorker,
 } from './runWorker.js'
+import { driveLanes, type LaneEngine } from './submitter/driveLanes.js'
 import { untilSignal } from './untilSignal.js'
+import { acceptPayment } from './verbs/acceptPayment.js'
+import { auditOrders } from './verbs/auditOrders.js'
+import { cancelOrder } from './verbs/cancelOrder.js'
+import {
+  type CaptureOrderParameters,
+  captureOrder,
+} from './verbs/captureOrder.js'
+import { draftOrder } from './verbs/draftOrder.js'
+import { getForBuyer } from './verbs/getForBuyer.js'
+import { getOrder } from './verbs/getOrder.js'
+import { listOrders } from './verbs/listOrders.js'
+import { openStore } from './verbs/openStore.js'
+import { readEvents } from './verbs/readEvents.js'
+import { readHealth } from './verbs/readHealth.js'
+import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
+import { requestCancellation } from './verbs/requestCancellation.js'
+import { resumeOrders } from './verbs/resumeOrders.js'
+import { voidOrder } from './verbs/voidOrder.js'
+import { reconcile } from './watcher/reconcile.js'
 import { watchVerb } from './watchVerb.js'
 
 /** What can be done with orders, each described where it is written. */
@@ -137,7 +140,8 @@ export type Orders = ScopedOrders & {
  *
  * @example
  * ```ts
- * import { createOrders, memoryStore } from 'countersign/orders'
+ * import { createOrders } from 'countersign/orders'
+ * import { memoryStore } from 'countersign/store'
  * import { createReadClient } from 'countersign/reads'
  * import type { WalletClient } from 'viem'
  * import { base } from 'viem/chains'

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { InvalidFieldError } from '../base/errors.js'
-import { readCheckedAddress } from '../logs/encodeLogFilter.js'
-import type { OrdersContext } from '../records/types.js'
+import { readCheckedAddress } from '../chain/logs/encodeLogFilter.js'
+import { InvalidFieldError } from '../core/errors.js'
+import type { OrdersContext } from './model/types.js'
 
 /**
  * The same orders as far as they are paid to these recipients; nothing of any

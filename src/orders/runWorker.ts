@@ -1,21 +1,21 @@
 import type { Address } from 'viem'
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
-import type { LaneEngine, Limit } from '../drive/driveLanes.js'
-import { scopeKey, type WatchMemory } from '../forks/watchState.js'
+import { onEnd } from '../chain/rpc/onEnd.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { wait } from '../core/wait.js'
+import type { Lane, Scope } from '../store/types.js'
 import {
   endingContext,
   lastAnswers,
   lastWrites,
-} from '../records/endingContext.js'
-import { observeFailure } from '../records/observeFailure.js'
-import { openAside } from '../records/putAside.js'
-import type { OrdersContext } from '../records/types.js'
-import { onEnd } from '../rpc/onEnd.js'
-import { wait } from '../rpc/wait.js'
-import type { Lane, Scope } from '../store/types.js'
-import { watchScope } from '../watch/watchScope.js'
+} from './evidence/endingContext.js'
 import { limitTo } from './limitTo.js'
+import { observeFailure } from './model/observeFailure.js'
+import { openAside } from './model/putAside.js'
+import type { OrdersContext } from './model/types.js'
+import type { LaneEngine, Limit } from './submitter/driveLanes.js'
+import { watchScope } from './watcher/watchScope.js'
+import { scopeKey, type WatchMemory } from './watcher/watchState.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {

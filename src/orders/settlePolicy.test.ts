@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OrdersPolicy } from '../records/types.js'
+import type { OrdersPolicy } from './model/types.js'
 import { settlePolicy } from './settlePolicy.js'
 
 test('what is left out has the defaults the types tell', () => {

@@ -1,7 +1,7 @@
-import { checkMembers } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
-import type { OrdersPolicy, SettledPolicy } from '../records/types.js'
-import { defaultMaxCaptureGas } from '../verify/rehearse.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { defaultMaxCaptureGas } from '../payments/verify/rehearse.js'
+import type { OrdersPolicy, SettledPolicy } from './model/types.js'
 
 const defaults: SettledPolicy = {
   window: 900n,

@@ -1,6 +1,6 @@
-import { InvalidFieldError } from '../base/errors.js'
-import { endingContext } from '../records/endingContext.js'
-import type { OrdersContext } from '../records/types.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { endingContext } from './evidence/endingContext.js'
+import type { OrdersContext } from './model/types.js'
 
 /**
  * Makes a verb end when the signal it is given aborts: it drops requests that

@@ -1,5 +1,5 @@
-import { CountersignError } from '../base/CountersignError.js'
-import type { OrdersContext } from '../records/types.js'
+import { CountersignError } from '../core/CountersignError.js'
+import type { OrdersContext } from './model/types.js'
 
 /** Does something, and tells the one who watches how it went. */
 export async function watchVerb<result>(

@@ -1,8 +1,8 @@
+import type { PaymentStore } from '../store/types.js'
 import {
   type PostgresStoreParameters,
   postgresEngine,
-} from '../engines/postgresEngine.js'
-import type { PaymentStore } from '../store/types.js'
+} from './engines/postgresEngine.js'
 import { createSqlStore } from './sqlStore.js'
 
 /**

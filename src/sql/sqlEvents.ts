@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { EventRecord } from '../store/types.js'
-import type { SqlDialect, SqlSession } from '../tables/sqlEngine.js'
-import { insertRows } from '../tables/sqlRows.js'
-import { eventTable } from '../tables/sqlTables.js'
+import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
+import { insertRows } from './tables/sqlRows.js'
+import { eventTable } from './tables/sqlTables.js'
 
 /**
  * Adds events with the next cursors.

@@ -9,21 +9,21 @@ import type {
   TransactionQuery,
   TransactionRecord,
 } from '../store/types.js'
-import { toBytes } from '../tables/sqlColumns.js'
-import { decodeRows } from '../tables/sqlRows.js'
+import type { Finder } from './sqlOrders.js'
+import { toBytes } from './tables/sqlColumns.js'
+import { decodeRows } from './tables/sqlRows.js'
 import {
   distinctScopes,
   inLane,
   inScope,
   mergeRows,
-} from '../tables/sqlScopes.js'
+} from './tables/sqlScopes.js'
 import {
   attemptTable,
   eventTable,
   proofTable,
   transactionTable,
-} from '../tables/sqlTables.js'
-import type { Finder } from './sqlOrders.js'
+} from './tables/sqlTables.js'
 
 const isOpen = () => sql<boolean>`open`
 

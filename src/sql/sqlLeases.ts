@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { LeaseLostError } from '../store/errors.js'
 import type { HeldLease, Lease, PaymentStore } from '../store/types.js'
-import type { SqlDialect, SqlSession } from '../tables/sqlEngine.js'
+import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 
 /** Most leases that are swept away at once. */
 const sweepSize = 1000

@@ -5,16 +5,16 @@ import type {
   OrderState,
   Scope,
 } from '../store/types.js'
-import { toBytes } from '../tables/sqlColumns.js'
-import type { SqlDialect, SqlSession } from '../tables/sqlEngine.js'
-import { decodeRows } from '../tables/sqlRows.js'
+import { toBytes } from './tables/sqlColumns.js'
+import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
+import { decodeRows } from './tables/sqlRows.js'
 import {
   distinctScopes,
   inLane,
   inScope,
   mergeRows,
-} from '../tables/sqlScopes.js'
-import { orderTable } from '../tables/sqlTables.js'
+} from './tables/sqlScopes.js'
+import { orderTable } from './tables/sqlTables.js'
 
 /** How rows are found. */
 export type Finder = {

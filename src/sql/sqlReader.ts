@@ -1,12 +1,4 @@
 import type { JsonObject, StoreReader } from '../store/types.js'
-import type { VersionedRow } from '../tables/seenRows.js'
-import {
-  attemptTable,
-  orderTable,
-  proofTable,
-  type SqlTable,
-  transactionTable,
-} from '../tables/sqlTables.js'
 import {
   findAttempts,
   findEvents,
@@ -16,6 +8,14 @@ import {
 import { readSqlLease } from './sqlLeases.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
 import type { SqlUnit } from './sqlUnit.js'
+import type { VersionedRow } from './tables/seenRows.js'
+import {
+  attemptTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from './tables/sqlTables.js'
 
 /** Everything kept, as one unit of work sees it. */
 export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {

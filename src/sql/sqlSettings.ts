@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { StoreWriter } from '../store/types.js'
-import { SqlFault } from '../tables/sqlFault.js'
 import type { Finder } from './sqlOrders.js'
 import { parseValue, readValue } from './sqlReader.js'
 import type { SqlUnit } from './sqlUnit.js'
+import { SqlFault } from './tables/sqlFault.js'
 
 /**
  * Settings inside one unit of work.

@@ -1,9 +1,5 @@
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
-import { type Migration, migrate, migrations } from '../tables/migrations.js'
-import { type SeenRows, seenRows } from '../tables/seenRows.js'
-import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
-import { mayRunAgain, SqlFault } from '../tables/sqlFault.js'
 import { enterDatabase } from './enterDatabase.js'
 import {
   checkSqlLease,
@@ -14,6 +10,10 @@ import {
 import { sqlReader } from './sqlReader.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
+import { migrate, migrations } from './tables/migrations.js'
+import { type SeenRows, seenRows } from './tables/seenRows.js'
+import type { Migration, SqlEngine, SqlSession } from './tables/sqlEngine.js'
+import { mayRunAgain, SqlFault } from './tables/sqlFault.js'
 
 type Mode = 'read' | 'write'
 type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/errors.js'
-import { type SeenRows, seenRows } from '../tables/seenRows.js'
-import { mayRunAgain } from '../tables/sqlFault.js'
+import { type SeenRows, seenRows } from './tables/seenRows.js'
+import { mayRunAgain } from './tables/sqlFault.js'
 
 /** Watches over what one unit of work asks of the database. */
 export type SqlUnit = {

@@ -1,20 +1,20 @@
 import type { EventRecord, StoreWriter } from '../store/types.js'
-import type { VersionedRow } from '../tables/seenRows.js'
-import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
-import { insertRows, updateRows } from '../tables/sqlRows.js'
-import {
-  attemptTable,
-  orderTable,
-  proofTable,
-  type SqlTable,
-  transactionTable,
-} from '../tables/sqlTables.js'
 import { appendEvents } from './sqlEvents.js'
 import { findEvents } from './sqlFinds.js'
 import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
 import { sqlSettings } from './sqlSettings.js'
 import type { SqlUnit } from './sqlUnit.js'
+import type { VersionedRow } from './tables/seenRows.js'
+import type { SqlEngine, SqlSession } from './tables/sqlEngine.js'
+import { insertRows, updateRows } from './tables/sqlRows.js'
+import {
+  attemptTable,
+  orderTable,
+  proofTable,
+  type SqlTable,
+  transactionTable,
+} from './tables/sqlTables.js'
 
 /** What one unit of work writes through. */
 export function sqlWriter(

@@ -1,6 +1,6 @@
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
-import { sqliteEngine } from '../engines/sqliteEngine.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import type { PaymentStore } from '../store/types.js'
+import { sqliteEngine } from './engines/sqliteEngine.js'
 import { createSqlStore } from './sqlStore.js'
 
 /** What {@link sqliteStore} takes. */

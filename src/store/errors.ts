@@ -1,4 +1,4 @@
-import { CountersignError } from '../base/CountersignError.js'
+import { CountersignError } from '../core/CountersignError.js'
 
 /** The store cannot start, or cannot keep what it is told. */
 export class StoreError extends CountersignError {

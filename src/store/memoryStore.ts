@@ -1,5 +1,5 @@
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
-import { drawNonce } from '../build/drawNonce.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { drawNonce } from '../core/drawNonce.js'
 import { StoreError } from './errors.js'
 import { memoryLeases } from './memoryLeases.js'
 import {
@@ -32,7 +32,7 @@ const members: MembersOf<MemoryStoreParameters> = {
  *
  * @example
  * ```ts
- * import { memoryStore } from 'countersign/orders'
+ * import { memoryStore } from 'countersign/store'
  *
  * const store = memoryStore({ volatile: true })
  * await store.open()

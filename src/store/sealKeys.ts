@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../base/errors.js'
+import { InvalidFieldError } from '../core/errors.js'
 import { SealError, StoreError } from './errors.js'
 
 /** 32 bytes, or a key of Web Crypto for AES-KW with 256 bits. */

@@ -1,6 +1,6 @@
 import { base64url, FlattenedEncrypt, flattenedDecrypt } from 'jose'
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
 import { SealError } from './errors.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
 import type { SealContext, Sealer } from './types.js'
@@ -34,7 +34,7 @@ const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
  *
  * @example
  * ```ts
- * import { sealer } from 'countersign/orders'
+ * import { sealer } from 'countersign/store'
  *
  * const seal = sealer({
  *   keys: { 'key-1': crypto.getRandomValues(new Uint8Array(32)) },

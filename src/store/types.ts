@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Finality, PrimaryType } from '../base/types.js'
+import type { Finality, PrimaryType } from '../core/types.js'
 
 /** Where an order is in its life. */
 export type OrderState =

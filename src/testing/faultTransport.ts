@@ -1,6 +1,6 @@
 import { createTransport, type EIP1193RequestFn, type Transport } from 'viem'
-import { checkMembers } from '../base/checkMembers.js'
-import { InvalidFieldError } from '../base/errors.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
 import {
   type Ask,
   type Failing,

@@ -4,7 +4,7 @@ import {
   TimeoutError,
   type Transport,
 } from 'viem'
-import type { MembersOf } from '../base/checkMembers.js'
+import type { MembersOf } from '../core/checkMembers.js'
 import { mangle, truncate } from './spoilAnswer.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 

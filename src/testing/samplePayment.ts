@@ -1,10 +1,10 @@
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
-import { knownTokens } from '../base/knownTokens.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { knownTokens } from '../core/knownTokens.js'
 import type {
   Payment,
   PaymentAuthorization,
   TokenDomain,
-} from '../base/types.js'
+} from '../core/types.js'
 
 /** What of a sample payment differs from the usual. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {

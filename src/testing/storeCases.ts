@@ -16,7 +16,7 @@ import { unitCases } from './storeCasesUnits.js'
  * @example
  * ```ts
  * import { test } from 'node:test'
- * import { memoryStore } from 'countersign/orders'
+ * import { memoryStore } from 'countersign/store'
  * import { storeCases } from 'countersign/testing'
  *
  * const store = memoryStore({ volatile: true })

@@ -1,4 +1,4 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import type { EventRecord, PaymentStore, Scope } from '../store/types.js'
 import { drawId, drawScope, sampleEvent } from './storeCasesSamples.js'
 import {

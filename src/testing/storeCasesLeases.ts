@@ -1,4 +1,4 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import type { Lease, PaymentStore } from '../store/types.js'
 import { drawId } from './storeCasesSamples.js'
 import {

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { drawNonce } from '../build/drawNonce.js'
+import { drawNonce } from '../core/drawNonce.js'
 import type {
   AttemptRecord,
   EventRecord,

@@ -1,4 +1,4 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 
 /** Makes a handle of its own to the database under test, not opened yet. */

@@ -1,4 +1,4 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreReader } from '../store/types.js'
 import {
   drawId,

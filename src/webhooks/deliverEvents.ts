@@ -1,11 +1,11 @@
-import { wait } from '../rpc/wait.js'
-import type { TargetRun } from '../targets/types.js'
+import { wait } from '../core/wait.js'
 import { eventFacts } from './eventFacts.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { observeStop } from './observeStop.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type Pace, targetPace } from './targetPace.js'
+import type { TargetRun } from './targets/types.js'
 import { tryQueue } from './tryEvent.js'
 import type { LeaseHold } from './underLease.js'
 

@@ -1,5 +1,5 @@
-import type { Observation, OrderEvent } from '../records/types.js'
-import type { TargetRun } from '../targets/types.js'
+import type { Observation, OrderEvent } from '../orders/model/types.js'
+import type { TargetRun } from './targets/types.js'
 
 /** What is observed of an event: never its body. */
 export function eventFacts(

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../records/types.js'
+import type { OrderEvent } from '../orders/model/types.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {

@@ -1,7 +1,7 @@
-import { observeFailure } from '../records/observeFailure.js'
-import type { OrderEvent } from '../records/types.js'
-import type { TargetRun } from '../targets/types.js'
+import { observeFailure } from '../orders/model/observeFailure.js'
+import type { OrderEvent } from '../orders/model/types.js'
 import { eventFacts } from './eventFacts.js'
+import type { TargetRun } from './targets/types.js'
 
 /**
  * Reports that deliveries stopped for a reason other than the receiver: all of

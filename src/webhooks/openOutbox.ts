@@ -1,6 +1,5 @@
-import type { OrderEvent } from '../records/types.js'
+import type { OrderEvent } from '../orders/model/types.js'
 import type { Lease } from '../store/types.js'
-import type { TargetRun } from '../targets/types.js'
 import {
   type EventQueue,
   type EventQueues,
@@ -8,6 +7,7 @@ import {
 } from './eventQueues.js'
 import { type Progress, readProgress, writeProgress } from './progress.js'
 import { readQueue } from './readQueue.js'
+import type { TargetRun } from './targets/types.js'
 
 /** Most orders that wait at the same time; each keeps one event. */
 const mostWaiting = 10_000

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/errors.js'
 import type { JsonObject, Lease, PaymentStore } from '../store/types.js'
-import type { TargetRun } from '../targets/types.js'
+import type { TargetRun } from './targets/types.js'
 
 /** How far a target is. */
 export type Progress = {

@@ -1,9 +1,9 @@
-import { checkMembers, type MembersOf } from '../base/checkMembers.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import type { Orders } from '../orders/createOrders.js'
-import type { OrderEvent, OrderEventType } from '../records/types.js'
+import type { OrderEvent, OrderEventType } from '../orders/model/types.js'
 import type { PaymentStore } from '../store/types.js'
-import { readTargetName } from '../targets/readTargetName.js'
 import { type Progress, readProgress } from './progress.js'
+import { readTargetName } from './targets/readTargetName.js'
 
 /** What {@link readWebhookLag} takes. */
 export type ReadWebhookLagParameters = {
@@ -62,7 +62,8 @@ const mostNamed = 20
  *
  * @example
  * ```ts
- * import type { Orders, PaymentStore } from 'countersign/orders'
+ * import type { Orders } from 'countersign/orders'
+ * import type { PaymentStore } from 'countersign/store'
  * import { readWebhookLag } from 'countersign/webhooks'
  *
  * export async function secondsBehind(orders: Orders, store: PaymentStore) {

@@ -1,7 +1,7 @@
-import { wait } from '../rpc/wait.js'
-import type { TargetRun } from '../targets/types.js'
+import { wait } from '../core/wait.js'
 import { deliverEvents } from './deliverEvents.js'
 import { observeStop } from './observeStop.js'
+import type { TargetRun } from './targets/types.js'
 import { underLease } from './underLease.js'
 
 /**

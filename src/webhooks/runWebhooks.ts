@@ -1,16 +1,16 @@
-import { checkMembers } from '../base/checkMembers.js'
-import { drawNonce } from '../build/drawNonce.js'
+import { checkMembers } from '../core/checkMembers.js'
+import { drawNonce } from '../core/drawNonce.js'
 import type { Orders } from '../orders/createOrders.js'
-import { lookupHost } from '../targets/findAddresses.js'
-import { readTargets } from '../targets/readTargets.js'
-import { retryPause } from '../targets/retryPause.js'
-import { shareLookups } from '../targets/shareLookups.js'
+import { runTarget } from './runTarget.js'
+import { lookupHost } from './targets/findAddresses.js'
+import { readTargets } from './targets/readTargets.js'
+import { retryPause } from './targets/retryPause.js'
+import { shareLookups } from './targets/shareLookups.js'
 import {
   type RunWebhooksParameters,
   type WebhookTools,
   webhookMembers,
-} from '../targets/types.js'
-import { runTarget } from './runTarget.js'
+} from './targets/types.js'
 
 /**
  * Tells receivers of every event of the orders, at least once and in order for
@@ -28,7 +28,8 @@ import { runTarget } from './runTarget.js'
  *
  * @example
  * ```ts
- * import type { Orders, PaymentStore } from 'countersign/orders'
+ * import type { Orders } from 'countersign/orders'
+ * import type { PaymentStore } from 'countersign/store'
  * import { runWebhooks } from 'countersign/webhooks'
  *
  * export function tellWarehouse(orders: Orders, store: PaymentStore) {

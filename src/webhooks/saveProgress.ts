@@ -1,8 +1,8 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import { LeaseLostError } from '../store/errors.js'
-import type { TargetRun } from '../targets/types.js'
 import { observeStop } from './observeStop.js'
 import { type Progress, writeProgress } from './progress.js'
+import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'
 
 /** Puts on record what is delivered, many at once where they come fast. */

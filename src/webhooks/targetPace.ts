@@ -1,5 +1,5 @@
-import type { OrderEventType } from '../records/types.js'
-import type { WebhookTools } from '../targets/types.js'
+import type { OrderEventType } from '../orders/model/types.js'
+import type { WebhookTools } from './targets/types.js'
 
 /** How much a target can take. */
 export type Pace = {

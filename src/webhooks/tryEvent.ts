@@ -1,12 +1,12 @@
-import type { OrderEvent } from '../records/types.js'
-import { type PostedWebhook, postWebhook } from '../targets/postWebhook.js'
-import type { TargetRun } from '../targets/types.js'
-import { webhookMessage } from '../targets/webhookMessage.js'
+import type { OrderEvent } from '../orders/model/types.js'
 import { eventFacts } from './eventFacts.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import type { Outbox } from './openOutbox.js'
 import type { ProgressSaver } from './saveProgress.js'
 import type { Pace } from './targetPace.js'
+import { type PostedWebhook, postWebhook } from './targets/postWebhook.js'
+import type { TargetRun } from './targets/types.js'
+import { webhookMessage } from './targets/webhookMessage.js'
 
 type Parts = {
   run: TargetRun

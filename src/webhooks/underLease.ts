@@ -1,7 +1,7 @@
-import { wait } from '../rpc/wait.js'
+import { wait } from '../core/wait.js'
 import type { Lease } from '../store/types.js'
-import type { TargetRun } from '../targets/types.js'
 import { progressKey } from './progress.js'
+import type { TargetRun } from './targets/types.js'
 
 /** The right to deliver to a target, for as long as it lasts. */
 export type LeaseHold = {

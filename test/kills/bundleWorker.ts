@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { entryFiles, importPathOf } from '../../scripts/entryFiles.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const entries = ['index', 'reads', 'orders', 'sql', 'testing']
 
 /**
  * Builds a program of this folder into one file that plain `node` starts at
@@ -21,9 +21,9 @@ export async function bundleWorker(
     absWorkingDir: root,
     entryPoints: [`test/kills/${name}.ts`],
     alias: Object.fromEntries(
-      entries.map((entry) => [
-        entry === 'index' ? 'countersign' : `countersign/${entry}`,
-        join(root, `src/entries/${entry}.ts`),
+      Object.entries(entryFiles).map(([entry, path]) => [
+        importPathOf(entry),
+        join(root, path),
       ]),
     ),
     external: ['libsql', 'pg'],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getPaymentOutcome } from 'countersign'
-import type { EventRecord, PaymentStore, Scope } from 'countersign/orders'
+import type { EventRecord, PaymentStore, Scope } from 'countersign/store'
 import { type Address, erc20Abi } from 'viem'
 import { readContract } from 'viem/actions'
 import { countSent } from './countSent.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SignedPayment } from 'countersign'
-import type { OrderRecord } from 'countersign/orders'
+import type { OrderRecord } from 'countersign/store'
 import { checkRecord } from './checkRecord.js'
 import { countSent } from './countSent.js'
 import { findSecrets } from './findSecrets.js'

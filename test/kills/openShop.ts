@@ -1,7 +1,8 @@
-import type { PaymentStore } from 'countersign/orders'
-import { createOrders, sealer } from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { postgresStore, sqliteStore } from 'countersign/sql'
+import type { PaymentStore } from 'countersign/store'
+import { sealer } from 'countersign/store'
 import {
   type Account,
   type Chain,

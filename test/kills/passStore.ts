@@ -1,4 +1,4 @@
-import type { EventRecord, PaymentStore, StoreWriter } from 'countersign/orders'
+import type { EventRecord, PaymentStore, StoreWriter } from 'countersign/store'
 import type { Boundaries } from './boundaries.js'
 import { tellLease } from './toldLeases.js'
 

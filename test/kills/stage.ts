@@ -16,7 +16,7 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
-import { cancelPageOf } from '../chain/settle.js'
+import { cancelPageOf } from '../chain/support/settle.js'
 import { openShop, type Shop } from './openShop.js'
 import type { AccountKind, Engine, Flow, Plan } from './plan.js'
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { Lease } from 'countersign/orders'
+import type { Lease } from 'countersign/store'
 
 const mark = 'lease '
 

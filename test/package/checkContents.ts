@@ -1,6 +1,7 @@
 import { deepEqual } from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { entryFiles } from '../../scripts/entryFiles.js'
 import { type Consumer, root } from './installPackage.js'
 
 const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
@@ -39,20 +40,13 @@ export function checkExports({ files, installed }: Consumer): void {
     [],
   )
 
-  const built = entryNames().flatMap((name) => [
+  const built = Object.keys(entryFiles).flatMap((name) => [
     `dist/${name}.d.ts`,
     `dist/${name}.js`,
   ])
   deepEqual(
     paths.filter((path) => path !== 'package.json').sort(),
     built.sort(),
-  )
-}
-
-/** The names of the import paths' files: `index` stands for the root. */
-export function entryNames(): string[] {
-  return readdirSync(join(root, 'src/entries')).map((file) =>
-    file.replace(/\.ts$/, ''),
   )
 }
 

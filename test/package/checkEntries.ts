@@ -2,16 +2,16 @@ import { deepEqual } from 'node:assert/strict'
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
+import { entryFiles, importPathOf } from '../../scripts/entryFiles.js'
 import { findAnvil } from '../../src/devchain/findAnvil.js'
-import { entryNames } from './checkContents.js'
 import { type Consumer, root, run } from './installPackage.js'
 
 /** A fresh Node finds the same names behind an import path as in its source. */
 export async function checkEntries({ project }: Consumer): Promise<void> {
-  for (const name of entryNames()) {
-    const path = name === 'index' ? 'countersign' : `countersign/${name}`
+  for (const [entry, file] of Object.entries(entryFiles)) {
+    const path = importPathOf(entry)
     const program = `console.log(JSON.stringify(Object.keys(await import('${path}'))))`
-    const source = await import(`../../src/entries/${name}.js`)
+    const source = await import(join(root, file))
     const names = JSON.parse(runModule(project, program))
     deepEqual(names.sort(), Object.keys(source).sort(), path)
   }

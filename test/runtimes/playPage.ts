@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openPage } from '../chain/openPage.js'
+import { openPage } from '../chain/support/openPage.js'
 import type { CaseResult, Report, Setting } from './suite/types.js'
 
 /** What the page offers. */

@@ -25,7 +25,7 @@ import {
 } from 'countersign'
 import type { Client, Hex } from 'viem'
 import { expectTypeOf, test } from 'vitest'
-import { typedDataTypes } from '../../src/base/typedDataTypes.js'
+import { typedDataTypes } from '../../src/core/typedDataTypes.js'
 
 type Messages = TypedDataToPrimitiveTypes<typeof typedDataTypes>
 

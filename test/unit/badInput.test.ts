@@ -15,7 +15,7 @@ import {
   createChance,
   type Payload,
   spoil,
-} from './badPayments.js'
+} from './support/badPayments.js'
 
 const count = process.env.COUNTERSIGN_FULL ? 2_000_000 : 100_000
 const seed = Number(process.env.COUNTERSIGN_SEED) || Date.now() % 2 ** 31

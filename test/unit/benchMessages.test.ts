@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { nextMessage } from '../../bench/childMessages.js'
 
 function startReporter() {
-  const file = fileURLToPath(new URL('childReport.ts', import.meta.url))
+  const file = fileURLToPath(new URL('support/childReport.ts', import.meta.url))
   return fork(file, { execArgv: ['--import', 'tsx'] })
 }
 

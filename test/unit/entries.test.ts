@@ -5,9 +5,11 @@ import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as sql from 'countersign/sql'
+import * as store from 'countersign/store'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { entryFiles } from '../../scripts/entryFiles.js'
 
 const entries: Record<string, Record<string, unknown>> = {
   devchain,
@@ -16,12 +18,13 @@ const entries: Record<string, Record<string, unknown>> = {
   orders,
   reads,
   sql,
+  store,
   testing,
   webhooks,
 }
-const sources = readdirSync('src/entries').map((file) => ({
-  entry: file.replace(/\.ts$/, ''),
-  text: readFileSync(`src/entries/${file}`, 'utf8'),
+const sources = Object.entries(entryFiles).map(([entry, file]) => ({
+  entry,
+  text: readFileSync(file, 'utf8'),
 }))
 
 /** Every exported name, types included. */
@@ -130,15 +133,22 @@ test('countersign/orders exports these names', () => {
   expect(Object.keys(orders).sort()).toMatchInlineSnapshot(`
     [
       "CursorAheadError",
-      "DuplicateRecordError",
-      "LeaseLostError",
       "OrderNotFoundError",
       "OrdersSetupError",
+      "TransitionError",
+      "createOrders",
+    ]
+  `)
+})
+
+test('countersign/store exports these names', () => {
+  expect(Object.keys(store).sort()).toMatchInlineSnapshot(`
+    [
+      "DuplicateRecordError",
+      "LeaseLostError",
       "SealError",
       "StaleRecordError",
       "StoreError",
-      "TransitionError",
-      "createOrders",
       "memoryStore",
       "sealer",
     ]

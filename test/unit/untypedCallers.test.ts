@@ -1,14 +1,14 @@
 import * as root from 'countersign'
 import { createPaymentHandler } from 'countersign/http'
-import { memoryStore } from 'countersign/orders'
 import * as reads from 'countersign/reads'
+import { memoryStore } from 'countersign/store'
 import { samplePayment } from 'countersign/testing'
 import { readWebhookLag } from 'countersign/webhooks'
 import { createClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
 import { expect, test } from 'vitest'
-import { stubOrders } from './httpStub.js'
+import { stubOrders } from './support/httpStub.js'
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const requests: unknown[] = []

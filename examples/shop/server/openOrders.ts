@@ -4,10 +4,10 @@ import {
   createOrders,
   type Orders,
   type OrdersPolicy,
-  sealer,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { sqliteStore } from 'countersign/sql'
+import { sealer } from 'countersign/store'
 
 type OpenOrdersParameters = {
   /** Where the database lies. */

@@ -11,11 +11,10 @@ import {
   type Observation,
   type Orders,
   type OrdersPolicy,
-  type PaymentStore,
-  sealer,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { type PostgresPool, postgresStore, sqliteStore } from 'countersign/sql'
+import { type PaymentStore, sealer } from 'countersign/store'
 import { faultTransport, storeCases } from 'countersign/testing'
 import { runWebhooks, WebhookTargetError } from 'countersign/webhooks'
 import { type Account, type Address, createWalletClient, http } from 'viem'

@@ -1,7 +1,8 @@
 // What a worker takes that serves orders.
 import { createPaymentHandler, type PaymentHandler } from 'countersign/http'
-import { createOrders, memoryStore, sealer } from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
+import { memoryStore, sealer } from 'countersign/store'
 import { createClient, http } from 'viem'
 import { base } from 'viem/chains'
 

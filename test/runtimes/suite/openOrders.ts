@@ -1,10 +1,5 @@
-import {
-  createOrders,
-  memoryStore,
-  type Orders,
-  type Sealer,
-  sealer,
-} from 'countersign/orders'
+import { createOrders, type Orders } from 'countersign/orders'
+import { memoryStore, type Sealer, sealer } from 'countersign/store'
 import type { Stage } from './types.js'
 
 /** The seller's orders, in a memory of their own. */

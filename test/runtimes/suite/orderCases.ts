@@ -1,5 +1,6 @@
 import { signPayment } from 'countersign'
-import { memoryStore, type Orders, type SealContext } from 'countersign/orders'
+import type { Orders } from 'countersign/orders'
+import { memoryStore, type SealContext } from 'countersign/store'
 import { storeCases } from 'countersign/testing'
 import { expectEqual } from './expectEqual.js'
 import { failureOf } from './failureOf.js'

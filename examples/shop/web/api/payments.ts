@@ -7,7 +7,7 @@ import {
   type SignedCancellation,
   type SignedPayment,
 } from 'countersign'
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import type { Address, Hash } from 'viem'
 import { askJson } from './askShop.js'
 

@@ -1,4 +1,4 @@
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Button } from '../ui/Button.js'
 import { Field, Select } from '../ui/Field.js'

@@ -1,5 +1,6 @@
 import type { Finality } from 'countersign'
-import type { OrderEventType, OrderState } from 'countersign/orders'
+import type { OrderEventType } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import type { WireEvent, WireOrder } from './wire.js'
 
 /** An order on the merchant's page, with what only the page knows. */

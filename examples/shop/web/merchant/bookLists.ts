@@ -1,4 +1,4 @@
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import type { BookStore } from './bookState.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
 import { wordsOf } from './wordsOf.js'

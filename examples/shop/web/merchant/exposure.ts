@@ -1,4 +1,4 @@
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import type { WireOrder } from './wire.js'
 
 export type Exposure = {

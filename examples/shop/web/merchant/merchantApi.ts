@@ -1,10 +1,10 @@
 import type {
   AuditReport,
   Order,
-  OrderState,
   OrdersHealth,
   ReconciliationReport,
 } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import { askJson, askShop } from '../api/askShop.js'
 import { Problem } from '../api/Problem.js'
 import type { Wire, WireOrder } from './wire.js'

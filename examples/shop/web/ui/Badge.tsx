@@ -1,4 +1,4 @@
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 import type { ReactNode } from 'react'
 import { classNames } from './classNames.js'
 import { stateWords, type Tone } from './states.js'

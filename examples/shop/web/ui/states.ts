@@ -1,5 +1,5 @@
 import type { Finality } from 'countersign'
-import type { OrderState } from 'countersign/orders'
+import type { OrderState } from 'countersign/store'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 

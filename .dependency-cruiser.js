@@ -1,0 +1,119 @@
+/**
+ * Who may import whom. A part is a folder of `src`, a room a folder inside it;
+ * the files of a part beside its rooms may import all of its rooms.
+ */
+const parts = {
+  core: [],
+  chain: ['core'],
+  payments: ['core', 'chain'],
+  store: ['core'],
+  sql: ['core', 'store'],
+  orders: ['core', 'chain', 'payments', 'store'],
+  http: ['core', 'chain', 'orders', 'store'],
+  webhooks: ['core', 'orders', 'store'],
+  devchain: ['core'],
+  testing: ['core', 'payments', 'store'],
+}
+
+const rooms = {
+  'chain/rpc': [],
+  'chain/logs': ['chain/rpc'],
+  'chain/state': ['chain/rpc', 'chain/logs'],
+  'payments/message': [],
+  'payments/sign': ['payments/message'],
+  'payments/verify': ['payments/message', 'payments/sign'],
+  'payments/capture': ['payments/message', 'payments/sign', 'payments/verify'],
+  'sql/tables': [],
+  'sql/engines': ['sql/tables'],
+  'orders/model': [],
+  'orders/evidence': ['orders/model'],
+  'orders/submitter': ['orders/model', 'orders/evidence'],
+  'orders/watcher': ['orders/model', 'orders/evidence'],
+  'orders/verbs': [
+    'orders/model',
+    'orders/evidence',
+    'orders/submitter',
+    'orders/watcher',
+  ],
+  'http/schemas': [],
+  'http/streams': ['http/schemas'],
+  'http/routes': ['http/schemas', 'http/streams'],
+  'webhooks/targets': [],
+  'devchain/sequencer': [],
+  'devchain/emulation': ['devchain/sequencer'],
+}
+
+const isTest = String.raw`\.test(-d)?\.ts$`
+
+const any = (paths) => `^src/(${paths.join('|')})/`
+
+const partRules = Object.entries(parts).map(([part, allowed]) => ({
+  name: `${part} imports ${allowed.join(', ') || 'no other part'}`,
+  severity: 'error',
+  from: { path: any([part]), pathNot: isTest },
+  to: { path: '^src/', pathNot: any([part, ...allowed]) },
+}))
+
+const roomRules = Object.entries(rooms).map(([room, allowed]) => {
+  const [part] = room.split('/')
+  const own = `^src/${room}/`
+  return {
+    name: `${room} imports ${allowed.join(', ') || 'no other room'}`,
+    severity: 'error',
+    from: { path: own, pathNot: isTest },
+    to: {
+      path: any([part]),
+      pathNot: [own, ...allowed.map((other) => any([other]))],
+    },
+  }
+})
+
+export default {
+  forbidden: [
+    ...partRules,
+    ...roomRules,
+    {
+      name: 'every file stands in a part, at most in a room of it',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: [
+          String.raw`^src/(${Object.keys(parts).join('|')})/[^/]+$`,
+          String.raw`^src/(${Object.keys(rooms).join('|')})/(contracts/)?[^/]+$`,
+          String.raw`^src/devchain/contracts/[^/]+$`,
+        ],
+      },
+      to: {},
+    },
+    {
+      name: 'no file needs itself to be loaded, not even its types',
+      severity: 'error',
+      from: { path: '^src/', pathNot: isTest },
+      to: { circular: true },
+    },
+    {
+      name: 'only the index of a part re-exports',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/[^/]+/index.ts$', isTest] },
+      to: { path: '^src/', dependencyTypes: ['export'] },
+    },
+    {
+      name: 'the model asks no node',
+      severity: 'error',
+      from: { path: '^src/orders/model/', pathNot: isTest },
+      to: { path: any(['chain', 'payments']) },
+    },
+    {
+      name: 'an index is for users of the package',
+      severity: 'error',
+      from: { path: '^src/', pathNot: isTest },
+      to: { path: '^src/[^/]+/index.ts$' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.src.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'] },
+  },
+}

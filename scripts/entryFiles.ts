@@ -1,0 +1,17 @@
+/** The source of each import path; `index` stands for `countersign` itself. */
+export const entryFiles = {
+  index: 'src/payments/index.ts',
+  reads: 'src/chain/index.ts',
+  orders: 'src/orders/index.ts',
+  store: 'src/store/index.ts',
+  sql: 'src/sql/index.ts',
+  http: 'src/http/index.ts',
+  webhooks: 'src/webhooks/index.ts',
+  devchain: 'src/devchain/index.ts',
+  testing: 'src/testing/index.ts',
+}
+
+/** What a program imports to get an entry. */
+export function importPathOf(entry: string): string {
+  return entry === 'index' ? 'countersign' : `countersign/${entry}`
+}

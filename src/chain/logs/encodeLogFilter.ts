@@ -1,0 +1,107 @@
+import type { Address, BlockTag } from 'viem'
+import { isAddress } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readBytes32 } from '../../core/fields.js'
+import type { BlockSelector } from '../rpc/requestNode.js'
+import type { LogFilter } from './logTypes.js'
+
+const blockTags: readonly string[] = [
+  'latest',
+  'pending',
+  'safe',
+  'finalized',
+  'earliest',
+]
+
+/** The criteria of a filter as the wire wants them, without its range. */
+export type WireFilter = {
+  address?: string | readonly string[]
+  topics?: readonly (string | readonly string[] | null)[]
+}
+
+/**
+ * Checks the criteria of a filter.
+ *
+ * @throws {@link InvalidFieldError} when the filter is empty or a member is
+ * malformed.
+ */
+export function encodeLogFilter(filter: LogFilter): WireFilter {
+  const { address, topics } = filter
+  if (Object.values(Object(filter)).every((member) => member === undefined))
+    throw new InvalidFieldError('filter', filter, 'one criterion or more')
+  return {
+    ...(address === undefined ? {} : { address: encodeAddresses(address) }),
+    ...(topics === undefined ? {} : { topics: encodeTopics(topics) }),
+  }
+}
+
+function encodeAddresses(address: unknown): string | string[] {
+  if (!Array.isArray(address)) return readCheckedAddress(address, 'address')
+  // To a node an empty list is no condition: it would match everything.
+  if (address.length === 0)
+    throw new InvalidFieldError('address', address, 'one address or more')
+  return address.map((one, i) => readCheckedAddress(one, `address[${i}]`))
+}
+
+/** An address whose checksum, where it carries one, is right. */
+export function readCheckedAddress(value: unknown, field: string): Address {
+  if (typeof value !== 'string' || !isAddress(value, { strict: false }))
+    throw new InvalidFieldError(field, value, 'an address')
+  if (!isAddress(value))
+    throw new InvalidFieldError(
+      field,
+      value,
+      'an address with a right checksum, or all in lower case',
+    )
+  return value.toLowerCase() as Address
+}
+
+function encodeTopics(topics: unknown): (string | string[] | null)[] {
+  if (!Array.isArray(topics) || topics.length > 4)
+    throw new InvalidFieldError('topics', topics, 'a list of at most 4')
+  return topics.map((topic, i) => {
+    if (topic === null) return null
+    if (Array.isArray(topic) && topic.length === 0)
+      throw new InvalidFieldError(`topics[${i}]`, topic, 'null or one or more')
+    return Array.isArray(topic)
+      ? topic.map((one, k) => readBytes32(one, `topics[${i}][${k}]`))
+      : readBytes32(topic, `topics[${i}]`)
+  })
+}
+
+/**
+ * A block selector as the API takes it: a tag, a number or its hex.
+ *
+ * @throws {@link InvalidFieldError} when it is none of them.
+ */
+export function readBlockSelector(
+  value: unknown,
+  field = 'block',
+): bigint | BlockTag {
+  if (isBlock(value)) return value
+  if (typeof value === 'string' && /^0x[\da-f]{1,16}$/i.test(value))
+    return BigInt(value)
+  throw new InvalidFieldError(
+    field,
+    value,
+    `a bigint, a hex number or one of ${blockTags.join(', ')}`,
+  )
+}
+
+/**
+ * Reads a block to judge at: a tag, or a number as a bigint.
+ *
+ * @throws {@link InvalidFieldError} when it is neither.
+ */
+export function readBlock(value: unknown): BlockSelector {
+  if (isBlock(value)) return value
+  throw new InvalidFieldError(
+    'block',
+    value,
+    `a bigint or one of ${blockTags.join(', ')}`,
+  )
+}
+
+const isBlock = (value: unknown): value is BlockSelector =>
+  (typeof value === 'bigint' && value >= 0n) ||
+  (typeof value === 'string' && blockTags.includes(value))

@@ -1,0 +1,98 @@
+import type { Address, Client, Hash, Hex } from 'viem'
+import { topics } from '../../core/tokenAbi.js'
+import { word } from '../../core/words.js'
+import { isPassing, type NodeFailure } from '../rpc/errors.js'
+import {
+  type BlockHead,
+  getBlockHead,
+  readBytes,
+  readList,
+} from '../rpc/requestNode.js'
+import type { LogFailure } from './classifyLogFailure.js'
+import { rangeLimit, readLogRange } from './readLogRange.js'
+
+export type FindAuthorizationLogsParameters = {
+  token: Address
+  payer: Address
+  nonce: Hex
+  /** Newest block to look at. */
+  toBlock: bigint
+  /** Whether that block is not sealed yet, so has no number to ask by. */
+  pending: boolean
+  /** Unix seconds at which looking back ends. */
+  since: bigint
+  /** Blocks in one request. */
+  maxBlockRange: bigint
+}
+
+/**
+ * Walks back from a block, range by range, to the transactions that spent a
+ * nonce, at most to the block that is older than `since`.
+ */
+export async function findAuthorizationLogs(
+  client: Client,
+  parameters: FindAuthorizationLogsParameters,
+): Promise<{ hashes: readonly Hash[]; searchedFrom: bigint }> {
+  const { token, payer, nonce, toBlock, pending, since } = parameters
+  const wire = {
+    address: token,
+    topics: [[topics.used, topics.canceled], `0x${word(payer)}`, nonce],
+  }
+  let range = parameters.maxBlockRange
+  let searchedFrom = toBlock + 1n
+  while (searchedFrom > 0n) {
+    range = rangeLimit(client, range)
+    const last = searchedFrom - 1n
+    const first = last >= range ? last - range + 1n : 0n
+    const [answer, head] = await Promise.all([
+      readLogRange(
+        client,
+        wire,
+        { first, last },
+        {
+          toBlock: pending && last === toBlock ? 'pending' : undefined,
+          classify: classifyBriefly,
+          read: readHashes,
+        },
+      ),
+      getBlockHead(client, first),
+    ])
+    if (!('logs' in answer)) {
+      if (!answer.narrower) throw answer.again
+      range = answer.narrower
+      continue
+    }
+
+    const hashes = answer.logs
+    searchedFrom = first
+    const sealed = first < toBlock || !pending
+    if (hashes.length > 0 || (sealed && !head) || isBefore(head, since))
+      return { hashes, searchedFrom }
+  }
+  return { hashes: [], searchedFrom }
+}
+
+function isBefore(head: BlockHead | undefined, since: bigint): boolean {
+  return head !== undefined && head.timestamp < since
+}
+
+function readHashes(result: unknown): readonly Hash[] {
+  const method = 'eth_getLogs'
+  return readList(result, method).map((log) =>
+    readBytes(Object(log).transactionHash, method),
+  )
+}
+
+/**
+ * As far as this search must know, which finds few logs: a refusal that passes
+ * is handed on, any other one means a narrower range.
+ */
+function classifyBriefly(failure: NodeFailure): LogFailure {
+  const { code, status, words } = failure
+  if (code === -32601 || status === 403) return { kind: 'unsupported' }
+  if (/time[d ]*out/i.test(words)) return { kind: 'timeout' }
+  const sized = /results|too large|at most/i.test(words)
+  if (isPassing(failure) && !sized) return { kind: 'rateLimit' }
+  if (/range|blocks/i.test(words)) return { kind: 'rangeTooWide' }
+  return { kind: sized ? 'tooManyResults' : 'fault' }
+}

@@ -1,0 +1,236 @@
+import type { BlockTag, Client } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readBytes32 } from '../../core/fields.js'
+import { askUnder } from '../rpc/callSignal.js'
+import { endOnAbort } from '../rpc/endOnAbort.js'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
+import { getBlockHead, requestQuantity } from '../rpc/requestNode.js'
+import {
+  encodeLogFilter,
+  readBlockSelector,
+  type WireFilter,
+} from './encodeLogFilter.js'
+import type { LogFilter, ReadLog } from './logTypes.js'
+import { readLogPlace } from './readLogPlace.js'
+import { type BlockRange, rangeLimit } from './readLogRange.js'
+import { readRanges } from './readRanges.js'
+import { sortLogs } from './sortLogs.js'
+
+/** How far a read of logs is, in blocks. */
+export type LogProgress = {
+  /** Blocks read so far. */
+  done: bigint
+  /** Blocks to read in all. */
+  total: bigint
+  /** Logs found so far. */
+  logs: number
+}
+
+/** What {@link getLogs} takes. */
+export type GetLogsParameters = LogFilter & {
+  /** Blocks in one request, both ends included. @default 2000n */
+  maxBlockRange?: bigint | undefined
+  /** Requests under way at once. @default 4 */
+  concurrency?: number | undefined
+  signal?: AbortSignal | undefined
+  /** Told after each part that is read. */
+  onProgress?: ((progress: LogProgress) => void) | undefined
+}
+
+const members: MembersOf<GetLogsParameters> = {
+  address: true,
+  topics: true,
+  blockHash: true,
+  fromBlock: true,
+  toBlock: true,
+  maxBlockRange: true,
+  concurrency: true,
+  signal: true,
+  onProgress: true,
+}
+
+/**
+ * Reads the logs of a filter, sorted by block, transaction and log index and
+ * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
+ * what a provider refuses is split further; the limit it shows is remembered.
+ * Reads a block with more logs than the provider returns from its receipts.
+ *
+ * With `toBlock: 'pending'` the logs of pre-confirmed transactions come along
+ * where the network has them; both ends `pending` gives only those.
+ *
+ * @throws {@link InvalidFieldError} before anything is sent, when the filter is
+ * empty or malformed.
+ * @throws {@link LogRangeError} when the node refuses even one block, and its
+ * receipts.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or not with logs.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const logs = await client.getLogs({
+ *   address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   fromBlock: 0n,
+ * })
+ * ```
+ */
+export async function getLogs(
+  client: Client,
+  parameters: GetLogsParameters,
+): Promise<ReadLog[]> {
+  checkMembers(parameters, members)
+  const given: GetLogsParameters = Object(parameters)
+  const { maxBlockRange = 2000n, concurrency = 4 } = given
+  const { signal, onProgress, ...criteria } = given
+  const filter = pickFilter(criteria)
+  const wire = encodeLogFilter(filter)
+  rangeLimit(client, maxBlockRange)
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new InvalidFieldError('concurrency', concurrency, 'at least 1')
+  signal?.throwIfAborted()
+  const options = { maxBlockRange, concurrency, signal, onProgress }
+  return endOnAbort(readFilter(client, wire, filter, options), signal)
+}
+
+type LogReading = Omit<Parameters<typeof readRanges>[3], 'toPending'>
+
+async function readFilter(
+  client: Client,
+  wire: WireFilter,
+  filter: LogFilter,
+  options: LogReading,
+): Promise<ReadLog[]> {
+  const { signal } = options
+  const pending = () => askUnder(signal, () => readPending(client, wire))
+  if (filter.blockHash !== undefined) {
+    const blockHash = readBytes32(filter.blockHash, 'blockHash')
+    return finish(
+      await askUnder(signal, () => readLogPlace(client, wire, { blockHash })),
+      options,
+    )
+  }
+  const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
+  const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
+  if (from === 'pending' && to === 'pending')
+    return finish(await pending(), options)
+  const newest =
+    from === 'latest' &&
+    to === 'latest' &&
+    (await askUnder(signal, () => readNewest(client, wire)))
+  if (newest) return finish(newest, options)
+
+  const range = await pinRange(client, from, to, signal)
+  const toPending = to === 'pending'
+  if (range.last >= range.first)
+    return readPinned(client, wire, range, { ...options, toPending })
+  if (!toPending) return []
+  // Above the head lies what is pre-confirmed.
+  const ahead = await pending()
+  const wanted = ahead.filter((log) => log.blockNumber >= range.first)
+  return finish(wanted, options)
+}
+
+/** What one request brought, told as the one part it is. */
+function finish(
+  found: readonly ReadLog[],
+  { signal, onProgress }: LogReading,
+): ReadLog[] {
+  signal?.throwIfAborted()
+  const logs = sortLogs(found)
+  onProgress?.({ done: 1n, total: 1n, logs: logs.length })
+  return logs
+}
+
+async function readPinned(
+  client: Client,
+  wire: WireFilter,
+  range: BlockRange,
+  options: LogReading & { toPending: boolean },
+): Promise<ReadLog[]> {
+  const logs = await readRanges(client, wire, range, options)
+  const isStale = (log: ReadLog) =>
+    log.preconfirmed && log.blockNumber <= range.last
+  const stale = logs.find(isStale)
+  if (!stale) return logs
+  // Those blocks are sealed: the chain knows which of their logs are true.
+  const sealed = await readRanges(
+    client,
+    wire,
+    { first: stale.blockNumber, last: range.last },
+    { ...options, onProgress: undefined, toPending: false },
+  )
+  return sortLogs([...logs.filter((log) => !isStale(log)), ...sealed])
+}
+
+/**
+ * The logs of the newest block in one request; `undefined` where the node
+ * refuses: asked for by number, more is known of how to go on.
+ */
+async function readNewest(
+  client: Client,
+  wire: WireFilter,
+): Promise<readonly ReadLog[] | undefined> {
+  const place = { fromBlock: 'latest', toBlock: 'latest' }
+  try {
+    return await readLogPlace(client, wire, place)
+  } catch (error) {
+    if (error instanceof NodeError && error.details.code !== undefined)
+      return undefined
+    throw error
+  }
+}
+
+/**
+ * What is pre-confirmed now. A node's snapshot can be stuck behind the chain;
+ * what it holds of sealed blocks is not pre-confirmed any more.
+ */
+export async function readPending(
+  client: Client,
+  wire: WireFilter,
+): Promise<ReadLog[]> {
+  const place = { fromBlock: 'pending', toBlock: 'pending' }
+  const [logs, head] = await Promise.all([
+    readLogPlace(client, wire, place),
+    requestQuantity(client, 'eth_blockNumber'),
+  ])
+  return sortLogs(
+    logs.filter((log) => !log.preconfirmed || log.blockNumber > head),
+  )
+}
+
+function pickFilter(filter: LogFilter): LogFilter {
+  const { address, topics, blockHash, fromBlock, toBlock } = filter
+  return { address, topics, blockHash, fromBlock, toBlock }
+}
+
+/** Turns tags into numbers, the head asked for once and from this endpoint. */
+export async function pinRange(
+  client: Client,
+  from: bigint | BlockTag,
+  to: bigint | BlockTag,
+  signal: AbortSignal | undefined,
+): Promise<{ first: bigint; last: bigint }> {
+  const heads = [from, to].some((end) => end === 'latest' || end === 'pending')
+  const head = heads
+    ? await askUnder(signal, () => requestQuantity(client, 'eth_blockNumber'))
+    : 0n
+  const pin = async (end: bigint | BlockTag) => {
+    if (typeof end === 'bigint') return end
+    if (end === 'earliest') return 0n
+    if (end === 'latest' || end === 'pending') return head
+    const block = await askUnder(signal, () => getBlockHead(client, end))
+    if (!block)
+      throw new NodeAnswerError({
+        method: 'eth_getBlockByNumber',
+        problem: `names no ${end} block`,
+      })
+    return block.number
+  }
+  const [first, last] = await Promise.all([pin(from), pin(to)])
+  if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
+    throw new InvalidFieldError('toBlock', to, `at least fromBlock (${from})`)
+  return { first, last }
+}

@@ -1,0 +1,150 @@
+import { webSocket } from 'viem'
+import { wait } from '../../core/wait.js'
+import { NodeError, readFailure } from '../rpc/errors.js'
+import type { WireFilter } from './encodeLogFilter.js'
+import type { ReadLog } from './logTypes.js'
+import { readRpcLog } from './readRpcLog.js'
+
+export type LogSocketHandlers = {
+  /** A pre-confirmed log, where the network has them. */
+  onPending(log: ReadLog): void
+  /** Something was sealed: it is time to look. */
+  onHead(): void
+  /** The connection stands, for the first time or again. */
+  onOpen(): void
+  /** The connection is gone; it is being made anew. */
+  onLost(): void
+  onError(error: unknown): void
+}
+
+/** Milliseconds for a connection to stand and subscriptions to be taken. */
+const patience = 10_000
+
+/** Milliseconds between two questions whether the other side is there. */
+const silence = 15_000
+
+/**
+ * Keeps one WebSocket open, with a growing pause between attempts, and passes
+ * on what it pushes. Gives the function that closes it.
+ */
+export function openLogSocket(
+  url: string,
+  wire: WireFilter,
+  handlers: LogSocketHandlers,
+): () => void {
+  const stop = new AbortController()
+  const { signal } = stop
+  let attempt = 0
+  const onHead = () => {
+    if (signal.aborted) return
+    attempt = 0
+    handlers.onHead()
+  }
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await follow(url, wire, { handlers: { ...handlers, onHead }, signal })
+      } catch (error) {
+        const failure = readFailure(error, { url })
+        if (!signal.aborted)
+          handlers.onError(new NodeError({ method: 'eth_subscribe', failure }))
+      }
+      await wait(Math.min(100 * 2 ** attempt++, 10_000), signal)
+    }
+  }
+  void run()
+  return () => stop.abort()
+}
+
+let connections = 0
+
+/** One connection from its beginning to its end. */
+async function follow(
+  url: string,
+  wire: WireFilter,
+  {
+    handlers: { onPending, onHead, onOpen, onLost, onError },
+    signal,
+  }: { handlers: LogSocketHandlers; signal: AbortSignal },
+): Promise<void> {
+  // viem shares a socket among equal options; closing it would end others'.
+  const keepAlive = { interval: 30_000, owner: connections++ }
+  const transport = webSocket(url, {
+    reconnect: false,
+    keepAlive,
+    retryCount: 0,
+  })({})
+  const over = new AbortController()
+  const end = () => over.abort()
+  signal.addEventListener('abort', end)
+  const connecting = transport.value?.getRpcClient()
+  // viem keeps a timer and the socket in its cache until this is called.
+  over.signal.addEventListener('abort', () => {
+    connecting?.then((rpc) => rpc.close()).catch(() => {})
+  })
+  const subscribe = (
+    params: unknown[],
+    onData: (data: unknown) => void,
+    onFault: () => void = () => {},
+  ): Promise<unknown> =>
+    inTime(
+      transport.value?.subscribe({
+        params: params as never,
+        onData: ({ result }: { result: unknown }) => {
+          if (!over.signal.aborted) onData(result)
+        },
+        onError: onFault,
+      } as never),
+      over.signal,
+    )
+  try {
+    const rpc = await inTime(connecting, over.signal)
+    if (!rpc || over.signal.aborted) return
+    rpc.socket.addEventListener('close', end)
+    rpc.socket.addEventListener('error', end)
+    if (rpc.socket.readyState > 1) end()
+    // After a message it cannot read, viem drops all subscriptions.
+    await subscribe(['newHeads'], onHead, end)
+    await subscribe(['pendingLogs', wire], (data) => {
+      try {
+        const log = readRpcLog(data, 'eth_subscribe')
+        if (log.preconfirmed) onPending(log)
+      } catch (error) {
+        onError(error)
+      }
+    }).catch(() => {})
+    if (over.signal.aborted) return
+    onOpen()
+    // Who is gone without a word, as behind a dead link, is told by no event.
+    while (!over.signal.aborted) {
+      await wait(silence, over.signal)
+      if (over.signal.aborted) break
+      const body = { method: 'net_version', params: [] }
+      await inTime(rpc.requestAsync({ body }), over.signal).catch(end)
+    }
+    if (!signal.aborted) onLost()
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+  }
+}
+
+/** The result, or `undefined` when the signal aborts first. */
+async function inTime<result>(
+  promise: Promise<result> | undefined,
+  signal: AbortSignal,
+): Promise<result | undefined> {
+  const settled = new AbortController()
+  const stop = () => settled.abort()
+  signal.addEventListener('abort', stop)
+  const late = wait(patience, settled.signal).then(() => {
+    if (settled.signal.aborted) return undefined
+    throw new Error('The WebSocket did not answer in time.')
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    stop()
+    signal.removeEventListener('abort', stop)
+  }
+}

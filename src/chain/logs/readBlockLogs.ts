@@ -1,0 +1,115 @@
+import type { Client } from 'viem'
+import { zeroHash } from '../../core/receiptProof.js'
+import { askInChunks } from '../rpc/askInChunks.js'
+import { askUnder } from '../rpc/callSignal.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import {
+  encodeBlock,
+  readBytes,
+  readList,
+  requestNode,
+  tryRequest,
+} from '../rpc/requestNode.js'
+import type { WireFilter } from './encodeLogFilter.js'
+import { logMatcher } from './logMatcher.js'
+import { readRpcLog } from './readRpcLog.js'
+
+const whole = 'eth_getBlockReceipts'
+const single = 'eth_getTransactionReceipt'
+
+/**
+ * Reads the logs of a filter in one sealed block from the receipts of its
+ * transactions, because anyone can put more logs into a block than
+ * `eth_getLogs` returns. The logs are as the node wrote them.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its answers are not of one whole block.
+ */
+export async function readBlockLogs(
+  client: Client,
+  wire: WireFilter,
+  block: bigint,
+  signal: AbortSignal | undefined,
+): Promise<readonly unknown[]> {
+  const { hash, transactions } = await readBlockOf(client, block, signal)
+  const receipts =
+    (await readWhole(client, block, signal)) ??
+    (await askInChunks(transactions, (transaction) =>
+      askUnder(signal, () => requestNode(client, single, [transaction])),
+    ))
+  const byHash = new Map<string, readonly unknown[]>()
+  for (const receipt of receipts) {
+    const { transactionHash, blockHash, logs } = Object(receipt)
+    if (lower(blockHash) !== lower(hash))
+      throw refuse(whole, 'is of another block')
+    byHash.set(lower(transactionHash), readList(logs, whole))
+  }
+  if (!transactions.every((transaction) => byHash.has(lower(transaction))))
+    throw refuse(whole, 'lacks a transaction of the block')
+  const isWanted = logMatcher(wire)
+  return [...byHash.values()]
+    .flat()
+    .filter((log) => isWanted(readRpcLog(log, whole)))
+}
+
+/** A filter that matches nothing: no event has this first topic. */
+const nothing = { topics: [zeroHash] }
+
+/**
+ * Checks that a node that refused the logs of a block answers a filter that
+ * matches none. Then it refused their number and not the block.
+ *
+ * @throws {@link NodeError} when it refuses the block altogether.
+ */
+export async function requireBlockLogs(
+  client: Client,
+  { address }: WireFilter,
+  block: bigint,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const number = encodeBlock(block)
+  const range = { fromBlock: number, toBlock: number }
+  const filter = { ...(address && { address }), ...nothing, ...range }
+  await askUnder(signal, () => requestNode(client, 'eth_getLogs', [filter]))
+}
+
+async function readBlockOf(
+  client: Client,
+  block: bigint,
+  signal: AbortSignal | undefined,
+): Promise<{ hash: string; transactions: readonly string[] }> {
+  const method = 'eth_getBlockByNumber'
+  const params = [encodeBlock(block), false]
+  const answer = await askUnder(signal, () =>
+    requestNode(client, method, params),
+  )
+  if (!answer) throw refuse(method, `names no block ${block}`)
+  const { hash, transactions } = Object(answer)
+  return {
+    hash: readBytes(hash, method),
+    transactions: readList(transactions, method).map((one) =>
+      readBytes(one, method),
+    ),
+  }
+}
+
+/**
+ * All receipts at once; `undefined` when the node refuses or returns no list.
+ */
+async function readWhole(
+  client: Client,
+  block: bigint,
+  signal: AbortSignal | undefined,
+): Promise<readonly unknown[] | undefined> {
+  const params = [encodeBlock(block)]
+  const { result } = await askUnder(signal, () =>
+    tryRequest(client, whole, params, { retryCount: 0 }),
+  )
+  return Array.isArray(result) ? result : undefined
+}
+
+const lower = (hash: unknown): string => String(hash).toLowerCase()
+
+function refuse(method: string, problem: string): NodeAnswerError {
+  return new NodeAnswerError({ method, problem })
+}

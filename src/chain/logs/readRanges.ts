@@ -1,0 +1,155 @@
+import type { Client } from 'viem'
+import { wait } from '../../core/wait.js'
+import { askUnder } from '../rpc/callSignal.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { classifyLogFailure } from './classifyLogFailure.js'
+import type { WireFilter } from './encodeLogFilter.js'
+import type { ReadLog } from './logTypes.js'
+import { readLogs } from './readLogPlace.js'
+import {
+  type BlockRange,
+  rangeLimit,
+  readLogRange,
+  readReceiptLogs,
+} from './readLogRange.js'
+import { sortLogs } from './sortLogs.js'
+
+/** How often a range is asked for again after a fault that may pass. */
+const attempts = 6
+
+/** How often, before narrower ranges are tried instead. */
+const attemptsWhole = 2
+
+/** Reads a range in pieces, several at once, each narrowed until it is taken. */
+export async function readRanges(
+  client: Client,
+  wire: WireFilter,
+  range: BlockRange,
+  options: {
+    maxBlockRange: bigint
+    concurrency: number
+    signal: AbortSignal | undefined
+    onProgress:
+      | ((progress: { done: bigint; total: bigint; logs: number }) => void)
+      | undefined
+    /** Whether the newest piece reaches into the pre-confirmed block. */
+    toPending: boolean
+  },
+): Promise<ReadLog[]> {
+  const { maxBlockRange, signal, onProgress, toPending } = options
+  const total = range.last - range.first + 1n
+  const found: ReadLog[][] = []
+  const refused: BlockRange[] = []
+  let next = range.first
+  let failed = false
+  let done = 0n
+  let logs = 0
+
+  const take = (): BlockRange | undefined => {
+    const narrow = refused.pop()
+    if (failed) return undefined
+    if (narrow || next > range.last) return narrow
+    const end = next + rangeLimit(client, maxBlockRange) - 1n
+    const piece = { first: next, last: end < range.last ? end : range.last }
+    next = piece.last + 1n
+    return piece
+  }
+  const work = async (): Promise<void> => {
+    for (let piece = take(); piece; piece = take()) {
+      const toBlock =
+        toPending && piece.last === range.last ? 'pending' : undefined
+      const answer = await readPersistently(client, wire, piece, {
+        toBlock,
+        signal,
+      })
+      if ('narrower' in answer) {
+        // One by one: a wide range of narrow pieces is more than a call takes.
+        for (const part of splitRange(piece, answer.narrower).reverse())
+          refused.push(part)
+        continue
+      }
+      found.push([...answer.logs])
+      done += piece.last - piece.first + 1n
+      logs += answer.logs.length
+      onProgress?.({ done, total, logs })
+    }
+  }
+  const workers = options.concurrency
+  const stop = (error: unknown) => {
+    failed = true
+    throw error
+  }
+  await Promise.all(Array.from({ length: workers }, () => work().catch(stop)))
+  return sortLogs(found.flat())
+}
+
+/** Waits out faults that may pass, longer each time. */
+export async function readPersistently(
+  client: Client,
+  wire: WireFilter,
+  piece: BlockRange,
+  {
+    toBlock,
+    signal,
+  }: { toBlock: string | undefined; signal: AbortSignal | undefined },
+): Promise<{ logs: readonly ReadLog[] } | { narrower: bigint }> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted()
+    const reading = {
+      toBlock,
+      classify: classifyLogFailure,
+      read: (result: unknown) =>
+        readLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
+    }
+    const answer = await askUnder(signal, () =>
+      readLogRange(client, wire, piece, reading),
+    )
+    signal?.throwIfAborted()
+    if ('logs' in answer || !answer.again) return answer
+    const { again, narrower } = answer
+    // Some providers call a range that is too wide a fault of their own.
+    if (narrower && attempt >= attemptsWhole) return { narrower }
+    if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
+      if (toBlock || piece.first < piece.last) throw again
+      // May be too many logs to arrive in time, or whole.
+      const options = { read: reading.read, signal, refusal: again }
+      const answer = await readReceiptLogs(client, wire, piece.first, options)
+      signal?.throwIfAborted()
+      if (!('logs' in answer)) throw again
+      return answer
+    }
+    await wait(50 * 2 ** attempt, signal)
+  }
+}
+
+/**
+ * The logs of a range. A sealed one from elsewhere is the answer to another
+ * question; a pre-confirmed one from below is a snapshot that is stuck.
+ */
+function readLogsOf(
+  wire: WireFilter,
+  result: unknown,
+  { first, last }: { first: bigint; last?: bigint },
+): readonly ReadLog[] {
+  const logs = readLogs(wire, result).filter(
+    ({ preconfirmed, blockNumber }) => !preconfirmed || blockNumber >= first,
+  )
+  const isStray = ({ blockNumber }: ReadLog) =>
+    blockNumber < first || (last !== undefined && blockNumber > last)
+  if (logs.some(isStray))
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: 'holds a log of other blocks',
+    })
+  return logs
+}
+
+/** Cuts a range into pieces of at most `size` blocks. */
+function splitRange(range: BlockRange, size: bigint): BlockRange[] {
+  const pieces: BlockRange[] = []
+  for (let first = range.first; first <= range.last; first += size) {
+    const last = first + size - 1n
+    pieces.push({ first, last: last < range.last ? last : range.last })
+  }
+  return pieces
+}

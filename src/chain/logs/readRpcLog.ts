@@ -1,0 +1,81 @@
+import type { Address, Hash, Hex } from 'viem'
+import { zeroHash } from '../../core/receiptProof.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import type { ReadLog } from './logTypes.js'
+
+/**
+ * A log of an answer in our words. Checks what later code relies on, cheaply:
+ * ten thousand logs are one answer.
+ *
+ * @throws {@link NodeAnswerError} when the log is malformed.
+ */
+export function readRpcLog(answer: unknown, method: string): ReadLog {
+  const log = Object(answer) as Record<string, unknown>
+  const { address, topics, data, blockHash, transactionHash } = log
+  if (
+    !isHex(address, 42) ||
+    !isHex(transactionHash, 66) ||
+    typeof data !== 'string' ||
+    !data.startsWith('0x') ||
+    !(blockHash == null || isHex(blockHash, 66)) ||
+    !isTopics(topics)
+  )
+    throw new NodeAnswerError({ method, problem: 'holds a malformed log' })
+  const preconfirmed = blockHash === zeroHash || blockHash == null
+  return {
+    address: address.toLowerCase() as Address,
+    topics,
+    data: data as Hex,
+    blockNumber: readBlockNumber(log.blockNumber, method),
+    blockHash: preconfirmed ? undefined : (blockHash as Hash),
+    blockTimestamp:
+      log.blockTimestamp == null
+        ? undefined
+        : readTimestamp(log.blockTimestamp, method),
+    transactionHash: transactionHash as Hash,
+    transactionIndex: integer(log.transactionIndex, method),
+    logIndex: integer(log.logIndex, method),
+    removed: log.removed === true,
+    preconfirmed,
+  }
+}
+
+function isTopics(topics: unknown): topics is Hex[] {
+  if (!Array.isArray(topics) || topics.length > 4) return false
+  for (const topic of topics) if (!isHex(topic, 66)) return false
+  return true
+}
+
+function isHex(value: unknown, length: number): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length === length &&
+    value.charCodeAt(1) === 120 &&
+    value.charCodeAt(0) === 48
+  )
+}
+
+/** The logs of a block stand side by side: what repeats is read once. */
+function remembering(): (value: unknown, method: string) => bigint {
+  let text: unknown = '0x0'
+  let number = 0n
+  return (value, method) => {
+    if (value !== text) {
+      number = BigInt(integer(value, method))
+      text = value
+    }
+    return number
+  }
+}
+
+const readBlockNumber = /* @__PURE__ */ remembering()
+const readTimestamp = /* @__PURE__ */ remembering()
+
+/** A small quantity; some nodes write a timestamp as a JSON number. */
+function integer(value: unknown, method: string): number {
+  const hex = typeof value === 'string' && value.startsWith('0x')
+  const number = hex || typeof value === 'number' ? Number(value) : -1
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new NodeAnswerError({ method, problem: 'holds a malformed quantity' })
+  return number
+}

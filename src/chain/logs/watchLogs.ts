@@ -1,0 +1,265 @@
+import type { Client } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { wait } from '../../core/wait.js'
+import { askUnder } from '../rpc/callSignal.js'
+import { FinalityUnsupportedError } from '../rpc/errors.js'
+import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
+import { encodeLogFilter } from './encodeLogFilter.js'
+import { getLogs, readPending } from './getLogs.js'
+import { logMatcher } from './logMatcher.js'
+import type { LogFilter, ReadLog } from './logTypes.js'
+import { openLogSocket } from './openLogSocket.js'
+import {
+  createLogTracker,
+  grades,
+  type LogEvent,
+  type SealedGrade,
+} from './trackLogs.js'
+
+/** Blocks read before what they hold is reported. */
+const stride = 8_000n
+
+/** What {@link watchLogs} takes. */
+export type WatchLogsParameters = Omit<
+  LogFilter,
+  'blockHash' | 'toBlock' | 'fromBlock'
+> & {
+  /** First block to report. @default the one after the newest */
+  fromBlock?: bigint | undefined
+  /** Grade up to which each log is followed. @default 'included' */
+  finality?: SealedGrade | undefined
+  /** Told of each step of each log, in order. */
+  onEvent: (event: LogEvent) => void
+  /** Told of faults; the watch goes on. */
+  onError?: ((error: unknown) => void) | undefined
+  /** WebSocket endpoint of the same network, which makes the watch faster. */
+  webSocket?: string | undefined
+  /** Looks for pre-confirmed logs at each poll too. @default false */
+  preconfirmed?: boolean | undefined
+  /** Milliseconds between two polls. @default the client's */
+  pollingInterval?: number | undefined
+  /** Blocks read again at each poll, to see reorganizations. @default 32n */
+  overlap?: bigint | undefined
+}
+
+const members: MembersOf<WatchLogsParameters> = {
+  address: true,
+  topics: true,
+  fromBlock: true,
+  finality: true,
+  onEvent: true,
+  onError: true,
+  webSocket: true,
+  preconfirmed: true,
+  pollingInterval: true,
+  overlap: true,
+}
+
+/**
+ * Follows the logs of a filter as one stream of events: pre-confirmed,
+ * included, safe, finalized, and removed or dropped when the chain takes one
+ * back. Sealed logs are always read with `getLogs`, again over the newest
+ * blocks at each look; a WebSocket only tells when to look, and what is
+ * pre-confirmed. So nothing comes twice, and what a connection or a replica
+ * misses is found by the next look.
+ *
+ * A reorganization deeper than `overlap`, and what a replica further behind than
+ * that leaves out instead of refusing, is noticed when the blocks become safe,
+ * for then all of them are read once more. With `finality: 'included'` it is
+ * not: raise `overlap` for such a provider.
+ *
+ * @throws {@link InvalidFieldError} when the filter or an option is malformed.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const unwatch = client.watchLogs({
+ *   address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   finality: 'safe',
+ *   onEvent: (event) => console.log(event.type),
+ * })
+ * setTimeout(unwatch, 60_000)
+ * ```
+ */
+export function watchLogs(
+  client: Client,
+  parameters: WatchLogsParameters,
+): () => void {
+  checkMembers(parameters, members)
+  const given: WatchLogsParameters = Object(parameters)
+  const { address, topics, finality = 'included', onEvent } = given
+  const { overlap = 32n, preconfirmed = false } = given
+  const { pollingInterval = client.pollingInterval } = given
+  const wire = encodeLogFilter({ address, topics, fromBlock: 'latest' })
+  requireOptions({ ...given, finality, pollingInterval })
+  const stop = new AbortController()
+  /** A handler that throws must not end the watch. */
+  const report = (error: unknown): void => {
+    if (stop.signal.aborted) return
+    try {
+      given.onError?.(error)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+  const emit = (event: LogEvent): void => {
+    if (stop.signal.aborted) return
+    try {
+      const told: unknown = onEvent(event)
+      // An async handler too must not end more than itself.
+      if (told instanceof Promise) told.catch(report)
+    } catch (error) {
+      report(error)
+    }
+  }
+  const tracker = createLogTracker(emit, finality)
+  const isWanted = logMatcher(wire)
+
+  let start = given.fromBlock
+  let scanned: bigint | undefined
+  let lost: bigint | undefined
+  let regained = false
+  let due = false
+  let nudge = new AbortController()
+  const unsupported = new Set<string>()
+  /** First block that was not read since it reached a grade. */
+  const graded = new Map<string, bigint>()
+
+  const ask = <answer>(request: () => answer) => askUnder(stop.signal, request)
+  const headOf = (block: BlockSelector) =>
+    ask(() => getBlockHead(client, block))
+  /** What is sealed in these blocks; a node may add more than was asked. */
+  const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
+    const range = { fromBlock: first, toBlock: last, signal: stop.signal }
+    const logs = await getLogs(client, { address, topics, ...range })
+    return logs.filter((log) => !log.preconfirmed && !log.removed)
+  }
+
+  const look = async (): Promise<void> => {
+    const closes = regained
+    const head = await headOf('latest')
+    if (!head) return
+    start ??= head.number + 1n
+    if (preconfirmed) await lookAhead().catch(report)
+    // A head below the last one is a shorter chain or a replica that is late.
+    const known = scanned === undefined || scanned < head.number
+    const again = ((known ? scanned : head.number) ?? start) - overlap
+    let first = scanned === undefined || again < start ? start : again
+    for (; first <= head.number; first += stride) {
+      const end = first + stride - 1n
+      const last = end < head.number ? end : head.number
+      const logs = await read(first, last)
+      await removeMissing(logs, { first, last })
+      for (const log of logs) tracker.include(log)
+      scanned = last
+    }
+    scanned = head.number
+    if (finality !== 'included') await raise('safe')
+    if (finality === 'finalized') await raise('finalized')
+    tracker.settle(head.number, head.number - overlap)
+    if (lost === undefined || !closes) return
+    const gap = { fromBlock: lost, toBlock: head.number }
+    lost = undefined
+    emit({ type: 'gap', ...gap })
+  }
+  const lookAhead = async (): Promise<void> => {
+    for (const log of await ask(() => readPending(client, wire)))
+      if (log.preconfirmed) tracker.preconfirm(log)
+  }
+  /** A replica that is behind has no such block; another block proves it. */
+  const removeMissing = async (
+    logs: readonly ReadLog[],
+    range: { first: bigint; last: bigint },
+  ): Promise<void> => {
+    const missing = tracker.missing(logs, range)
+    const numbers = [...new Set(missing.map((log) => log.blockNumber))]
+    const blocks = await Promise.all(numbers.map(headOf))
+    for (const log of missing) {
+      const block = blocks[numbers.indexOf(log.blockNumber)]
+      const isOther = block?.hash && block.hash !== log.blockHash
+      if (isOther && block.number === log.blockNumber) tracker.remove(log)
+    }
+  }
+  const raise = async (grade: 'safe' | 'finalized'): Promise<void> => {
+    const head = await headOf(grade)
+    if (!head && !unsupported.has(grade)) {
+      unsupported.add(grade)
+      report(new FinalityUnsupportedError({ finality: grade }))
+    }
+    if (!head || start === undefined) return
+    const next = graded.get(grade) ?? start
+    const oldest = tracker.oldestBelow(grade) ?? next
+    let first = oldest < next ? oldest : next
+    for (; first <= head.number; first += stride) {
+      const end = first + stride - 1n
+      const last = end < head.number ? end : head.number
+      const logs = await read(first, last)
+      await removeMissing(logs, { first, last })
+      for (const log of logs) if (log.blockNumber >= start) tracker.include(log)
+      tracker.raise(grade, logs)
+      if (last >= next) graded.set(grade, last + 1n)
+    }
+  }
+
+  const wake = (): void => {
+    due = true
+    nudge.abort()
+  }
+  const close = given.webSocket
+    ? openLogSocket(given.webSocket, wire, {
+        onPending: (log) => {
+          if (isWanted(log)) tracker.preconfirm(log)
+        },
+        onHead: wake,
+        onOpen: () => {
+          regained = true
+          wake()
+        },
+        onLost: () => {
+          regained = false
+          lost ??= scanned
+        },
+        onError: report,
+      })
+    : () => {}
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      due = false
+      nudge = new AbortController()
+      await look().catch(report)
+      if (!due && !stop.signal.aborted)
+        await wait(pollingInterval, nudge.signal)
+    }
+  }
+  void run()
+  return () => {
+    stop.abort()
+    nudge.abort()
+    close()
+  }
+}
+
+function requireOptions(options: WatchLogsParameters): void {
+  const { onEvent, finality, pollingInterval = 0, webSocket } = options
+  for (const field of ['fromBlock', 'overlap'] as const) {
+    const blocks: unknown = options[field]
+    if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
+      throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
+  }
+  if (typeof onEvent !== 'function')
+    throw new InvalidFieldError('onEvent', onEvent, 'a function')
+  if (!finality || !grades.includes(finality))
+    throw new InvalidFieldError('finality', finality, grades.join(', '))
+  // Longer timers fire at once, and what is no number as well.
+  if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
+    throw new InvalidFieldError('pollingInterval', pollingInterval, '0 or more')
+  if (webSocket !== undefined && !isSocketUrl(webSocket))
+    throw new InvalidFieldError('webSocket', '(not shown)', 'a URL')
+}
+
+function isSocketUrl(url: unknown): boolean {
+  return URL.canParse(String(url)) && /^(ws|http)s?:/i.test(String(url))
+}

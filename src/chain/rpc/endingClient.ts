@@ -1,0 +1,60 @@
+import type { Client } from 'viem'
+import { askUnder } from './callSignal.js'
+import { type NodeFailure, readFailure } from './errors.js'
+import { mendSocket } from './mendSocket.js'
+import { onEnd } from './onEnd.js'
+import { RpcError } from './RpcError.js'
+import type { SendRpc } from './rpcBatch.js'
+import { tickSignals } from './tickSignals.js'
+
+/** Without a code, like a lost connection: it may have been done. */
+const failure: NodeFailure = { words: 'let go before it was answered' }
+
+/**
+ * The same client for work that can be told to stop: from the signal on, what
+ * is asked and not answered yet has failed, and nothing more is asked.
+ *
+ * What the node was asked to do it may still do.
+ */
+export function endingClient(client: Client, signal: AbortSignal): Client {
+  const { send, timeout }: { send?: SendRpc; timeout?: number } = Object(
+    client.transport,
+  )
+  const ofTick = tickSignals(signal, timeout)
+  const request = async (sent: unknown, options?: object | undefined) => {
+    if (signal.aborted) throw new RpcError(failure)
+    const { signal: over, leave } = ofTick()
+    const ask = () =>
+      client.request(sent as never, { ...options, signal: over })
+    return untilEnd(over, ask)
+      .catch((error: unknown) => {
+        mendSocket(client.transport)
+        throw error
+      })
+      .finally(leave)
+  }
+  // What it answers is the client's to know.
+  const ending = { ...client, request: request as Client['request'] }
+  if (!send) return ending
+  const sendUntilEnd: SendRpc = (method, params) =>
+    untilEnd(signal, () => askUnder(signal, () => send(method, params))).catch(
+      (error: unknown) => ({ failure: readFailure(error) }),
+    )
+  return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
+}
+
+/** What is asked, failed as soon as the signal aborts. */
+export function untilEnd<answer>(
+  signal: AbortSignal,
+  ask: () => Promise<answer>,
+): Promise<answer> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      const { reason } = signal
+      reject(reason instanceof RpcError ? reason : new RpcError(failure))
+    }
+    if (signal.aborted) return end()
+    const forget = onEnd(signal, end)
+    ask().then(resolve, reject).finally(forget)
+  })
+}

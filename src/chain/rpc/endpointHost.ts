@@ -1,0 +1,41 @@
+import type { Client } from 'viem'
+import { NodeAnswerError } from './errors.js'
+import { hideKeys } from './hideKeys.js'
+import type { SendRpc } from './rpcBatch.js'
+
+/** Host of a URL, without its path, which may hold a key, and credentials. */
+function hostOf(url: unknown): string | undefined {
+  return /^\w+:\/\/([^/?#]*@)?([^/?#]+)/.exec(String(url))?.[2]
+}
+
+/**
+ * Wraps `send` so that a failure names the host, and nothing else of the
+ * transport.
+ */
+export function namingHost(send: SendRpc, transport: unknown): SendRpc {
+  const host = hostOf(Object(transport).url)
+  return async (method, params) => {
+    const outcome = await send(method, params)
+    if (!outcome.failure) return outcome
+    const words = hideKeys(outcome.failure.words, transport)
+    return { failure: { ...outcome.failure, words, host } }
+  }
+}
+
+/** Reads an answer; an error about it names the host it came from. */
+export function readFrom<answer>(
+  client: Pick<Client, 'transport'>,
+  read: () => answer,
+): answer {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof NodeAnswerError)) throw error
+    const { method, problem } = error.details as Record<string, string>
+    throw new NodeAnswerError({
+      method: String(method),
+      problem: String(problem),
+      host: hostOf(Object(client.transport).url),
+    })
+  }
+}

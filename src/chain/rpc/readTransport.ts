@@ -1,0 +1,158 @@
+import { createTransport, type Transport } from 'viem'
+import { callSignal } from './callSignal.js'
+import { namingHost } from './endpointHost.js'
+import type { NodeFailure } from './errors.js'
+import { decode } from './hideKeys.js'
+import { soon } from './nextTurn.js'
+import { onEnd } from './onEnd.js'
+import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
+import { RpcError } from './RpcError.js'
+import {
+  encodeRpcCalls,
+  isOfBatch,
+  type RpcCall,
+  type SendRpc,
+  settleRpcCalls,
+} from './rpcBatch.js'
+import { sendAgain } from './sendAgain.js'
+
+export type ReadTransportOptions = PostOptions & {
+  /** Calls in one HTTP request. */
+  batchSize: number
+  /** How often a request that may succeed later is sent again. */
+  retries: number
+}
+
+/**
+ * A viem transport that sends the calls of one tick as one batch, and again
+ * only what may succeed later.
+ */
+export function readTransport(
+  options: ReadTransportOptions,
+): Transport<'http', { url: string; send: SendRpc }> {
+  return () => {
+    const sender = createSender({ ...options, ...readCredentials(options) })
+    const { url, headers } = options
+    const send = namingHost(sender, { url, fetchOptions: { headers } })
+    return createTransport(
+      {
+        key: 'http',
+        name: 'countersign reads',
+        type: 'http',
+        retryCount: 0,
+        timeout: options.timeout,
+        async request({ method, params }) {
+          const { result, failure } = await send(method, params)
+          if (failure) throw new RpcError(failure)
+          return result as never
+        },
+      },
+      { url, send },
+    )
+  }
+}
+
+/** `fetch` takes no URL with credentials: they go along as a header. */
+function readCredentials({
+  url,
+  headers,
+}: PostOptions): Pick<PostOptions, 'url' | 'headers'> {
+  const { username, password } = new URL(url)
+  if (!username && !password) return { url, headers }
+  const bare = new URL(url)
+  bare.username = ''
+  bare.password = ''
+  const pair = [username, password].map(decode).join(':')
+  const bytes = new TextEncoder().encode(pair)
+  const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`
+  return { url: bare.href, headers: { authorization, ...headers } }
+}
+
+function createSender(options: ReadTransportOptions): SendRpc {
+  let queue: RpcCall[] = []
+  let id = 0
+  let { batchSize } = options
+
+  const flush = () => {
+    const calls = queue
+    queue = []
+    for (let at = 0; at < calls.length; at += batchSize)
+      void sendCalls(calls.slice(at, at + batchSize))
+  }
+  const sendCalls = async (calls: readonly RpcCall[]): Promise<void> => {
+    const { signal, release } = watchInterest(calls)
+    const { answer, failure } = await postWithRetries(calls, options, signal)
+    release()
+    if (failure && !isBatchRefusal(failure, calls.length)) {
+      const served = findServed(calls, failure)
+      for (const call of calls)
+        if (!served.includes(call)) call.settle({ failure })
+      if (served.length > 0) await sendCalls(served)
+      return
+    }
+    const left = failure ? calls : settleRpcCalls(calls, answer)
+    if (left.length === calls.length) batchSize = 1
+    await Promise.all(left.map((call) => sendCalls([call])))
+  }
+  return (method, params) => {
+    const signal = callSignal()
+    return new Promise((settle) => {
+      if (queue.length === 0) soon(flush)
+      queue.push({
+        id: ++id,
+        method,
+        params: params ?? [],
+        signal,
+        settle,
+      })
+    })
+  }
+}
+
+function postWithRetries(
+  calls: readonly RpcCall[],
+  { retries, ...options }: ReadTransportOptions,
+  signal: AbortSignal,
+): Promise<PostAnswer> {
+  const body = encodeRpcCalls(calls)
+  const methods = calls.map(({ method }) => method)
+  const post = () => postRpc(body, options, signal)
+  return sendAgain(methods, retries, post, signal)
+}
+
+/** A signal that aborts when nobody waits for any of the calls any more. */
+function watchInterest(calls: readonly RpcCall[]): {
+  signal: AbortSignal
+  release(): void
+} {
+  const over = new AbortController()
+  const look = () => {
+    if (calls.every(({ signal }) => signal?.aborted)) over.abort()
+  }
+  const signals = new Set(calls.flatMap(({ signal }) => signal ?? []))
+  const forgets = [...signals].map((signal) => onEnd(signal, look))
+  look()
+  const release = () => {
+    for (const forget of forgets) forget()
+  }
+  return { signal: over.signal, release }
+}
+
+/**
+ * The calls worth sending without the others: public endpoints forbid a whole
+ * batch for one method they do not serve.
+ */
+function findServed(
+  calls: readonly RpcCall[],
+  { status }: NodeFailure,
+): readonly RpcCall[] {
+  const others = calls.filter(({ method }) => method !== 'eth_getBlockReceipts')
+  return status === 403 && others.length < calls.length ? others : []
+}
+
+/** Nodes refuse batches as a whole, before they look at a call. */
+function isBatchRefusal(failure: NodeFailure, size: number): boolean {
+  const { code, status = 0 } = failure
+  if (size === 1) return false
+  return code === -32600 || [400, 413].includes(status) || isOfBatch(failure)
+}

@@ -1,0 +1,114 @@
+import type { BlockTag, Client, Hex } from 'viem'
+import { NodeAnswerError, NodeError, readFailure } from './errors.js'
+import type { RpcOutcome, SendRpc } from './rpcBatch.js'
+
+/** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
+export type BlockSelector = bigint | BlockTag
+
+/**
+ * Sends one JSON-RPC request.
+ *
+ * @throws {@link NodeError} when it is not answered, or answered with an error.
+ */
+export async function requestNode(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const { result, failure } = await tryRequest(client, method, params)
+  if (failure) throw new NodeError({ method, failure })
+  return result
+}
+
+/** Sends one JSON-RPC request and hands a failure back as a value. */
+export async function tryRequest(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[],
+  options?: { retryCount: number } | undefined,
+): Promise<RpcOutcome> {
+  const { send } = transportOf(client)
+  if (send) return send(method, params)
+  try {
+    const result = await client.request({ method, params } as never, options)
+    return { result }
+  } catch (error) {
+    return { failure: readFailure(error, transportOf(client)) }
+  }
+}
+
+/** A read client's transport can send without viem's layers around it. */
+function transportOf(client: object): { send?: SendRpc; url?: unknown } {
+  return Object((client as { transport?: unknown }).transport)
+}
+
+/** A block selector as the wire wants it. */
+export function encodeBlock(block: BlockSelector): string {
+  return typeof block === 'bigint' ? `0x${block.toString(16)}` : block
+}
+
+/** A quantity of an answer, or a typed error that names the method. */
+export function readQuantity(value: unknown, method: string): bigint {
+  if (typeof value !== 'string' || !/^0x[\da-f]{1,64}$/i.test(value))
+    throw new NodeAnswerError({ method, problem: 'is not a quantity' })
+  return BigInt(value)
+}
+
+/** Sends one JSON-RPC request that is answered with a quantity. */
+export async function requestQuantity(
+  client: Pick<Client, 'request'>,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<bigint> {
+  return readQuantity(await requestNode(client, method, params), method)
+}
+
+export async function getChainId(
+  client: Pick<Client, 'request'>,
+): Promise<number> {
+  return Number(await requestQuantity(client, 'eth_chainId'))
+}
+
+/** Bytes of an answer, or a typed error that names the method. */
+export function readBytes(value: unknown, method: string): Hex {
+  if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
+    throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
+  return value as Hex
+}
+
+/** A list of an answer, or a typed error that names the method. */
+export function readList(value: unknown, method: string): readonly unknown[] {
+  if (!Array.isArray(value))
+    throw new NodeAnswerError({ method, problem: 'is not a list' })
+  return value
+}
+
+/** A block of an answer as far as it is used here; `undefined` for none. */
+export async function getBlockHead(
+  client: Pick<Client, 'request'>,
+  block: BlockSelector,
+): Promise<BlockHead | undefined> {
+  const method = 'eth_getBlockByNumber'
+  const answer = (await requestNode(client, method, [
+    encodeBlock(block),
+    false,
+  ])) as Record<string, unknown> | null
+  if (!answer) return undefined
+  return {
+    number: readQuantity(answer.number, method),
+    timestamp: readQuantity(answer.timestamp, method),
+    hash: typeof answer.hash === 'string' ? (answer.hash as Hex) : undefined,
+    baseFeePerGas: answer.baseFeePerGas
+      ? readQuantity(answer.baseFeePerGas, method)
+      : undefined,
+  }
+}
+
+export type BlockHead = {
+  number: bigint
+  /** Unix seconds. */
+  timestamp: bigint
+  hash?: Hex | undefined
+  /** Wei; absent on chains without EIP-1559. */
+  baseFeePerGas?: bigint | undefined
+}

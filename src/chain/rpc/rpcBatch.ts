@@ -1,0 +1,119 @@
+import { isPassing, type NodeFailure, tidy } from './errors.js'
+import { isSentOnce } from './sendAgain.js'
+
+/** A request waiting for its answer. */
+export type RpcCall = {
+  id: number
+  method: string
+  params: unknown
+  /** Aborts when nobody waits for the answer any more. */
+  signal?: AbortSignal | undefined
+  settle(outcome: RpcOutcome): void
+}
+
+export type RpcOutcome =
+  | { result: unknown; failure?: never }
+  | { result?: never; failure: NodeFailure }
+
+/** Sends a call without viem's own error and retry layers around it. */
+export type SendRpc = (method: string, params: unknown) => Promise<RpcOutcome>
+
+/** One call is an object, several are a batch (JSON-RPC 2.0, section 6). */
+export function encodeRpcCalls(calls: readonly RpcCall[]): string {
+  const bodies = calls.map(({ id, method, params }) => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params,
+  }))
+  const body = bodies.length === 1 ? bodies[0] : bodies
+  // One such parameter must not keep the calls beside it from being sent.
+  return JSON.stringify(body, (_, value) =>
+    typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
+  )
+}
+
+/**
+ * Hands each call its answer, matched by id in whatever order they came.
+ * Gives back the calls to send singly: all of them when the answer is no batch
+ * although one was asked, and not for a reason that passes.
+ */
+export function settleRpcCalls(
+  calls: readonly RpcCall[],
+  answer: unknown,
+): readonly RpcCall[] {
+  const isBatch = calls.length > 1
+  const failure = readCommonError(answer, isBatch)
+  if (failure) {
+    if (isBatch && !isOverloaded(failure)) return calls
+    for (const call of calls) call.settle({ failure })
+    return []
+  }
+  if (isBatch && !Array.isArray(answer)) return calls
+  const answers = new Map<unknown, Record<string, unknown>>()
+  for (const one of Array.isArray(answer) ? answer : [answer])
+    if (typeof one === 'object' && one) answers.set(one.id, one)
+  return calls.filter((call) => {
+    const outcome = readOutcome(answers.get(call.id))
+    if (isBatch && isCutOff(call, outcome)) return true
+    call.settle(outcome)
+    return false
+  })
+}
+
+/**
+ * What a node could not tell whose error it is has no id (section 5). Some give
+ * it the first id of the batch instead, Geth in a list of one.
+ */
+function readCommonError(
+  answer: unknown,
+  isBatch: boolean,
+): NodeFailure | undefined {
+  const isLone = Array.isArray(answer) && answer.length === 1
+  const { id, error } = Object(isLone ? answer[0] : answer)
+  if (!error) return undefined
+  const failure = readRpcError(error)
+  const isCommon =
+    id == null ||
+    (isBatch && (!isLone || failure.code === -32600 || isOfBatch(failure)))
+  return isCommon ? failure : undefined
+}
+
+/** Whether a refusal is about the batch and not about a call in it. */
+export function isOfBatch({ words }: NodeFailure): boolean {
+  return /batch/i.test(words)
+}
+
+/** Geth leaves out what no longer fits into the answer to a batch. */
+function isCutOff({ method }: RpcCall, { failure }: RpcOutcome): boolean {
+  const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
+  return isFull && !isSentOnce(method)
+}
+
+/** Says nothing about batches: the node has no time for this one. */
+function isOverloaded(failure: NodeFailure): boolean {
+  if (failure.code === -32603 || isOfBatch(failure)) return false
+  return isPassing(failure)
+}
+
+function readOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
+  if (!answer) return { failure: { words: 'no answer has the id of the call' } }
+  const error = answer.error as Record<string, unknown> | undefined
+  if (error) return { failure: readRpcError(error) }
+  if (!('result' in answer))
+    return { failure: { words: 'the answer has neither result nor error' } }
+  return { result: answer.result }
+}
+
+/** A JSON-RPC error object; its data may hold revert bytes. */
+export function readRpcError(error: unknown): NodeFailure {
+  const { code, message = error, data } = Object(error)
+  return {
+    words:
+      typeof message === 'string' ? tidy(message) : 'an error without words',
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(typeof data === 'string' && data.startsWith('0x')
+      ? { data: data as `0x${string}` }
+      : {}),
+  }
+}

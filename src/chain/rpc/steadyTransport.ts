@@ -1,0 +1,71 @@
+import type { Transport } from 'viem'
+import { callSignal } from './callSignal.js'
+import { namingHost } from './endpointHost.js'
+import { readFailure } from './errors.js'
+import { mendSocket } from './mendSocket.js'
+import { RpcError } from './RpcError.js'
+import type { SendRpc } from './rpcBatch.js'
+import { readRetryAfter, sendAgain } from './sendAgain.js'
+
+/**
+ * Any viem transport, WebSockets and custom ones included, with the retries of
+ * the reads in place of viem's own.
+ */
+export function steadyTransport(
+  transport: Transport,
+  retries: number,
+): Transport {
+  return (config) => {
+    const inner = transport({ ...config, retryCount: 0 })
+    const isSocket = inner.config.type === 'webSocket'
+    const { timeout = 10_000 } = inner.config
+    const sendSteadily: SendRpc = (method, params) => {
+      const attempt = async () => {
+        try {
+          const asking = inner.request({ method, params } as never, {
+            retryCount: 0,
+          })
+          const result = await (isSocket ? inTime(asking, timeout) : asking)
+          return { result }
+        } catch (error) {
+          mendSocket(inner.value)
+          const retryAfter = readRetryAfter(headerOf(error))
+          return { failure: readFailure(error), retryAfter }
+        }
+      }
+      return sendAgain([method], retries, attempt, callSignal())
+    }
+    const send = namingHost(sendSteadily, inner.value)
+    const steady = async (request: { method: string; params?: unknown }) => {
+      const { result, failure } = await send(request.method, request.params)
+      if (failure) throw new RpcError(failure)
+      return result
+    }
+    return {
+      ...inner,
+      config: { ...inner.config, retryCount: 0 },
+      request: steady as typeof inner.request,
+      value: { ...inner.value, send },
+    }
+  }
+}
+
+/** Limits the time in which a socket opens, which viem does not. */
+function inTime<answer>(
+  asking: Promise<answer>,
+  milliseconds: number,
+): Promise<answer> {
+  return new Promise((resolve, reject) => {
+    const words = `no answer in ${milliseconds} ms`
+    const late = () => reject(new RpcError({ words }))
+    const timer = setTimeout(late, milliseconds)
+    asking.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** What an HTTP peer asked to be waited for, however deep viem wrapped it. */
+function headerOf(error: unknown, depth = 0): string | null | undefined {
+  const { headers, cause } = Object(error)
+  if (headers instanceof Headers) return headers.get('retry-after')
+  return cause && depth < 9 ? headerOf(cause, depth + 1) : undefined
+}

@@ -1,0 +1,139 @@
+import { type Chain, type Client, createClient, type Transport } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { getLogs } from '../logs/getLogs.js'
+import { streamLogs } from '../logs/streamLogs.js'
+import { watchLogs } from '../logs/watchLogs.js'
+import { readTransport } from '../rpc/readTransport.js'
+import { steadyTransport } from '../rpc/steadyTransport.js'
+import { detectPreconfirmations } from './detectPreconfirmations.js'
+import { getBalance } from './getBalance.js'
+import { getBlockReceipts } from './getBlockReceipts.js'
+import { getTransactionCount } from './getTransactionCount.js'
+
+/** The reads that are methods of a read client. */
+type Reads = {
+  detectPreconfirmations: typeof detectPreconfirmations
+  getBalance: typeof getBalance
+  getBlockReceipts: typeof getBlockReceipts
+  getLogs: typeof getLogs
+  getTransactionCount: typeof getTransactionCount
+  streamLogs: typeof streamLogs
+  watchLogs: typeof watchLogs
+}
+
+/** A free function as a method: the same without the client. */
+type Method<read extends (client: Client, ...rest: never[]) => unknown> =
+  read extends (client: Client, ...rest: infer rest) => infer result
+    ? (...rest: rest) => result
+    : never
+
+/** A viem client with the reads as methods. */
+export type ReadClient = Client & { [name in keyof Reads]: Method<Reads[name]> }
+
+/** What {@link createReadClient} takes. */
+export type CreateReadClientParameters = {
+  /** HTTP endpoint; or give a `transport`. */
+  url?: string | undefined
+  /** Any viem transport, instead of `url`. */
+  transport?: Transport | undefined
+  chain?: Chain | undefined
+  /** Calls in one HTTP request; `false` sends each alone. @default 100 */
+  batch?: number | false | undefined
+  /** How often what may succeed later is sent again. @default 3 */
+  retry?: number | undefined
+  /** Milliseconds for one HTTP request. @default 10_000 */
+  timeout?: number | undefined
+  /** Headers of each HTTP request, as for authentication. */
+  headers?: Readonly<Record<string, string>> | undefined
+}
+
+const members: MembersOf<CreateReadClientParameters> = {
+  url: true,
+  transport: true,
+  chain: true,
+  batch: true,
+  retry: true,
+  timeout: true,
+  headers: true,
+}
+
+/**
+ * Creates a viem client with the chain reads as methods. Over `url`, the calls
+ * of one tick travel as one JSON-RPC batch, and only what may succeed later is
+ * sent again: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504.
+ *
+ * @throws {@link InvalidFieldError} when neither or both of `url` and
+ * `transport` are given, the URL is none of HTTP, or a number is none.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+ * const [wei, nonce] = await Promise.all([
+ *   client.getBalance({ address, block: 'latest' }),
+ *   client.getTransactionCount({ address, block: 'pending' }),
+ * ])
+ * ```
+ */
+export function createReadClient(
+  parameters: CreateReadClientParameters,
+): ReadClient {
+  checkMembers(parameters, members)
+  const given: CreateReadClientParameters = Object(parameters)
+  const { url, transport, chain, batch = 100 } = given
+  const { retry = 3, timeout = 10_000, headers = {} } = given
+  if ((url === undefined) === (transport === undefined))
+    throw new InvalidFieldError('url', url, 'given, or a transport instead')
+  requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
+  const client = createClient({
+    ...(chain ? { chain } : {}),
+    transport: transport
+      ? steadyTransport(transport, retry)
+      : readTransport({
+          url: readUrl(url),
+          headers,
+          timeout,
+          retries: retry,
+          batchSize: batch === false ? 1 : Math.max(1, Math.floor(batch)),
+        }),
+  })
+  const reads: Reads = {
+    detectPreconfirmations,
+    getBalance,
+    getBlockReceipts,
+    getLogs,
+    getTransactionCount,
+    streamLogs,
+    watchLogs,
+  }
+  return client.extend((base) =>
+    Object.fromEntries(
+      Object.entries(reads).map(([name, read]) => [
+        name,
+        (options: never) => read(base as Client, options as never),
+      ]),
+    ),
+  ) as unknown as ReadClient
+}
+
+/** With anything else calls would never be sent, or never be waited for. */
+function requireNumbers(options: Record<string, number>): void {
+  for (const [name, value] of Object.entries(options))
+    if (typeof value !== 'number' || Number.isNaN(value))
+      throw new InvalidFieldError(name, value, 'a number')
+  const { timeout } = options
+  if (!(Number(timeout) > 0 && Number(timeout) <= maxTimer))
+    throw new InvalidFieldError('timeout', timeout, `1 to ${maxTimer}`)
+}
+
+/** Longer timers fire at once. */
+const maxTimer = 2_147_483_647
+
+function readUrl(url: string | undefined): string {
+  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url))
+    throw new InvalidFieldError('url', '(not shown)', 'an http(s) URL')
+  return url
+}

@@ -1,0 +1,153 @@
+import type { Client } from 'viem'
+import { zeroHash } from '../../core/receiptProof.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import { NodeError } from '../rpc/errors.js'
+import {
+  encodeBlock,
+  readQuantity,
+  requestNode,
+  tryRequest,
+} from '../rpc/requestNode.js'
+
+import { type Pace, seenPaces } from './seenPace.js'
+
+/** How a network lets a transaction be seen before its block is final. */
+export type Preconfirmations = Pace & {
+  /**
+   * `flashblocks`: `pending` shows a block in the making about every 200 ms.
+   * `fastBlocks`: canonical blocks are sealed that often, `pending` adds
+   * nothing. `none`: neither was seen.
+   */
+  kind: 'flashblocks' | 'fastBlocks' | 'none'
+  evidence: {
+    latestBlock: bigint
+    /** Absent where the node has no pending block. */
+    pendingBlock: bigint | undefined
+    /** Flashblocks nodes give the block in the making a zero hash. */
+    pendingHasZeroHash: boolean
+    /**
+     * Mean seconds between the newest 41 blocks, or as many as there are, from
+     * whole-second timestamps; 0 when there is one block.
+     */
+    secondsPerBlock: number
+    /** Blocks carry the `timestampMs` extension of 200 ms networks. */
+    hasMilliseconds: boolean
+  }
+}
+
+const method = 'eth_getBlockByNumber'
+
+/** Blocks between two times that are compared, twice in a row. */
+const span = 20n
+
+/**
+ * Tells whether and how a network pre-confirms, with the evidence. Waits for a
+ * pre-confirmation through the same client follow the tag and the interval.
+ *
+ * A look, not a promise: a Flashblocks node that has lost its view for a moment
+ * looks like `none`, and a development chain that has mined for each of 40
+ * transactions, some of them each second, looks like `fastBlocks`.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or not with blocks.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const { kind, pollingInterval } = await client.detectPreconfirmations()
+ * ```
+ */
+export async function detectPreconfirmations(
+  client: Client,
+): Promise<Preconfirmations> {
+  const found = await lookForPreconfirmations(client)
+  seenPaces.set(client.transport, found)
+  return found
+}
+
+async function lookForPreconfirmations(
+  client: Client,
+): Promise<Preconfirmations> {
+  const [latest, pending] = await Promise.all([
+    requestNode(client, method, ['latest', false]),
+    getPending(client),
+  ])
+  const head = readFrom(client, () => readHead(latest))
+  const pace = await measurePace(client, head)
+
+  const evidence = {
+    latestBlock: head.number,
+    pendingBlock:
+      pending.number == null
+        ? undefined
+        : readFrom(client, () => readQuantity(pending.number, method)),
+    pendingHasZeroHash: pending.hash === zeroHash,
+    secondsPerBlock: pace.secondsPerBlock,
+    hasMilliseconds: Object(latest).timestampMs !== undefined,
+  }
+  if (evidence.pendingHasZeroHash)
+    return {
+      kind: 'flashblocks',
+      // A node whose view is stuck shows less as pending than as latest.
+      tag: Number(pending.number) < head.number ? 'latest' : 'pending',
+      pollingInterval: 100,
+      evidence,
+    }
+  if (evidence.hasMilliseconds || pace.isSteadilyFast)
+    return { kind: 'fastBlocks', tag: 'latest', pollingInterval: 100, evidence }
+  return { kind: 'none', tag: 'latest', pollingInterval: 1000, evidence }
+}
+
+/** The pending block, or an empty object where the node has none. */
+async function getPending(client: Client): Promise<Record<string, unknown>> {
+  const { result, failure } = await tryRequest(client, method, [
+    'pending',
+    false,
+  ])
+  const error = failure && new NodeError({ method, failure })
+  if (error?.retryable || (failure && failure.code === undefined)) throw error
+  return Object(result)
+}
+
+type Head = { number: bigint; timestamp: bigint }
+
+function readHead(answer: unknown): Head {
+  const { number, timestamp } = Object(answer)
+  return {
+    number: readQuantity(number, method),
+    timestamp: readQuantity(timestamp, method),
+  }
+}
+
+/**
+ * Two stretches of blocks, each of a second or more: a chain that mines for
+ * each transaction makes many blocks at once, then none for long.
+ */
+async function measurePace(
+  client: Client,
+  head: Head,
+): Promise<{ secondsPerBlock: number; isSteadilyFast: boolean }> {
+  const ask = async (back: bigint) => {
+    const number = back < head.number ? head.number - back : 0n
+    const answer = await requestNode(client, method, [
+      encodeBlock(number),
+      false,
+    ])
+    return readFrom(client, () => readHead(answer))
+  }
+  const [middle, oldest] = await Promise.all([ask(span), ask(2n * span)])
+  const isFast = (from: Head, to: Head) => {
+    const seconds = to.timestamp - from.timestamp
+    return (
+      to.number - from.number === span && seconds >= 1n && seconds < span / 2n
+    )
+  }
+  const blocks = Number(head.number - oldest.number)
+  const seconds = Number(head.timestamp - oldest.timestamp)
+  return {
+    secondsPerBlock: blocks > 0 ? seconds / blocks : 0,
+    isSteadilyFast: isFast(oldest, middle) && isFast(middle, head),
+  }
+}

@@ -1,0 +1,84 @@
+import type { Address, Client, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { readBytes32 } from '../../core/fields.js'
+import { word } from '../../core/words.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { UnsupportedTokenError } from '../rpc/errors.js'
+import type { BlockSelector } from '../rpc/requestNode.js'
+import { isTrue, isWord } from './answers.js'
+import { forgetToken, prober } from './getToken.js'
+import { runCalls } from './runCalls.js'
+import { runPlainCalls } from './runPlainCalls.js'
+import type { RunHead } from './types.js'
+
+/** What {@link getAuthorizationState} takes. */
+export type GetAuthorizationStateParameters = {
+  /** Address of the token contract. */
+  token: Address
+  payer: Address
+  nonce: Hex
+  /** @default 'latest' */
+  block?: BlockSelector | undefined
+}
+
+const members: MembersOf<GetAuthorizationStateParameters> = {
+  token: true,
+  payer: true,
+  nonce: true,
+  block: true,
+}
+
+/**
+ * Whether a payer's nonce is consumed, by a capture or by a cancellation: the
+ * token keeps both as one state. `getPaymentOutcome` tells which.
+ *
+ * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link InvalidFieldError} when an address or the nonce is malformed.
+ * @throws {@link NodeError} when the node does not answer.
+ */
+export async function getAuthorizationState(
+  client: Client,
+  parameters: GetAuthorizationStateParameters,
+): Promise<boolean> {
+  checkMembers(parameters, members)
+  return (await getConsumption(client, parameters)).consumed
+}
+
+/** The state together with the block it was read at, in one request. */
+export async function getConsumption(
+  client: Client,
+  parameters: GetAuthorizationStateParameters,
+): Promise<{ consumed: boolean; head: RunHead }> {
+  const { block = 'latest' } = parameters
+  const token = readCheckedAddress(parameters.token, 'token')
+  const payer = readCheckedAddress(parameters.payer, 'payer')
+  const nonce = readBytes32(parameters.nonce, 'nonce')
+  const { head, calls } = await runCalls(client, {
+    from: prober,
+    fallback: runPlainCalls,
+    calls: { state: authorizationStateCall(token, payer, nonce) },
+    block,
+  })
+  const { state } = calls
+  if (!isWord(state)) {
+    forgetToken(client, token)
+    throw new UnsupportedTokenError({
+      token,
+      problem: 'has no authorizationState',
+    })
+  }
+  return { consumed: isTrue(state), head }
+}
+
+export function authorizationStateCall(
+  token: Address,
+  payer: Address,
+  nonce: Hex,
+): { target: Address; data: string; gas: number } {
+  return {
+    target: token,
+    // biome-ignore lint/style/useTemplate: of `authorizationState(address,bytes32)`, and smaller so
+    data: 'e94a0102' + word(payer) + word(nonce),
+    gas: 100_000,
+  }
+}

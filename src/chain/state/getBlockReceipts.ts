@@ -1,0 +1,255 @@
+import type { BlockTag, Client, Hash, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { zeroHash } from '../../core/receiptProof.js'
+import { readBlockSelector } from '../logs/encodeLogFilter.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import {
+  BlockReceiptsForbiddenError,
+  NodeAnswerError,
+  NodeError,
+  type NodeFailure,
+} from '../rpc/errors.js'
+import {
+  encodeBlock,
+  readQuantity,
+  requestNode,
+  tryRequest,
+} from '../rpc/requestNode.js'
+import { type ReadReceipt, readRpcReceipt } from './readRpcReceipt.js'
+
+/** What {@link getBlockReceipts} takes. */
+export type GetBlockReceiptsParameters = {
+  /** A number, its hex, or a tag. */
+  block: bigint | Hex | BlockTag
+  /**
+   * What to do where the endpoint forbids the method: throw, or ask for each
+   * transaction's receipt. @default 'none'
+   */
+  fallback?: 'none' | 'perTransaction' | undefined
+}
+
+const members: MembersOf<GetBlockReceiptsParameters> = {
+  block: true,
+  fallback: true,
+}
+
+/** The receipts of a block and the block they really describe. */
+export type BlockReceipts = {
+  /** For `pending` it can be the newest sealed block: many nodes have no other. */
+  blockNumber: bigint
+  /** Absent while the block is only pre-confirmed. */
+  blockHash: Hash | undefined
+  receipts: readonly ReadReceipt[]
+}
+
+const method = 'eth_getBlockReceipts'
+
+/** Endpoints that forbid the method, known by the transport to them. */
+const forbidding = /* @__PURE__ */ new WeakSet<object>()
+
+/**
+ * Reads all receipts of a block.
+ *
+ * Public endpoints often forbid it (HTTP 403): that is one request and a typed
+ * error, or with `fallback: 'perTransaction'` the receipts one by one, which
+ * travel as one batch; the verdict is remembered, and the method not asked for
+ * again.
+ *
+ * Where a node has no receipts of `pending`, the answer is that of `latest`.
+ *
+ * @throws {@link InvalidFieldError} before anything is sent, when the block is
+ * malformed.
+ * @throws {@link BlockReceiptsForbiddenError} when the endpoint forbids it.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, knows no such block, or answers otherwise.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const { receipts } = await client.getBlockReceipts({
+ *   block: 'latest',
+ *   fallback: 'perTransaction',
+ * })
+ * ```
+ */
+export async function getBlockReceipts(
+  client: Client,
+  parameters: GetBlockReceiptsParameters,
+): Promise<BlockReceipts> {
+  checkMembers(parameters, members)
+  const { fallback, ...given } = Object(parameters)
+  const block = encodeBlock(readBlockSelector(given.block))
+  const endpoint: object = client.transport ?? client
+  if (!forbidding.has(endpoint)) {
+    const { result, failure } = await tryRequest(client, method, [block], {
+      retryCount: 0,
+    })
+    if (!failure) return readAnswer(client, block, result)
+    if (!isForbidden(failure)) throw new NodeError({ method, failure })
+    forbidding.add(endpoint)
+  }
+  if (fallback !== 'perTransaction') throw new BlockReceiptsForbiddenError()
+  return readSingly(client, block)
+}
+
+/** viem hides the HTTP status of an answer that holds a JSON-RPC error. */
+function isForbidden({ status, code, words }: NodeFailure): boolean {
+  const isUnknown = code === -32601 || code === -32004
+  return status === 403 || isUnknown || /\bforbidden\b/i.test(words)
+}
+
+async function readAnswer(
+  client: Client,
+  block: string,
+  answer: unknown,
+): Promise<BlockReceipts> {
+  // Plain nodes have no receipts of what is not mined yet.
+  if (answer === null && block === 'pending')
+    return getBlockReceipts(client, { block: 'latest' })
+  const receipts = readFrom(client, () => {
+    if (answer === null) throw refuse(`names no ${block} block`)
+    if (!Array.isArray(answer)) throw refuse('is not a list')
+    return checkBlock(
+      answer.map((one) => readRpcReceipt(one, method)),
+      block,
+    )
+  })
+  return describe(receipts) ?? readEmpty(client, block)
+}
+
+/** Says which block has no receipts, once that is certain. */
+async function readEmpty(
+  client: Client,
+  block: string,
+): Promise<BlockReceipts> {
+  const { head, hashes } = await getTransactions(client, block)
+  if (hashes.length === 0) return { ...head, receipts: [] }
+  // The answer was about an older block than the tag means now.
+  if (head.blockHash === undefined) return readSingly(client, block)
+  if (!block.startsWith('0x'))
+    return getBlockReceipts(client, { block: head.blockNumber })
+  return readFrom(client, () => {
+    throw refuse(`is empty, but block ${block} is not`)
+  })
+}
+
+async function readSingly(
+  client: Client,
+  block: string,
+): Promise<BlockReceipts> {
+  const one = 'eth_getTransactionReceipt'
+  const { head, hashes } = await getTransactions(client, block)
+  const answers = await Promise.all(
+    hashes.map(async (hash) => {
+      const answer = await requestNode(client, one, [hash])
+      const { transactionHash = hash } = Object(answer)
+      if (String(transactionHash).toLowerCase() === hash.toLowerCase())
+        return answer
+      return readFrom(client, () => {
+        throw refuse('is of another transaction', one)
+      })
+    }),
+  )
+  if (head.blockHash) {
+    const receipts = readFrom(client, () =>
+      checkBlock(
+        answers.map((answer) => readRpcReceipt(answer, one)),
+        encodeBlock(head.blockNumber),
+        head.blockHash,
+      ),
+    )
+    return { ...head, receipts }
+  }
+  const known = answers.filter((answer) => answer !== null)
+  // A plain node lists its pool as pending, and has no receipts of that.
+  if (known.length === 0 && hashes.length > 0)
+    return readSingly(client, 'latest')
+  const receipts = readFrom(client, () =>
+    known.map((answer) => readRpcReceipt(answer, one)),
+  )
+  // Sealed in between, perhaps with more transactions than were listed.
+  const sealed = receipts.find(({ blockHash }) => blockHash)
+  if (sealed) return readSingly(client, encodeBlock(sealed.blockNumber))
+  return describe(receipts) ?? { ...head, receipts }
+}
+
+/** The chain can move on between two answers, or another replica give one. */
+function checkBlock(
+  receipts: readonly ReadReceipt[],
+  block: string,
+  hash: Hash | undefined = receipts[0]?.blockHash,
+): readonly ReadReceipt[] {
+  for (const { blockHash, blockNumber } of receipts) {
+    const isAnother = block.startsWith('0x') && blockNumber !== BigInt(block)
+    if (blockHash !== hash || isAnother) throw refuse('is of another block')
+  }
+  const hashes = new Set(receipts.map((receipt) => receipt.transactionHash))
+  if (hashes.size < receipts.length) throw refuse('holds a receipt twice')
+  return receipts
+}
+
+/** The block of the receipts; the newest, should a pending view hold several. */
+function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
+  const { blockNumber, blockHash } = receipts.at(-1) ?? {}
+  if (blockNumber === undefined) return undefined
+  return { blockNumber, blockHash, receipts }
+}
+
+type BlockTransactions = {
+  head: { blockNumber: bigint; blockHash: Hash | undefined }
+  hashes: readonly string[]
+}
+
+async function getTransactions(
+  client: Client,
+  block: string,
+): Promise<BlockTransactions> {
+  const asked = 'eth_getBlockByNumber'
+  const ask = async (tag: string) => {
+    const answer = await requestNode(client, asked, [tag, false])
+    return readFrom(client, () => readTransactions(answer, asked, tag))
+  }
+  if (block !== 'pending') {
+    const found = await ask(block)
+    if (found) return found
+    return readFrom(client, () => {
+      throw refuse(`names no ${block} block`, asked)
+    })
+  }
+  const [latest, pending] = await Promise.all([
+    getTransactions(client, 'latest'),
+    ask('pending'),
+  ])
+  if (!pending) return latest
+  // Only what the node has reached is sealed: plain nodes make a hash up.
+  const isSealed = pending.head.blockNumber <= latest.head.blockNumber
+  return pending.head.blockHash === undefined || isSealed ? pending : latest
+}
+
+function readTransactions(
+  answer: unknown,
+  asked: string,
+  block: string,
+): BlockTransactions | undefined {
+  const { number, hash, transactions } = Object(answer)
+  if (answer === null || number === null) return undefined
+  const isList =
+    Array.isArray(transactions) &&
+    transactions.every((one) => typeof one === 'string')
+  if (!isList) throw refuse('holds no transaction hashes', asked)
+  const isHash = typeof hash === 'string' && hash !== zeroHash
+  if (!isHash && block !== 'pending') throw refuse('holds no hash', asked)
+  return {
+    head: {
+      blockNumber: readQuantity(number, asked),
+      blockHash: isHash ? (hash as Hash) : undefined,
+    },
+    hashes: transactions,
+  }
+}
+
+function refuse(problem: string, asked: string = method): NodeAnswerError {
+  return new NodeAnswerError({ method: asked, problem })
+}

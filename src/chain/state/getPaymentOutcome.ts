@@ -1,0 +1,248 @@
+import type { Client, Hash } from 'viem'
+import { CountersignError } from '../../core/CountersignError.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readPayment } from '../../core/fields.js'
+import {
+  type CaptureProof,
+  type ProofReceipt,
+  proveCapture,
+  proves,
+  zeroHash,
+} from '../../core/receiptProof.js'
+import type { Finality, Payment } from '../../core/types.js'
+import { readBlock } from '../logs/encodeLogFilter.js'
+import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
+import { rangeLimit } from '../logs/readLogRange.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
+import { getConsumption } from './getAuthorizationState.js'
+import { getReceipt } from './getReceipt.js'
+import type { RunHead } from './types.js'
+
+/** What became of a payment, as far as one look at the chain can tell. */
+export type PaymentOutcome =
+  | { status: 'unused' }
+  | { status: 'captured'; proof: CaptureProof }
+  | { status: 'canceled'; transactionHash: Hash; blockNumber: bigint }
+  /** The nonce was spent, and not on this payment. */
+  | { status: 'consumed'; transactionHash: Hash; blockNumber: bigint }
+  /** Unused in a block whose time is at or past `validBefore`. */
+  | { status: 'expired' }
+  /** The nonce is spent, by nothing from this block number on. */
+  | { status: 'unknown'; searchedFrom: bigint }
+
+/** What {@link getPaymentOutcome} takes. */
+export type GetPaymentOutcomeParameters = {
+  payment: Payment
+  /** A transaction that may have settled or canceled it, looked at first. */
+  hash?: Hash | undefined
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+  /**
+   * Unix seconds back to which to look for what spent the nonce, where
+   * `validAfter` is not far enough: a cancellation can be older than that.
+   */
+  since?: bigint | undefined
+  /** Blocks in one log request. @default 2000n */
+  maxBlockRange?: bigint | undefined
+}
+
+const members: MembersOf<GetPaymentOutcomeParameters> = {
+  payment: true,
+  hash: true,
+  block: true,
+  since: true,
+  maxBlockRange: true,
+}
+
+/**
+ * Reads what became of a payment from the chain. Captured is proven by the
+ * receipt with the exact transfer; without a known transaction the logs are
+ * searched back from `block` to the payment's `validAfter`.
+ *
+ * Nothing is final before the block is: a reorganization can take it back.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed, or the
+ * client is on another chain than the payment.
+ * @throws {@link UnsupportedTokenError} when no such token is there.
+ * @throws {@link LogRangeError} when the node refuses the logs of one block.
+ * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when its answers contradict each other, for
+ * example while one replica is behind another.
+ *
+ * @example
+ * ```ts
+ * import { getPaymentOutcome, type Payment } from 'countersign'
+ * import type { PublicClient } from 'viem'
+ *
+ * async function isSettled(client: PublicClient, payment: Payment) {
+ *   const outcome = await getPaymentOutcome(client, {
+ *     payment,
+ *     block: 'finalized',
+ *   })
+ *   return outcome.status === 'captured'
+ * }
+ * ```
+ */
+export async function getPaymentOutcome(
+  client: Client,
+  parameters: GetPaymentOutcomeParameters,
+): Promise<PaymentOutcome> {
+  checkMembers(parameters, members)
+  const { hash, block: given = 'latest', maxBlockRange = 2000n } = parameters
+  const block = readBlock(given)
+  const since = readSince(parameters.since)
+  rangeLimit(client, maxBlockRange)
+  const payment = readPayment(parameters.payment)
+  const { from, nonce, validAfter, validBefore } = payment.message
+  const token = payment.domain.verifyingContract
+  requireChain(payment, client.chain?.id)
+
+  const { consumed, head } = await getConsumption(client, {
+    token,
+    payer: from,
+    nonce,
+    block,
+  })
+  requireChain(payment, head.chainId)
+  if (!consumed)
+    return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
+
+  const upTo = await getBlockNumber(client, block, head)
+  const judged = { block, upTo }
+  const told = hash && (await readTransaction(client, payment, hash, judged))
+  if (told) return told
+
+  const earliest =
+    since !== undefined && since < validAfter ? since : validAfter
+  const search = await findAuthorizationLogs(client, {
+    token,
+    payer: from,
+    nonce,
+    toBlock: upTo,
+    pending: block === 'pending',
+    since: earliest,
+    maxBlockRange,
+  })
+  for (const found of search.hashes) {
+    const outcome = await readTransaction(client, payment, found, judged)
+    if (outcome) return outcome
+  }
+  if (search.hashes.length > 0)
+    throw new NodeAnswerError({
+      method: 'eth_getTransactionReceipt',
+      problem: 'lacks what eth_getLogs found',
+    })
+  const isTag = typeof block !== 'bigint' && head.via !== 'calls'
+  if (isTag && block !== 'pending') await requireSpent(client, payment, upTo)
+  return { status: 'unknown', searchedFrom: search.searchedFrom }
+}
+
+/**
+ * Refuses a time that cannot be compared with a block's.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readSince(since: bigint | undefined): bigint | undefined {
+  const isTime = typeof since === 'bigint' && since >= 0n
+  if (since !== undefined && !isTime)
+    throw new InvalidFieldError('since', since, 'Unix seconds, as a bigint')
+  return since
+}
+
+/** What another chain says means nothing, however alike the token is there. */
+export function requireChain(
+  { domain: { chainId } }: Payment,
+  found: number | undefined,
+): void {
+  if (found !== undefined && found !== chainId)
+    throw new InvalidFieldError(
+      'payment.domain.chainId',
+      chainId,
+      `the chain of the client (${found})`,
+    )
+}
+
+/**
+ * Reads the number from a header, because contracts on Arbitrum see the number
+ * of an L1 block. The header can come from a replica that is behind the one
+ * that returned the state; then it is refused.
+ */
+async function getBlockNumber(
+  client: Client,
+  block: BlockSelector,
+  { number, timestamp, via }: RunHead,
+): Promise<bigint> {
+  if (typeof block === 'bigint') return block
+  if (via === 'calls') return number
+  const header = await getBlockHead(client, block)
+  // A pending header and a pending call can each have a time of their own.
+  if (header && block !== 'pending' && header.timestamp < timestamp)
+    throw headerBehind()
+  return header?.number ?? number
+}
+
+/**
+ * Refuses a header that is behind although its time is the same, because blocks
+ * can share a second: then the nonce is unused in its block. Passes if the node
+ * no longer has the state of that block.
+ */
+async function requireSpent(
+  client: Client,
+  { domain, message: { from: payer, nonce } }: Payment,
+  block: bigint,
+): Promise<void> {
+  const token = domain.verifyingContract
+  const asked = getConsumption(client, { token, payer, nonce, block })
+  const found = await asked.catch((error: unknown) => {
+    if (!(error instanceof CountersignError) || error.retryable) throw error
+  })
+  if (found?.consumed === false) throw headerBehind()
+}
+
+function headerBehind(): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: 'is behind the state that eth_call returned',
+  })
+}
+
+/** A receipt newer than the judged block does not count. */
+async function readTransaction(
+  client: Client,
+  payment: Payment,
+  hash: Hash,
+  { block, upTo }: { block: BlockSelector; upTo: bigint },
+): Promise<PaymentOutcome | undefined> {
+  const finality = block === 'safe' || block === 'finalized' ? block : undefined
+  const receipt = await getReceipt(client, hash)
+  const sealed = receipt && receipt.blockHash !== zeroHash
+  if (!receipt || receipt.blockNumber > upTo) return undefined
+  if (!sealed && block !== 'pending') return undefined
+  return judgeReceipt(receipt, payment, finality)
+}
+
+/** What one receipt says of a payment; `undefined` if it is about others. */
+export function judgeReceipt(
+  receipt: ProofReceipt,
+  payment: Payment,
+  finality: Finality | undefined,
+): PaymentOutcome | undefined {
+  const { from, nonce } = payment.message
+  const token = payment.domain.verifyingContract
+  const { transactionHash, blockNumber, blockHash } = receipt
+  const grade = blockHash === zeroHash ? 'preconfirmed' : finality
+  const proof = proveCapture(receipt, payment)
+  if (proof)
+    return {
+      status: 'captured',
+      proof: { ...proof, finality: grade ?? 'included' },
+    }
+  const message = { authorizer: from, nonce }
+  if (proves(receipt, 'canceled', message, token))
+    return { status: 'canceled', transactionHash, blockNumber }
+  if (proves(receipt, 'used', message, token))
+    return { status: 'consumed', transactionHash, blockNumber }
+  return undefined
+}

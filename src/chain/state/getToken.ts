@@ -1,0 +1,121 @@
+import type { Address, Client } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { wallTime } from '../../core/clock.js'
+import type { TokenDomain } from '../../core/types.js'
+import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { UnsupportedTokenError } from '../rpc/errors.js'
+import { readCapabilities, readTokenDomain, tokenProbes } from './probeToken.js'
+import { runCalls } from './runCalls.js'
+import { runCreated } from './runCreated.js'
+import type { RunHead, TokenCapabilities } from './types.js'
+
+/** A token as its contract describes itself, the domain proven. */
+export type Token = {
+  domain: TokenDomain
+  decimals: number
+  capabilities: TokenCapabilities
+}
+
+/** What {@link getToken} takes. */
+export type GetTokenParameters = {
+  /** Address of the token contract. */
+  token: Address
+}
+
+const members: MembersOf<GetTokenParameters> = {
+  token: true,
+}
+
+/** An address with no meaning, from which the probes are made. */
+export const prober: Address = '0x3009000000000000000000000000000000003009'
+
+const cacheSeconds = 600n
+const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
+type CachedToken = { token: Token; since: bigint }
+
+/**
+ * Reads a token's EIP-712 domain, decimals and abilities in one request; on
+ * nodes without state overrides the first takes one more.
+ *
+ * Candidates for the domain are `eip712Domain()` (ERC-5267), `name()` with
+ * `version()` or the versions in use, and the names of known tokens; the first
+ * that gives `DOMAIN_SEPARATOR()`, where the token has one, is taken.
+ * Remembered for ten minutes a client at most.
+ *
+ * @throws {@link UnsupportedTokenError} when no EIP-3009 token answers there.
+ * @throws {@link DomainMismatchError} when no candidate gives the separator.
+ * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ *
+ * @example
+ * ```ts
+ * import { getToken } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ * const { domain, decimals } = await getToken(client, {
+ *   token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ * })
+ * ```
+ */
+export async function getToken(
+  client: Client,
+  parameters: GetTokenParameters,
+): Promise<Token> {
+  checkMembers(parameters, members)
+  const token = readCheckedAddress(Object(parameters).token, 'token')
+  const { domain, decimals, capabilities } =
+    cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
+  // A copy: what a caller makes of it must not change what others sign.
+  return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
+}
+
+/** The token and the newest head in one request. */
+export async function getTokenAndHead(
+  client: Client,
+  token: Address,
+): Promise<{ token: Token; head: RunHead }> {
+  const known = cachedToken(client, token)
+  const run = {
+    from: prober,
+    block: 'latest' as const,
+    // Paid for by nobody: the prober has no balance without overrides.
+    fees: {},
+    fallback: runCreated,
+  }
+  if (known) {
+    const { head } = await runCalls(client, { ...run, calls: {} })
+    return { token: known, head }
+  }
+  const calls = tokenProbes(token, prober)
+  const { head, calls: probes } = await runCalls(client, { ...run, calls })
+  const { capabilities, decimals } = readCapabilities(probes)
+  if (!probes.code.hasCode || (!capabilities.receive && !capabilities.transfer))
+    throw new UnsupportedTokenError({
+      token,
+      problem: probes.code.hasCode
+        ? 'has no function of EIP-3009'
+        : `has no code on chain ${head.chainId}`,
+    })
+  const found: Token = {
+    domain: readTokenDomain(probes, { chainId: head.chainId, token }),
+    decimals,
+    capabilities,
+  }
+  const tokens = cache.get(client) ?? new Map<Address, CachedToken>()
+  cache.set(client, tokens.set(token, { token: found, since: wallTime() }))
+  return { token: found, head }
+}
+
+/** Forgets a token whose answers no longer fit what is remembered. */
+export function forgetToken(client: Client, token: Address): void {
+  cache.get(client)?.delete(token)
+}
+
+function cachedToken(client: Client, token: Address): Token | undefined {
+  const known = cache.get(client)?.get(token)
+  return known && wallTime() - known.since < cacheSeconds
+    ? known.token
+    : undefined
+}

@@ -1,0 +1,63 @@
+import type { Address, BlockTag, Client, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import {
+  readBlockSelector,
+  readCheckedAddress,
+} from '../logs/encodeLogFilter.js'
+import { readFrom } from '../rpc/endpointHost.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { encodeBlock, readQuantity, requestNode } from '../rpc/requestNode.js'
+
+/** What {@link getTransactionCount} takes. */
+export type GetTransactionCountParameters = {
+  address: Address
+  /**
+   * A number, its hex, or a tag. `pending`: on Flashblocks networks it counts
+   * the pre-confirmed transactions and not the mempool, so sending faster than
+   * every 200 ms needs a count of one's own; elsewhere it counts the account's
+   * consecutive transactions in the node's pool too.
+   */
+  block: bigint | Hex | BlockTag
+}
+
+const members: MembersOf<GetTransactionCountParameters> = {
+  address: true,
+  block: true,
+}
+
+/**
+ * Reads an account's nonce: the one its next transaction uses.
+ *
+ * @throws {@link InvalidFieldError} before anything is sent, when address or
+ * block are malformed.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or not with a count.
+ *
+ * @example
+ * ```ts
+ * import { createReadClient } from 'countersign/reads'
+ *
+ * const client = createReadClient({ url: 'http://127.0.0.1:8545' })
+ * const nonce = await client.getTransactionCount({
+ *   address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   block: 'pending',
+ * })
+ * ```
+ */
+export async function getTransactionCount(
+  client: Client,
+  parameters: GetTransactionCountParameters,
+): Promise<number> {
+  checkMembers(parameters, members)
+  const method = 'eth_getTransactionCount'
+  const given: GetTransactionCountParameters = Object(parameters)
+  const address = readCheckedAddress(given.address, 'address')
+  const block = encodeBlock(readBlockSelector(given.block))
+  const answer = await requestNode(client, method, [address, block])
+  return readFrom(client, () => {
+    const count = Number(readQuantity(answer, method))
+    if (!Number.isSafeInteger(count))
+      throw new NodeAnswerError({ method, problem: 'is no account nonce' })
+    return count
+  })
+}

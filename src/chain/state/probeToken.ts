@@ -1,0 +1,178 @@
+import { type Address, type Hex, hexToString } from 'viem'
+import { hashDomain } from '../../core/hashPayment.js'
+import { selectors, tokenSelectors } from '../../core/tokenAbi.js'
+import type { TokenDomain } from '../../core/types.js'
+import { bytesWords, word } from '../../core/words.js'
+import { DomainMismatchError, UnsupportedTokenError } from '../rpc/errors.js'
+import { isWord } from './answers.js'
+import type { Call, CallAnswer, TokenCapabilities } from './types.js'
+
+/** Versions in use among tokens that have no `version()` to ask. */
+const usualVersions = ['2', '1']
+
+/** Domains of known tokens, for one that signs under no name it tells. */
+const usualDomains: readonly DomainName[] = [
+  { name: 'USD Coin', version: '2' },
+  { name: 'USDC', version: '2' },
+]
+
+type DomainName = { name: string; version: string }
+
+/** The calls that tell what a token is. */
+export function tokenProbes(
+  token: Address,
+  prober: Address,
+): Record<ProbeName, Call> {
+  const junk = '0x01'
+  const message =
+    word(token) + word(prober) + word(1) + word(0) + word(junk) + word(junk)
+  const vrs = word(27) + word(junk) + word(junk)
+  const probe = (data: string): Call => ({
+    target: token,
+    data,
+    gas: 100_000,
+  })
+  return {
+    code: { target: token, data: '', gas: 0 },
+    control: probe('3009dead'),
+    name: probe(tokenSelectors.name),
+    version: probe(tokenSelectors.version),
+    decimals: probe(selectors.decimals),
+    domainSeparator: probe(selectors.domainSeparator),
+    eip712Domain: probe(selectors.eip712Domain),
+    paused: probe(tokenSelectors.paused),
+    isBlacklisted: probe(selectors.isBlacklisted + word(prober)),
+    isFrozen: probe(selectors.isFrozen + word(prober)),
+    receive: probe(selectors.receiveVrs + message + vrs),
+    transfer: probe(selectors.transferVrs + message + vrs),
+    cancel: probe(selectors.cancelVrs + word(prober) + word(junk) + vrs),
+    bytes: bytesProbe(token),
+  }
+}
+
+/**
+ * Asks for `cancelAuthorization(address,bytes32,bytes)` with a signature
+ * nobody made: a token that has it says why not, one that does not is silent.
+ */
+export function bytesProbe(token: Address): Call {
+  const data =
+    selectors.cancelBytes + word(1) + word(1) + word(96) + bytesWords('0x01')
+  return { target: token, data, gas: 100_000 }
+}
+
+/** Whether a probe was refused with a reason, so that the function exists. */
+export function refuses(
+  answer: CallAnswer,
+  control?: CallAnswer | undefined,
+): boolean {
+  return !answer.ok && answer.data !== '0x' && answer.data !== control?.data
+}
+
+type ProbeName =
+  | 'code'
+  | 'control'
+  | 'name'
+  | 'version'
+  | 'decimals'
+  | 'domainSeparator'
+  | 'eip712Domain'
+  | 'paused'
+  | 'isBlacklisted'
+  | 'isFrozen'
+  | 'receive'
+  | 'transfer'
+  | 'cancel'
+  | 'bytes'
+
+type Probes = Readonly<Record<ProbeName, CallAnswer>>
+
+export function readCapabilities(probes: Probes): {
+  capabilities: TokenCapabilities
+  decimals: number
+} {
+  const has = (answer: CallAnswer) => refuses(answer, probes.control)
+  const receive = has(probes.receive)
+  const transfer = has(probes.transfer)
+  return {
+    decimals: readDecimals(probes.decimals),
+    capabilities: {
+      receive,
+      transfer,
+      cancel: has(probes.cancel),
+      bytes: has(probes.bytes),
+      pause: isWord(probes.paused),
+      blockList: isWord(probes.isBlacklisted) || isWord(probes.isFrozen),
+      stateEnum: transfer && !receive,
+    },
+  }
+}
+
+/** Those of USDC where the token has none, or none that can be used. */
+export function readDecimals(answer: CallAnswer): number {
+  const decimals = isWord(answer) ? Number(answer.data) : 6
+  return decimals <= 255 ? decimals : 6
+}
+
+/** The domain the token tells, or a usual one, that its separator proves. */
+export function readTokenDomain(
+  probes: Probes,
+  { chainId, token }: { chainId: number; token: Address },
+): TokenDomain {
+  const { domainSeparator, eip712Domain, version } = probes
+  const told = toldDomains(probes)
+  const domainOf = ({ name, version }: DomainName): TokenDomain => {
+    return { name, version, chainId, verifyingContract: token }
+  }
+  if (isWord(domainSeparator)) {
+    const tried = [...told, ...usualDomains].map((domain) => ({
+      ...domain,
+      separator: hashDomain(domainOf(domain)),
+    }))
+    const onChain = domainSeparator.data
+    const proven = tried.find(({ separator }) => separator === onChain)
+    if (proven) return domainOf(proven)
+    throw new DomainMismatchError({ token, onChain, tried })
+  }
+  const [first] = told
+  if (first && (eip712Domain.ok || version.ok)) return domainOf(first)
+  throw new UnsupportedTokenError({ token, problem: 'names no EIP-712 domain' })
+}
+
+function toldDomains(probes: Probes): DomainName[] {
+  const own = decodeDomain(probes.eip712Domain)
+  const name = decodeText(probes.name)
+  const version = decodeText(probes.version)
+  const versions = version === undefined ? usualVersions : [version]
+  const read =
+    name === undefined ? [] : versions.map((version) => ({ name, version }))
+  return own ? [own, ...read] : read
+}
+
+/**
+ * The texts of an `eip712Domain()` answer whose bitmap (ERC-5267) names
+ * exactly the four members tokens sign under.
+ */
+export function decodeDomain(answer: CallAnswer): DomainName | undefined {
+  if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined
+  if (answer.data.slice(2, 4) !== '0f') return undefined
+  const name = textAt(answer.data, 1)
+  const version = textAt(answer.data, 2)
+  return name === undefined || version === undefined
+    ? undefined
+    : { name, version }
+}
+
+function decodeText(answer: CallAnswer): string | undefined {
+  return answer.ok ? textAt(answer.data, 0) : undefined
+}
+
+/** The ABI string whose offset stands in the given word. */
+function textAt(data: Hex, index: number): string | undefined {
+  const body = data.slice(2)
+  const number = (at: number) => Number(`0x${body.slice(at, at + 64) || 'x'}`)
+  const at = number(index * 64) * 2
+  const length = number(at) * 2
+  const text = body.slice(at + 64, at + 64 + length)
+  if (!(length <= 512) || text.length !== length) return undefined
+  return hexToString(`0x${text}`)
+}

@@ -1,0 +1,185 @@
+import type { Address, Hash, Hex } from 'viem'
+import { zeroHash } from '../../core/receiptProof.js'
+import type { ReadLog } from '../logs/logTypes.js'
+import { readRpcLog } from '../logs/readRpcLog.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+
+/** What OP-stack chains add to a receipt. */
+export type OpStackReceiptFields = {
+  /** Wei paid for the data on L1. */
+  l1Fee?: bigint
+  l1GasUsed?: bigint
+  l1GasPrice?: bigint
+  l1BlobBaseFee?: bigint
+  l1BaseFeeScalar?: bigint
+  l1BlobBaseFeeScalar?: bigint
+  operatorFeeScalar?: bigint
+  operatorFeeConstant?: bigint
+  daFootprintGasScalar?: bigint
+  /** Of deposits only. */
+  depositNonce?: bigint
+  depositReceiptVersion?: bigint
+}
+
+/**
+ * A receipt, its quantities as `bigint` and its addresses in lower case;
+ * unknown members stay as they came.
+ */
+export type ReadReceipt = OpStackReceiptFields & {
+  transactionHash: Hash
+  transactionIndex: number
+  /** Absent while the transaction is only pre-confirmed. */
+  blockHash: Hash | undefined
+  blockNumber: bigint
+  from: Address
+  to: Address | null
+  contractAddress: Address | null
+  /** Absent in blocks older than Byzantium, which have a `root` instead. */
+  status: 'success' | 'reverted' | undefined
+  /** Transaction type as hex; `0x7e` is a deposit. */
+  type: Hex
+  gasUsed: bigint
+  cumulativeGasUsed: bigint
+  /** Wei per gas. */
+  effectiveGasPrice: bigint
+  /** On chains with a data-availability footprint, that footprint. */
+  blobGasUsed?: bigint
+  blobGasPrice?: bigint
+  logs: readonly ReadLog[]
+  logsBloom: Hex
+  /** Seen in a block that is not sealed yet. */
+  preconfirmed: boolean
+  [unknown: string]: unknown
+}
+
+const quantities = [
+  'blockNumber',
+  'gasUsed',
+  'cumulativeGasUsed',
+  'effectiveGasPrice',
+  'blobGasUsed',
+  'blobGasPrice',
+  'l1Fee',
+  'l1GasUsed',
+  'l1GasPrice',
+  'l1BlobBaseFee',
+  'l1BaseFeeScalar',
+  'l1BlobBaseFeeScalar',
+  'operatorFeeScalar',
+  'operatorFeeConstant',
+  'daFootprintGasScalar',
+  'depositNonce',
+  'depositReceiptVersion',
+  'blockTimestamp',
+] as const
+
+const required = [
+  'blockNumber',
+  'gasUsed',
+  'cumulativeGasUsed',
+  'effectiveGasPrice',
+] as const
+
+const isHex = (value: unknown): value is Hex =>
+  typeof value === 'string' && /^0x[\da-f]*$/i.test(value)
+
+const isHash = (value: unknown): value is Hash =>
+  isHex(value) && value.length === 66
+
+const isAddress = (value: unknown): value is Address =>
+  isHex(value) && value.length === 42
+
+/**
+ * A receipt of an answer in our words.
+ *
+ * @throws {@link NodeAnswerError} when a member every receipt has is malformed.
+ */
+export function readRpcReceipt(answer: unknown, method: string): ReadReceipt {
+  if (typeof answer !== 'object' || !answer || Array.isArray(answer))
+    fail(method, 'holds no receipt')
+  const receipt: Given = { ...(answer as Given) }
+  for (const name of quantities) {
+    const value = receipt[name]
+    if (value === undefined) continue
+    if (value === null) delete receipt[name]
+    else if (isQuantity(value)) receipt[name] = BigInt(value)
+    else fail(method, `holds a malformed ${name}`)
+  }
+  for (const name of required)
+    if (receipt[name] === undefined) fail(method, `holds no ${name}`)
+
+  const { transactionIndex, blockHash, from, type, logsBloom } = receipt
+  const { transactionHash } = receipt
+  const preconfirmed = blockHash == null || blockHash === zeroHash
+  // A full block has hundreds: storing one by one takes half as long as
+  // assigning an object of them.
+  receipt.transactionHash = expect(
+    transactionHash,
+    isHash,
+    'transactionHash',
+    method,
+  )
+  receipt.transactionIndex = Number(
+    expect(transactionIndex, isQuantity, 'transactionIndex', method),
+  )
+  receipt.blockHash = preconfirmed
+    ? undefined
+    : expect(blockHash, isHash, 'blockHash', method)
+  receipt.from = expect(from, isAddress, 'from', method).toLowerCase()
+  receipt.to = lowerCase(receipt.to, 'to', method)
+  receipt.contractAddress = lowerCase(
+    receipt.contractAddress,
+    'contractAddress',
+    method,
+  )
+  receipt.status = readStatus(receipt.status, method)
+  receipt.type = expect(type, isHex, 'type', method)
+  receipt.logs = readLogs(receipt.logs, method)
+  receipt.logsBloom = expect(logsBloom, isHex, 'logsBloom', method)
+  receipt.preconfirmed = preconfirmed
+  return receipt as ReadReceipt
+}
+
+type Given = Record<string, unknown>
+
+function fail(method: string, problem: string): never {
+  throw new NodeAnswerError({ method, problem })
+}
+
+function expect<value>(
+  value: unknown,
+  test: (value: unknown) => value is value,
+  name: string,
+  method: string,
+): value {
+  if (value === undefined) return fail(method, `holds no ${name}`)
+  return test(value) ? value : fail(method, `holds a malformed ${name}`)
+}
+
+function lowerCase(
+  value: unknown,
+  name: string,
+  method: string,
+): string | null {
+  if (value == null) return null
+  return expect(value, isAddress, name, method).toLowerCase()
+}
+
+/** Some nodes write a quantity as a JSON number. */
+function isQuantity(value: unknown): value is string | number {
+  return typeof value === 'number'
+    ? Number.isSafeInteger(value) && value >= 0
+    : typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)
+}
+
+function readStatus(status: unknown, method: string): ReadReceipt['status'] {
+  if (status == null) return undefined
+  const code = isQuantity(status) ? Number(status) : undefined
+  if (code === 1) return 'success'
+  return code === 0 ? 'reverted' : fail(method, 'holds a malformed status')
+}
+
+function readLogs(logs: unknown, method: string): readonly ReadLog[] {
+  if (!Array.isArray(logs)) return fail(method, 'holds no logs')
+  return logs.map((log) => readRpcLog(log, method))
+}

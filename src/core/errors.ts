@@ -1,0 +1,74 @@
+import { CountersignError } from './CountersignError.js'
+
+/** An amount is not a plain positive decimal the token can represent. */
+export class InvalidAmountError extends CountersignError {
+  override readonly name = 'InvalidAmountError'
+
+  constructor(given: unknown, expected: string) {
+    const amount = showValue(given)
+    super(`Amount must be ${expected}, not ${amount}.`, { amount, expected })
+  }
+}
+
+/** A field of a payment or a parameter is malformed or unknown. */
+export class InvalidFieldError extends CountersignError {
+  override readonly name = 'InvalidFieldError'
+
+  constructor(field: string, given: unknown, expected: string) {
+    const isSecret = /sig/i.test(field)
+    const value = showValue(given, isSecret)
+    super(
+      isSecret && given === undefined
+        ? `${field} is missing: this is not signed.`
+        : `${field} must be ${expected}, not ${value}.`,
+      { field, value, expected },
+    )
+  }
+}
+
+/** The clock of the node and the clock of this machine disagree too far. */
+export class ClockSkewError extends CountersignError {
+  override readonly name = 'ClockSkewError'
+  override readonly retryable = true
+
+  constructor(facts: { chain: bigint; wall: bigint }) {
+    const hint =
+      facts.chain < facts.wall
+        ? ' If this is your own chain and it is idle, mine a block, or mine at an interval; the chain ids 31337 and 1337 are exempt.'
+        : ''
+    super(
+      `The chain's clock says ${facts.chain}, this machine's ${facts.wall}.${hint}`,
+      facts,
+    )
+  }
+}
+
+/** This runtime has no Web Crypto to draw a nonce from. */
+export class NoRandomnessError extends CountersignError {
+  override readonly name = 'NoRandomnessError'
+
+  constructor() {
+    super('There is no Web Crypto to draw a nonce from.')
+  }
+}
+
+/**
+ * A value with its type for an error text, on one short line. Shows only the
+ * type of a secret.
+ */
+function showValue(value: unknown, isSecret = false): string {
+  if (value === undefined || value === null) return String(value)
+  if (Object(value) === value) return 'an object'
+  const type = typeof value
+  if (isSecret) return `a ${type}`
+  const short = shorten(String(value))
+  return type === 'string' ? JSON.stringify(short) : `${short} (${type})`
+}
+
+/**
+ * Cuts text so short that it cannot show a misplaced signature or half of one,
+ * in hex or base64.
+ */
+export function shorten(text: string): string {
+  return text.length > 42 ? `${text.slice(0, 12)}…` : text
+}

@@ -1,0 +1,88 @@
+import type { Address, Hex } from 'viem'
+import type { RefusalReason } from './revertReason.js'
+
+/**
+ * The message a payer signs decides the function that settles it:
+ * `ReceiveWithAuthorization` can be submitted by the recipient only,
+ * `TransferWithAuthorization` by anyone who holds the signature (EIP-3009).
+ */
+export type PrimaryType =
+  | 'ReceiveWithAuthorization'
+  | 'TransferWithAuthorization'
+
+/** The members of the signed message, as EIP-3009 names them. */
+export type PaymentAuthorization = {
+  /** The payer. */
+  from: Address
+  /** The recipient. */
+  to: Address
+  /** The exact amount in token units. */
+  value: bigint
+  /** Unix seconds; the token accepts the message strictly after this time. */
+  validAfter: bigint
+  /** Unix seconds; the token accepts the message strictly before this time. */
+  validBefore: bigint
+  /** 32 random bytes, used once. */
+  nonce: Hex
+}
+
+/** The message that makes a nonce unusable (EIP-3009 `CancelAuthorization`). */
+export type CancelAuthorization = {
+  /** The payer whose nonce is canceled. */
+  authorizer: Address
+  nonce: Hex
+}
+
+/** The EIP-712 domain of a token. */
+export type TokenDomain = {
+  name: string
+  version: string
+  chainId: number
+  verifyingContract: Address
+}
+
+/** A message to sign, with the token and chain it is meant for. */
+export type Payment = {
+  primaryType: PrimaryType
+  domain: TokenDomain
+  message: PaymentAuthorization
+}
+
+/** A payment with its signature. Whoever holds it holds the credential. */
+export type SignedPayment = Payment & { signature: Hex }
+
+/** A cancellation to sign, with the token and chain it is meant for. */
+export type Cancellation = {
+  primaryType: 'CancelAuthorization'
+  domain: TokenDomain
+  message: CancelAuthorization
+}
+
+/** A cancellation with its signature; anyone may submit it. */
+export type SignedCancellation = Cancellation & { signature: Hex }
+
+/** How sure the chain is of a block, weakest first. */
+export type Finality = 'preconfirmed' | 'included' | 'safe' | 'finalized'
+
+/** Why no transaction was sent for a payment. */
+export type RejectionReason =
+  | RefusalReason
+  /** A Receive payment can be submitted by its recipient only. */
+  | 'wrongSender'
+  /** Without a rehearsal, only the payer's own key can be trusted. */
+  | 'unsimulatedWallet'
+
+/** The block a verdict was reached at, and how. */
+export type JudgedAt = {
+  /**
+   * As contracts are told it, so of an L1 block on Arbitrum; with `via: 'calls'`
+   * as the header says.
+   */
+  block: bigint
+  /** Time of that block, Unix seconds. */
+  time: bigint
+  /** `override`: one request. `calls`: one by one, without state overrides. */
+  via: 'override' | 'calls'
+  /** Gas of the whole transaction; unknown with `via: 'calls'`. */
+  gasUsed?: bigint
+}

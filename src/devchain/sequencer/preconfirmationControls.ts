@@ -1,0 +1,103 @@
+import type { Address, Hash, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { seal, tick } from './advanceSequencer.js'
+import { asJsonList } from './devRpc.js'
+import { makePhantom, visiblePending } from './pendingView.js'
+import { dropPending, reorderPending } from './reorgChain.js'
+import type { Sequencer } from './sequencer.js'
+
+/** A log that is shown as pre-confirmed although nothing emitted it. */
+export type PhantomLogParameters = {
+  address: Address
+  topics?: readonly Hex[] | undefined
+  data?: Hex | undefined
+  /** Default: the newest pre-confirmed transaction, else made up. */
+  transactionHash?: Hash | undefined
+}
+
+const members: MembersOf<PhantomLogParameters> = {
+  address: true,
+  topics: true,
+  data: true,
+  transactionHash: true,
+}
+
+/** What can go right and wrong on a network with Flashblocks. */
+export type PreconfirmationControls = {
+  /** Pre-confirms what was sent, without waiting for the time to come. */
+  tick(): Promise<void>
+  /** Seals the open block: what is pre-confirmed becomes canonical. */
+  seal(): Promise<void>
+  /**
+   * Takes a pre-confirmed transaction back for good; without a hash, all.
+   * Gives the hashes of those that are gone.
+   */
+  dropPending(hash?: Hash): Promise<Hash[]>
+  /** Turns the order of the senders in the open block around. */
+  reorder(): Promise<void>
+  /** No pending view until the next block opens; `pending` is `latest`. */
+  loseSnapshot(): Promise<void>
+  /** Freezes the pending view while the chain goes on, or thaws it. */
+  stall(on?: boolean): Promise<void>
+  /** Shows a log as pre-confirmed that no block will ever hold. */
+  phantomLog(log: PhantomLogParameters): Promise<void>
+  /** Sends the newest delta to subscribers once more. */
+  duplicateDelta(): Promise<void>
+  /**
+   * While on, subscribers take no deltas. Afterwards they get the newest 20,
+   * and never learn of the others.
+   */
+  slowConsumers(on?: boolean): Promise<void>
+}
+
+export function controlPreconfirmations(
+  sequencer: Sequencer,
+): PreconfirmationControls {
+  const { lock, feed } = sequencer
+  return {
+    tick: () => tick(sequencer),
+    seal: () => seal(sequencer),
+    dropPending: (hash) => dropPending(sequencer, hash),
+    reorder: () => reorderPending(sequencer),
+    loseSnapshot: () =>
+      lock.exclusive(async () => {
+        sequencer.view = 'lost'
+      }),
+    stall: (on = true) =>
+      lock.exclusive(() => (on ? freeze(sequencer) : thaw(sequencer))),
+    phantomLog: (parameters) =>
+      lock.exclusive(async () => {
+        checkMembers(parameters, members)
+        const phantom = makePhantom(sequencer, parameters)
+        sequencer.phantoms.push(phantom)
+        const block = visiblePending(sequencer)?.block
+        if (!block) return
+        feed.pushDelta({ block, transactions: [], logs: [phantom.log] })
+      }),
+    duplicateDelta: () =>
+      lock.exclusive(async () => {
+        if (sequencer.lastDelta) feed.pushDelta(sequencer.lastDelta)
+      }),
+    slowConsumers: async (on = true) => feed.hold(on),
+  }
+}
+
+async function freeze(sequencer: Sequencer): Promise<void> {
+  const { node } = sequencer
+  const pending = visiblePending(sequencer)
+  if (!pending || typeof sequencer.view === 'object') return
+  const transactions = asJsonList(pending.block.transactions)
+  const touched = new Set(transactions.flatMap(({ from, to }) => [from, to]))
+  const addresses = [...touched].filter((one) => typeof one === 'string')
+  const balances = await node.batch(
+    addresses.map((address) => ['eth_getBalance', [address, 'pending']]),
+  )
+  sequencer.view = {
+    pending,
+    balances: new Map(addresses.map((address, at) => [address, balances[at]])),
+  }
+}
+
+async function thaw(sequencer: Sequencer): Promise<void> {
+  if (typeof sequencer.view === 'object') sequencer.view = 'live'
+}

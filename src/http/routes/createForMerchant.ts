@@ -1,0 +1,51 @@
+import { InvalidFieldError } from '../../core/errors.js'
+import { readOrderId } from '../../orders/model/findOrder.js'
+import type { DraftBody } from '../schemas/bodySchemas.js'
+import { answer } from './answer.js'
+import { RequestRefusedError } from './errors.js'
+import type { MerchantCall } from './route.js'
+
+/** Drafts an order under the id the merchant gave, or a drawn one. */
+export async function createForMerchant({
+  orders,
+  request,
+  body,
+  basePath,
+}: MerchantCall & { body: DraftBody }): Promise<Response> {
+  const { window, ...fields } = body
+  const orderId = readKey(request)
+  const drafted = await orders
+    .draft({
+      ...fields,
+      orderId,
+      window: window === undefined ? undefined : BigInt(window),
+    })
+    .catch(refuseUsedId)
+  const { id } = drafted.order
+  const location = `${basePath}/merchant/orders/${encodeURIComponent(id)}`
+  return answer(201, drafted, { location })
+}
+
+function readKey(request: Request): string | undefined {
+  const key = request.headers.get('idempotency-key')
+  if (key === null) return undefined
+  // Steps in a path, which no address can name.
+  if (key === '.' || key === '..')
+    throw new InvalidFieldError('Idempotency-Key', key, 'no step in a path')
+  try {
+    return readOrderId(key)
+  } catch {
+    throw new InvalidFieldError(
+      'Idempotency-Key',
+      key,
+      'text of 1 to 128 characters',
+    )
+  }
+}
+
+/** The id was well formed: what is wrong with it is that it is not free. */
+function refuseUsedId(error: unknown): never {
+  const isId =
+    error instanceof InvalidFieldError && error.details.field === 'orderId'
+  throw isId ? new RequestRefusedError('orderIdInUse') : error
+}

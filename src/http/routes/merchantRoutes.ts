@@ -1,0 +1,198 @@
+import type { AuditParameters } from '../../orders/verbs/auditOrders.js'
+import type { ListOrdersParameters } from '../../orders/verbs/listOrders.js'
+import type { OrderState } from '../../store/types.js'
+import type {
+  AuditQuery,
+  ListQuery,
+  QuerySchemas,
+} from '../schemas/querySchemas.js'
+import { answer } from './answer.js'
+import { lastEventId } from './buyerRoutes.js'
+import { captureForMerchant } from './captureForMerchant.js'
+import { createForMerchant } from './createForMerchant.js'
+import { followForMerchant } from './followForMerchant.js'
+import { problem } from './problem.js'
+import { merchantRoute, type Route } from './route.js'
+import { showHealth } from './showHealth.js'
+import { refusal } from './toProblem.js'
+
+/** What a merchant can do, with the orders of its own recipients. */
+export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
+  return [
+    ...readingRoutes(queries),
+    ...changingRoutes(),
+    ...watchingRoutes(queries),
+  ]
+}
+
+function readingRoutes({ list }: QuerySchemas): readonly Route[] {
+  return [
+    merchantRoute({
+      name: 'draftOrder',
+      method: 'POST',
+      path: '/merchant/orders',
+      summary: 'Drafts an order; the same Idempotency-Key is the same order',
+      body: 'OrderDraft',
+      headers: {
+        'Idempotency-Key': 'The id of the order. Drawn where absent.',
+      },
+      answers: { 201: 'DraftedOrder' },
+      run: createForMerchant,
+    }),
+    merchantRoute({
+      name: 'listOrders',
+      method: 'GET',
+      path: '/merchant/orders',
+      summary: 'Lists orders, the newest first',
+      query: list,
+      answers: { 200: 'OrderList' },
+      run: async ({ orders, query }) =>
+        answer(200, await orders.list(filterOf(query))),
+    }),
+    merchantRoute({
+      name: 'getMerchantOrder',
+      method: 'GET',
+      path: '/merchant/orders/{orderId}',
+      summary: 'Reads an order',
+      answers: { 200: 'Order' },
+      run: async ({ orders, orderId }) =>
+        answer(200, await orders.get({ orderId })),
+    }),
+  ]
+}
+
+function changingRoutes(): readonly Route[] {
+  return [
+    merchantRoute({
+      name: 'captureOrder',
+      method: 'POST',
+      path: '/merchant/orders/{orderId}/capture',
+      summary: 'Captures an order, once',
+      body: 'Nothing',
+      headers: { Prefer: '`wait=N`: seconds to wait for a result.' },
+      answers: { 200: 'Captured', 202: 'CaptureUnknown' },
+      run: captureForMerchant,
+    }),
+    merchantRoute({
+      name: 'voidOrder',
+      method: 'POST',
+      path: '/merchant/orders/{orderId}/void',
+      summary: 'Gives up on an order',
+      body: 'Nothing',
+      answers: { 200: 'Voided' },
+      run: async ({ orders, orderId }) => {
+        const verdict = await orders.void({ orderId })
+        if (!verdict.ok) return refusal(verdict.reason, 'state')
+        const { order, spendableUntil } = verdict
+        return answer(200, { order, spendableUntil })
+      },
+    }),
+    merchantRoute({
+      name: 'reauthorizeOrder',
+      method: 'POST',
+      path: '/merchant/orders/{orderId}/reauthorize',
+      summary: 'Asks the buyer once more, with a new window',
+      body: 'Reauthorization',
+      answers: { 200: 'Reauthorized' },
+      run: async ({ orders, orderId, body }) => {
+        const window = integer(body?.window)
+        const verdict = await orders.reauthorize({ orderId, window })
+        if (!verdict.ok) return problem(verdict.reason)
+        const { order, payment } = verdict
+        return answer(200, { order, payment })
+      },
+    }),
+    merchantRoute({
+      name: 'cancelOrder',
+      method: 'POST',
+      path: '/merchant/orders/{orderId}/cancel',
+      summary: 'Has the cancellation sent that the buyer signed',
+      body: 'Nothing',
+      answers: { 200: 'CancellationApproved' },
+      run: async ({ orders, orderId }) => {
+        const { ok, ...verdict } = await orders.cancel({
+          orderId,
+          approve: true,
+        })
+        return 'reason' in verdict
+          ? refusal(verdict.reason, 'state')
+          : answer(200, verdict)
+      },
+    }),
+  ]
+}
+
+function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
+  return [
+    merchantRoute({
+      name: 'reconcile',
+      method: 'POST',
+      path: '/merchant/reconcile',
+      summary: 'Compares record and chain, and writes what is missing',
+      body: 'ReconciliationStart',
+      answers: { 200: 'ReconciliationReport' },
+      run: async ({ orders, body, signal, alone }) => {
+        const fromBlock = integer(body?.fromBlock)
+        const work = () => orders.reconcile({ fromBlock, signal })
+        return answer(200, await alone(work))
+      },
+    }),
+    merchantRoute({
+      name: 'audit',
+      method: 'GET',
+      path: '/merchant/audit',
+      summary: 'Compares record and chain, and changes nothing',
+      query: audit,
+      isExpensive: true,
+      answers: { 200: 'AuditReport' },
+      run: async ({ orders, query, signal, alone }) => {
+        const work = () => orders.audit({ ...rangeOf(query), signal })
+        return answer(200, await alone(work))
+      },
+    }),
+    merchantRoute({
+      name: 'getHealth',
+      method: 'GET',
+      path: '/merchant/health',
+      summary: 'Tells how orders, accounts and chains stand',
+      isExpensive: true,
+      answers: { 200: 'Health' },
+      run: async ({ orders }) => answer(200, showHealth(await orders.health())),
+    }),
+    merchantRoute({
+      name: 'followOrders',
+      method: 'GET',
+      path: '/merchant/events',
+      summary: 'Follows all orders, or one, from the present on',
+      query: events,
+      headers: lastEventId,
+      answers: { 200: 'stream' },
+      run: followForMerchant,
+    }),
+  ]
+}
+
+function filterOf({
+  state,
+  chainId,
+  before,
+  limit,
+  ...addresses
+}: ListQuery): ListOrdersParameters {
+  return {
+    ...addresses,
+    // The query's own form lets nothing else pass.
+    states: state?.split(',') as OrderState[] | undefined,
+    chainId: chainId === undefined ? undefined : Number(chainId),
+    before: integer(before),
+    limit: limit === undefined ? undefined : Number(limit),
+  }
+}
+
+function rangeOf({ fromBlock, toBlock }: AuditQuery): AuditParameters {
+  return { fromBlock: integer(fromBlock), toBlock: integer(toBlock) }
+}
+
+function integer(digits: string | undefined): bigint | undefined {
+  return digits === undefined ? undefined : BigInt(digits)
+}

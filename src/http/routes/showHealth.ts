@@ -1,0 +1,23 @@
+import type { NodeFault, OrdersHealth } from '../../orders/verbs/readHealth.js'
+
+type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
+type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }
+
+type ShownHealth = Omit<OrdersHealth, 'chains' | 'lanes'> & {
+  chains: readonly Shown<OrdersHealth['chains'][number]>[]
+  lanes: readonly Shown<OrdersHealth['lanes'][number]>[]
+}
+
+/** Health for HTTP responses, without the words of nodes. */
+export function showHealth(health: OrdersHealth): ShownHealth {
+  return {
+    ...health,
+    chains: health.chains.map(showFault),
+    lanes: health.lanes.map(showFault),
+  }
+}
+
+function showFault<facts extends Faulty>(given: facts): Shown<facts> {
+  const { fault: _, faultKind, ...facts } = given
+  return { ...facts, fault: faultKind }
+}

@@ -1,0 +1,84 @@
+import {
+  BlockReceiptsForbiddenError,
+  DomainMismatchError,
+  FinalityUnsupportedError,
+  LogRangeError,
+  NodeAnswerError,
+  NodeError,
+  UnsupportedTokenError,
+} from '../../chain/rpc/errors.js'
+import {
+  ClockSkewError,
+  InvalidAmountError,
+  InvalidFieldError,
+} from '../../core/errors.js'
+import {
+  CursorAheadError,
+  OrderNotFoundError,
+} from '../../orders/model/errors.js'
+import {
+  DuplicateRecordError,
+  LeaseLostError,
+  StaleRecordError,
+  StoreError,
+} from '../../store/errors.js'
+import { type ProblemReason, problemTable } from '../schemas/problemTable.js'
+import { RequestRefusedError } from './errors.js'
+import { problem } from './problem.js'
+
+const nodeErrors = [
+  NodeError,
+  NodeAnswerError,
+  ClockSkewError,
+  LogRangeError,
+  FinalityUnsupportedError,
+  BlockReceiptsForbiddenError,
+]
+
+const storeErrors = [
+  StoreError,
+  StaleRecordError,
+  LeaseLostError,
+  DuplicateRecordError,
+]
+
+/** What was thrown, as a problem; of what is not expected nothing is told. */
+export function toProblem(error: unknown): Response {
+  if (error instanceof RequestRefusedError)
+    return problem(error.reason, error.facts)
+  if (error instanceof OrderNotFoundError) return problem('orderNotFound')
+  if (error instanceof CursorAheadError) return problem('cursorAhead')
+  if (error instanceof InvalidAmountError)
+    return problem('invalidField', { field: 'amount', detail: error.message })
+  if (error instanceof InvalidFieldError)
+    return problem('invalidField', {
+      field: fieldOf(error),
+      detail: error.message,
+    })
+  if (error instanceof UnsupportedTokenError) return problem('unsupportedToken')
+  if (error instanceof DomainMismatchError) return problem('wrongDomain')
+  if (nodeErrors.some((type) => error instanceof type))
+    return problem('nodeUnavailable')
+  if (storeErrors.some((type) => error instanceof type))
+    return problem('storeUnavailable')
+  return problem('internal')
+}
+
+/** What makes a refusal one of the order's state, not of what was sent. */
+const endings: readonly string[] = ['expired', 'consumed', 'canceled']
+
+/** A verdict on what was sent, or on the order's state, as a problem. */
+export function refusal(reason: string, about: 'sent' | 'state'): Response {
+  const known: ProblemReason = isKnown(reason) ? reason : 'captureRejected'
+  const isEnding = about === 'state' && endings.includes(known)
+  return problem(known, isEnding ? { status: 409 } : {})
+}
+
+function isKnown(reason: string): reason is ProblemReason {
+  return Object.hasOwn(problemTable, reason)
+}
+
+/** As the body has it: the payment is all of it there. */
+function fieldOf({ details }: InvalidFieldError): string {
+  return String(details.field).replace(/^(payment|cancellation)\./, '')
+}

@@ -1,0 +1,85 @@
+import type { Address } from 'viem'
+import * as z from 'zod'
+import type { PrimaryType, SignedCancellation } from '../../core/types.js'
+import {
+  addressSchema,
+  bytes32Schema,
+  decimalSchema,
+  domainSchema,
+  placeSchema,
+  primaryTypeSchema,
+  signatureSchema,
+} from './fieldSchemas.js'
+
+export type DraftBody = {
+  amount: string
+  payer?: Address | undefined
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  window?: string | undefined
+  primaryType?: PrimaryType | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+/** What requests may carry; each a name in the OpenAPI document. */
+export type BodySchemas = {
+  SignedPayment: z.ZodType
+  SignedCancellation: z.ZodType<SignedCancellation>
+  OrderDraft: z.ZodType<DraftBody>
+  Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
+  ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
+  Nothing: z.ZodType<Record<string, never> | undefined>
+}
+
+export function createBodySchemas(): BodySchemas {
+  const address = addressSchema()
+  const decimal = decimalSchema()
+  const signature = signatureSchema()
+  return {
+    SignedPayment: z.strictObject({
+      primaryType: primaryTypeSchema(),
+      domain: domainSchema(),
+      message: z.strictObject({
+        from: address,
+        to: address,
+        value: decimal,
+        validAfter: decimal,
+        validBefore: decimal,
+        nonce: bytes32Schema(),
+      }),
+      signature,
+    }),
+    SignedCancellation: z.strictObject({
+      primaryType: z.literal('CancelAuthorization'),
+      domain: domainSchema(),
+      message: z.strictObject({ authorizer: address, nonce: bytes32Schema() }),
+      signature,
+    }),
+    OrderDraft: z.strictObject({
+      amount: z.string().max(100),
+      payer: address.optional(),
+      chainId: z.int().positive().optional(),
+      token: address.optional(),
+      recipient: address.optional(),
+      window: decimal.optional(),
+      primaryType: primaryTypeSchema().optional(),
+      metadata: metadataSchema().optional(),
+    }),
+    Reauthorization: z.strictObject({ window: decimal.optional() }).optional(),
+    ReconciliationStart: z
+      .strictObject({ fromBlock: placeSchema().optional() })
+      .optional(),
+    Nothing: z.strictObject({}).optional(),
+  }
+}
+
+/**
+ * As it was sent: a record of zod leaves a member `__proto__` out without a
+ * word. Whether it is an object of JSON at all is for the draft to say.
+ */
+function metadataSchema(): z.ZodType<Record<string, unknown>> {
+  const schema = z.unknown().meta({ type: 'object' })
+  // A draft checks its metadata itself, whatever the types say.
+  return schema as z.ZodType<Record<string, unknown>>
+}

@@ -1,0 +1,81 @@
+import type { Address, Hex } from 'viem'
+import * as z from 'zod'
+import type { Finality, PrimaryType, TokenDomain } from '../../core/types.js'
+import type { OrderState } from '../../store/types.js'
+
+/** An integer that JSON numbers cannot hold. */
+export function decimalSchema(): z.ZodType<string> {
+  return z.string().regex(/^(0|[1-9][0-9]{0,77})$/)
+}
+
+/** A block or a cursor: what fits the 64 bits of a database. */
+export function placeSchema(): z.ZodType<string> {
+  return z.string().regex(/^(0|[1-9][0-9]{0,17})$/)
+}
+
+export function addressSchema(): z.ZodType<Address> {
+  return hexSchema(/^0x[0-9a-fA-F]{40}$/)
+}
+
+/** Of a nonce, a transaction or a block. */
+export function bytes32Schema(): z.ZodType<Hex> {
+  return hexSchema(/^0x[0-9a-fA-F]{64}$/)
+}
+
+export function bytesSchema(): z.ZodType<Hex> {
+  return hexSchema(/^0x([0-9a-fA-F]{2})*$/)
+}
+
+export function signatureSchema(): z.ZodType<Hex> {
+  return hexSchema(/^0x([0-9a-fA-F]{2}){1,16384}$/)
+}
+
+export function primaryTypeSchema(): z.ZodType<PrimaryType> {
+  return z.enum(['ReceiveWithAuthorization', 'TransferWithAuthorization'])
+}
+
+export function domainSchema(): z.ZodType<TokenDomain> {
+  return z.strictObject({
+    name: z.string().max(256),
+    version: z.string().max(256),
+    chainId: z.int().positive(),
+    verifyingContract: addressSchema(),
+  })
+}
+
+/** Where an order can be; complete by its type. */
+const states: Readonly<Record<OrderState, OrderState>> = {
+  drafted: 'drafted',
+  stored: 'stored',
+  capturing: 'capturing',
+  canceling: 'canceling',
+  captured: 'captured',
+  voided: 'voided',
+  canceled: 'canceled',
+  expired: 'expired',
+  consumed: 'consumed',
+}
+
+export function stateSchema(): z.ZodEnum<typeof states> {
+  return z.enum(states)
+}
+
+export function scopeFields(): Record<
+  'chainId' | 'token' | 'recipient',
+  z.ZodType
+> {
+  return {
+    chainId: z.int(),
+    token: addressSchema(),
+    recipient: addressSchema(),
+  }
+}
+
+export function finalitySchema(): z.ZodType<Finality> {
+  return z.enum(['preconfirmed', 'included', 'safe', 'finalized'])
+}
+
+function hexSchema(form: RegExp): z.ZodType<Hex> {
+  // Each form begins with the prefix that makes text a Hex.
+  return z.string().regex(form) as unknown as z.ZodType<Hex>
+}

@@ -1,0 +1,343 @@
+import type { RejectionReason } from '../../core/types.js'
+import type { AcceptRefusal, CaptureRefusal } from '../../orders/model/types.js'
+
+/** Why a request did not get what it asked for; each a row of the docs. */
+export type ProblemReason =
+  | RejectionReason
+  | AcceptRefusal
+  | CaptureRefusal
+  | 'captureInFlight'
+  | 'canceled'
+  | 'captureRejected'
+  | 'noRoute'
+  | 'methodNotAllowed'
+  | 'crossSite'
+  | 'unauthorized'
+  | 'orderNotFound'
+  | 'orderIdInUse'
+  | 'wrongContentType'
+  | 'tooLarge'
+  | 'invalidField'
+  | 'cursorAhead'
+  | 'tooManyStreams'
+  | 'comparisonRunning'
+  | 'timeout'
+  | 'nodeUnavailable'
+  | 'storeUnavailable'
+  | 'internal'
+
+export type ProblemRow = {
+  status: number
+  title: string
+  detail: string
+  /** Seconds after which to try again. */
+  retryAfter?: number
+}
+
+/** What each problem says; a table, complete by its type. */
+export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
+  noRoute: {
+    status: 404,
+    title: 'No such route',
+    detail: 'Nothing is served at this address.',
+  },
+  methodNotAllowed: {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'This address is not served by this method; see Allow.',
+  },
+  crossSite: {
+    status: 403,
+    title: 'Cross-site request',
+    detail: 'Pages of this origin may not change anything here.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Not authorized',
+    detail: 'The request does not say for which merchant it acts.',
+  },
+  orderNotFound: {
+    status: 404,
+    title: 'No such order',
+    detail: 'There is no such order for who asks.',
+  },
+  orderIdInUse: {
+    status: 409,
+    title: 'Order id in use',
+    detail:
+      'This Idempotency-Key belongs to another order, or to one that is paid or over.',
+  },
+  wrongContentType: {
+    status: 415,
+    title: 'Not JSON',
+    detail: 'The body must be sent as application/json.',
+  },
+  tooLarge: {
+    status: 413,
+    title: 'Body too large',
+    detail: 'The body may have 65536 bytes.',
+  },
+  invalidField: {
+    status: 400,
+    title: 'Invalid field',
+    detail: 'A field is missing, unknown or malformed.',
+  },
+  cursorAhead: {
+    status: 409,
+    title: 'Cursor ahead',
+    detail:
+      'There is no event of this cursor yet: it is one of another database.',
+  },
+  tooManyStreams: {
+    status: 429,
+    title: 'Too many streams',
+    detail: 'Too many streams are open; close one, or try again later.',
+    retryAfter: 5,
+  },
+  comparisonRunning: {
+    status: 429,
+    title: 'Already comparing',
+    detail:
+      'An audit or a reconciliation of this merchant is running; wait for its end.',
+    retryAfter: 5,
+  },
+  timeout: {
+    status: 503,
+    title: 'Took too long',
+    detail:
+      'The answer was not ready in time; the same request may be sent again.',
+    retryAfter: 1,
+  },
+  nodeUnavailable: {
+    status: 503,
+    title: 'Chain unavailable',
+    detail: 'A node of the chain did not answer as it should; try again.',
+    retryAfter: 2,
+  },
+  storeUnavailable: {
+    status: 503,
+    title: 'Store unavailable',
+    detail: 'The record could not be read or written; try again.',
+    retryAfter: 1,
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'Something went wrong here; nothing is said about it.',
+  },
+  malformedSignature: {
+    status: 422,
+    title: 'Malformed signature',
+    detail: 'This is no signature the token takes; sign again.',
+  },
+  wrongChain: {
+    status: 422,
+    title: 'Wrong chain',
+    detail: 'The payment is for another chain.',
+  },
+  wrongToken: {
+    status: 422,
+    title: 'Wrong token',
+    detail: 'The payment is in another token.',
+  },
+  wrongPrimaryType: {
+    status: 422,
+    title: 'Wrong message type',
+    detail: 'The payment is of the other type than the order asks for.',
+  },
+  wrongNonce: {
+    status: 422,
+    title: 'Wrong nonce',
+    detail: 'The payment is not the one this order asks for.',
+  },
+  wrongPayer: {
+    status: 422,
+    title: 'Wrong payer',
+    detail: 'The order is to be paid by another account.',
+  },
+  wrongRecipient: {
+    status: 422,
+    title: 'Wrong recipient',
+    detail: 'The payment goes to another account.',
+  },
+  selfPayment: {
+    status: 422,
+    title: 'Payment to oneself',
+    detail: 'Payer and recipient are the same account.',
+  },
+  windowTooLong: {
+    status: 422,
+    title: 'Window too long',
+    detail: 'The payment is valid for too long.',
+  },
+  paused: {
+    status: 422,
+    title: 'Token paused',
+    detail: 'The issuer has paused the token.',
+  },
+  payerBlocked: {
+    status: 422,
+    title: 'Payer blocked',
+    detail: 'The token blocks the paying account.',
+  },
+  recipientBlocked: {
+    status: 422,
+    title: 'Recipient blocked',
+    detail: 'The token blocks the account that is paid.',
+  },
+  notYetValid: {
+    status: 422,
+    title: 'Not yet valid',
+    detail: 'The payment becomes valid later.',
+  },
+  expired: {
+    status: 422,
+    title: 'Expired',
+    detail: 'The time to capture the payment is over.',
+  },
+  consumed: {
+    status: 422,
+    title: 'Already spent',
+    detail: 'The authorization is spent or canceled on the chain.',
+  },
+  wrongDomain: {
+    status: 422,
+    title: 'Wrong domain',
+    detail: 'The payment was signed for another domain than the token has.',
+  },
+  wrongSigner: {
+    status: 422,
+    title: 'Wrong signer',
+    detail: 'The signature is not of the paying account, or of other contents.',
+  },
+  walletNotDeployed: {
+    status: 422,
+    title: 'Wallet not deployed',
+    detail: 'The paying wallet has no contract on this chain yet.',
+  },
+  walletRejects: {
+    status: 422,
+    title: 'Wallet refuses',
+    detail: 'The paying wallet does not stand by the signature.',
+  },
+  insufficientFunds: {
+    status: 422,
+    title: 'Too little money',
+    detail: 'The paying account holds less than the amount.',
+  },
+  unsupportedToken: {
+    status: 422,
+    title: 'Token not supported',
+    detail: 'The token cannot settle such a payment.',
+  },
+  gasTooHigh: {
+    status: 422,
+    title: 'Too costly',
+    detail: 'The payment takes more gas than is allowed.',
+  },
+  simulationFailed: {
+    status: 422,
+    title: 'Refused by the token',
+    detail: 'The token would refuse the payment as it stands.',
+  },
+  wrongAmount: {
+    status: 422,
+    title: 'Wrong amount',
+    detail: 'The payment is of another amount.',
+  },
+  expiresTooSoon: {
+    status: 422,
+    title: 'Expires too soon',
+    detail: 'Too little time is left to capture the payment.',
+  },
+  wrongSender: {
+    status: 422,
+    title: 'Wrong sender',
+    detail: 'Only the recipient can send this payment.',
+  },
+  unsimulatedWallet: {
+    status: 422,
+    title: 'Not rehearsed',
+    detail: 'A contract wallet cannot be trusted without a rehearsal.',
+  },
+  wrongWindow: {
+    status: 422,
+    title: 'Wrong window',
+    detail: 'The window signed is not the one that was offered last.',
+  },
+  exposureTooHigh: {
+    status: 422,
+    title: 'Too much open',
+    detail:
+      'With the other open payments of this account, the money is too little.',
+  },
+  laneFunds: {
+    status: 503,
+    title: 'No gas',
+    detail: 'The shop cannot pay for captures at the moment; try again later.',
+    retryAfter: 10,
+  },
+  noWallet: {
+    status: 503,
+    title: 'No wallet',
+    detail: 'The shop cannot send this payment at the moment; try again later.',
+    retryAfter: 10,
+  },
+  contractPayer: {
+    status: 422,
+    title: 'Contract wallet',
+    detail: 'Contract wallets are not taken.',
+  },
+  otherPayment: {
+    status: 409,
+    title: 'Another payment',
+    detail: 'The order holds another payment than this.',
+  },
+  tooManyTries: {
+    status: 429,
+    title: 'Too many tries',
+    detail: 'Too many payments or cancellations were refused for this order.',
+  },
+  acceptInFlight: {
+    status: 409,
+    title: 'Payment being checked',
+    detail: 'Another payment of this order is being checked; send it again.',
+    retryAfter: 1,
+  },
+  notOpen: {
+    status: 409,
+    title: 'Not open',
+    detail: 'The state of the order does not allow it.',
+  },
+  feeTooHigh: {
+    status: 422,
+    title: 'Fee too high',
+    detail: 'The capture would cost more than is allowed.',
+  },
+  deadlinePassed: {
+    status: 422,
+    title: 'Too late',
+    detail: 'Too little time is left to send the capture.',
+  },
+  sealBroken: {
+    status: 422,
+    title: 'Signature unreadable',
+    detail: 'What is kept of the signature does not open.',
+  },
+  captureInFlight: {
+    status: 409,
+    title: 'Capture under way',
+    detail:
+      'A transaction is on its way; what was asked is kept in case it fails.',
+  },
+  canceled: {
+    status: 409,
+    title: 'Canceled',
+    detail: 'The payer has canceled the payment.',
+  },
+  captureRejected: {
+    status: 422,
+    title: 'Capture rejected',
+    detail: 'The order was not captured; its own reason says more.',
+  },
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { Order } from '../../orders/model/types.js'
+import { buyerOrder } from './buyerOrder.js'
+
+const hash = `0x${'ab'.repeat(32)}` as const
+const other = `0x${'cd'.repeat(32)}` as const
+const shown = {
+  amount: '12.5',
+  token: `0x${'01'.repeat(20)}`,
+  recipient: `0x${'02'.repeat(20)}`,
+} as const
+
+/** An order with everything a merchant keeps, which no buyer is shown. */
+function orderOf(changes: Partial<Order>): Order {
+  const secrets = {
+    ...{ id: 'one', chainId: 1, nonce: other, payer: shown.token, held: true },
+    ...{ metadata: { margin: 40 }, reason: 'payerBlocked', wish: 'void' },
+    ...{ validAfter: 1n, validBefore: 9n, state: 'stored', value: 1n },
+  }
+  return { ...secrets, ...shown, ...changes } as unknown as Order
+}
+
+test('a buyer is shown these members, and no other', () => {
+  expect(buyerOrder(orderOf({}))).toEqual({
+    ...shown,
+    window: { validAfter: 1n, validBefore: 9n },
+    state: 'stored',
+    transaction: null,
+  })
+})
+
+test.each<[string, Partial<Order>, unknown]>([
+  [
+    'a capture in the block being made',
+    { state: 'capturing', preconfirmed: hash },
+    { hash, finality: 'preconfirmed' },
+  ],
+  [
+    'a capture',
+    {
+      state: 'captured',
+      preconfirmed: other,
+      capture: { transactionHash: hash, finality: 'safe' } as Order['capture'],
+    },
+    { hash, finality: 'safe' },
+  ],
+  [
+    'a cancellation',
+    {
+      state: 'canceled',
+      cancellation: {
+        transactionHash: hash,
+        finality: 'finalized',
+      } as Order['cancellation'],
+    },
+    { hash, finality: 'finalized' },
+  ],
+])('of %s a buyer is shown hash and finality', (_, changes, transaction) => {
+  expect(buyerOrder(orderOf(changes))).toMatchObject({ transaction })
+})

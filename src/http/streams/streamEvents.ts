@@ -1,0 +1,51 @@
+import type { Orders } from '../../orders/createOrders.js'
+import { followNews } from './streamFollow.js'
+import { streamFrame } from './streamFrame.js'
+import type { StreamInbox } from './streamInbox.js'
+import { type Following, showNews } from './streamReader.js'
+import { retryUntil } from './streamRetry.js'
+import type { StreamSink } from './streamSink.js'
+
+export type TellEventsParameters = {
+  /** Sees nothing but what the merchant may see. */
+  scoped: Pick<Orders, 'events' | 'get'>
+  /** Absent where all orders are asked for. */
+  orderId?: string | undefined
+  /** A cursor; without one, the stream begins at the present. */
+  lastEventId: string | null
+  sink: StreamSink
+  inbox: StreamInbox
+  following: Following
+}
+
+/** Tells a merchant every event of its recipients, or of one order. */
+export async function tellEvents(
+  parameters: TellEventsParameters,
+): Promise<void> {
+  const { scoped, orderId, lastEventId, ...stream } = parameters
+  const { sink } = stream
+  const latest = await retryUntil(sink.ended, () =>
+    scoped.events({ orderId, after: 'latest' }),
+  )
+  if (!latest) return
+  const after = readCursor(lastEventId) ?? latest.cursor
+  // Whoever is cut off before the first event comes back to the same place.
+  sink.write(streamFrame({ id: after }))
+  await followNews({
+    ...stream,
+    after,
+    read: async (from) => {
+      const { events } = await scoped.events({ orderId, after: from })
+      return showNews(scoped, events)
+    },
+    tell: async ({ event }) =>
+      sink.write(
+        streamFrame({ id: event.cursor, event: event.type, data: event }),
+      ),
+  })
+}
+
+/** A number that was sent as an id before; anything else is none. */
+export function readCursor(text: string | null): bigint | undefined {
+  return text !== null && /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
+}

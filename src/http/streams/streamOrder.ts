@@ -1,0 +1,112 @@
+import type { Orders } from '../../orders/createOrders.js'
+import type {
+  Order,
+  OrderEvent,
+  OrderEventType,
+} from '../../orders/model/types.js'
+import { buyerOrder } from './buyerOrder.js'
+import { watchEnd } from './streamEnd.js'
+import { readCursor } from './streamEvents.js'
+import { followNews } from './streamFollow.js'
+import { streamFrame } from './streamFrame.js'
+import type { News, StreamInbox } from './streamInbox.js'
+import { type Following, showNews } from './streamReader.js'
+import { retryUntil } from './streamRetry.js'
+import type { StreamSink } from './streamSink.js'
+
+export type TellOrderParameters = {
+  orders: Pick<Orders, 'events' | 'get'>
+  orderId: string
+  /** The number of an event of the order, told before. */
+  lastEventId: string | null
+  sink: StreamSink
+  inbox: StreamInbox
+  following: Following
+}
+
+/** Events read at once. */
+const limit = 1_000
+
+/** What a buyer is told; the rest is between merchant and chain. */
+const buyerTypes: readonly OrderEventType[] = [
+  'drafted',
+  'accepted',
+  'capturing',
+  'preconfirmed',
+  'captureRejected',
+  'captured',
+  'voided',
+  'cancelRequested',
+  'canceling',
+  'cancelRejected',
+  'canceled',
+  'expired',
+  'consumed',
+  'reauthorized',
+  'graded',
+  'reorged',
+]
+
+/** Tells a buyer how the order stands, and then all that happens to it. */
+export async function tellOrder(
+  parameters: TellOrderParameters,
+): Promise<void> {
+  const { orders, orderId, lastEventId, ...stream } = parameters
+  const { sink } = stream
+  const read = async (after: bigint) => {
+    const { events } = await orders.events({ orderId, after, limit })
+    return showNews(orders, events)
+  }
+  const end = watchEnd()
+  const tell = async (news: News): Promise<void> => {
+    if (!buyerTypes.includes(news.event.type)) return
+    const order = await retryUntil(sink.ended, news.getOrder)
+    if (order) sink.write(frameOf(news.event, order))
+  }
+  const past = await readPast(sink, read)
+  const last = past.at(-1)
+  const order = last && (await retryUntil(sink.ended, last.getOrder))
+  if (!last || !order) return
+  const { sequence, cursor, at } = last.event
+  const asked = readCursor(lastEventId) ?? BigInt(sequence)
+  const from = asked < sequence ? Number(asked) : sequence
+  sink.write(frameOf({ sequence: from, type: 'status', at }, order))
+  for (const news of past) {
+    end.note(news.event)
+    if (news.event.sequence <= from) continue
+    await sink.waitForRoom()
+    await tell(news)
+  }
+  if (end.isReached()) return
+  await followNews({
+    ...stream,
+    after: cursor,
+    read,
+    tell: async (news) => {
+      await tell(news)
+      end.note(news.event)
+      if (end.isReached()) sink.end()
+    },
+  })
+}
+
+/** Everything on record so far. */
+async function readPast(
+  { ended }: StreamSink,
+  read: (after: bigint) => Promise<News[]>,
+): Promise<News[]> {
+  const past: News[] = []
+  for (;;) {
+    const after = past.at(-1)?.event.cursor ?? 0n
+    const page = await retryUntil(ended, () => read(after))
+    past.push(...(page ?? []))
+    if (!page || page.length < limit) return past
+  }
+}
+
+type Told = Pick<OrderEvent, 'sequence' | 'at'> & { type: string }
+
+function frameOf({ sequence, type, at }: Told, order: Order): string {
+  const data = { type, at, order: buyerOrder(order) }
+  return streamFrame({ id: sequence, event: type, data })
+}

@@ -1,0 +1,151 @@
+import { wait } from '../../core/wait.js'
+import type { Orders } from '../../orders/createOrders.js'
+import type { Order } from '../../orders/model/types.js'
+import type { News, StreamInbox } from './streamInbox.js'
+import { inTime, retryUntil } from './streamRetry.js'
+
+/** Reads events once for all streams that are open. */
+export type StreamReader = {
+  /** Hands over what comes for these orders or recipients, while any can. */
+  follow(
+    keys: readonly string[],
+    inbox: StreamInbox,
+    onLost: () => void,
+  ): Following
+  /** Starts anew where reading stands still, as with a request that is gone. */
+  revive(): void
+}
+
+export type Following = {
+  /** From here on nothing is missed; what was before is on record. */
+  started: Promise<void>
+  stop: () => void
+}
+
+/** Milliseconds between two looks: right after news, and at most. */
+const pauses = { least: 25, most: 100 }
+
+/** Milliseconds without a look after which reading stands still. */
+const standstill = 10_000
+
+export function startReader(
+  orders: Pick<Orders, 'events' | 'get'>,
+): StreamReader {
+  const inboxes = new Map<string, Set<StreamInbox>>()
+  const losers = new Set<() => void>()
+  let running: AbortController | undefined
+  let started: Promise<void> = Promise.resolve()
+  let tellStarted: () => void = () => undefined
+  let cursor: bigint | undefined
+  let lookedAt = 0
+
+  const hand = (news: News) => {
+    for (const key of keysOf(news))
+      for (const inbox of inboxes.get(key) ?? []) inbox.put(news)
+  }
+  const run = async (ended: AbortSignal) => {
+    const latest = () => orders.events({ after: 'latest' })
+    const first = cursor ?? (await retryUntil(ended, latest))?.cursor
+    if (ended.aborted) return
+    cursor = first
+    tellStarted()
+    let pause = pauses.most
+    while (cursor !== undefined) {
+      const all = await retryUntil(ended, readFrom(cursor))
+      if (!all || ended.aborted) return
+      lookedAt = performance.now()
+      for (const news of all) hand(news)
+      cursor = all.at(-1)?.event.cursor ?? cursor
+      pause = all.length ? pauses.least : Math.min(pauses.most, pause * 2)
+      await wait(pause, ended)
+      if (ended.aborted) return
+    }
+  }
+  const readFrom = (after: bigint) => async () =>
+    showNews(orders, (await orders.events({ after, limit: 1_000 })).events)
+  const start = () => {
+    running?.abort()
+    running = new AbortController()
+    lookedAt = performance.now()
+    const { signal } = running
+    run(signal).catch(() => {
+      if (!signal.aborted) for (const lose of [...losers]) lose()
+    })
+  }
+  const stop = () => {
+    running?.abort()
+    running = undefined
+    cursor = undefined
+  }
+  return {
+    follow: (keys, inbox, onLost) => {
+      for (const key of keys) addTo(inboxes, key, inbox)
+      losers.add(onLost)
+      if (!running) {
+        started = new Promise((resolve) => {
+          tellStarted = resolve
+        })
+        start()
+      }
+      return {
+        started,
+        stop: () => {
+          for (const key of keys) removeFrom(inboxes, key, inbox)
+          losers.delete(onLost)
+          if (inboxes.size === 0) stop()
+        },
+      }
+    },
+    revive: () => {
+      if (running && performance.now() - lookedAt > standstill) start()
+    },
+  }
+}
+
+/** Events with their orders, each read once, and when it is asked for. */
+export function showNews(
+  orders: Pick<Orders, 'get'>,
+  events: readonly News['event'][],
+): News[] {
+  const read = new Map<string, Promise<Order>>()
+  return events.map((event) => ({
+    event,
+    getOrder: () => {
+      const orderId = event.orderId ?? ''
+      const known = read.get(orderId)
+      if (known) return known
+      const order = inTime(orders.get({ orderId }))
+      read.set(orderId, order)
+      order.catch(() => read.delete(orderId))
+      return order
+    },
+  }))
+}
+
+export const orderKey = (orderId: string): string => `order ${orderId}`
+
+export const recipientKey = (recipient: string): string =>
+  `recipient ${recipient.toLowerCase()}`
+
+function keysOf({ event: { orderId, recipient } }: News): string[] {
+  const own = recipientKey(recipient)
+  return orderId === undefined ? [own] : [own, orderKey(orderId)]
+}
+
+function addTo<value>(
+  map: Map<string, Set<value>>,
+  key: string,
+  value: value,
+): void {
+  map.set(key, (map.get(key) ?? new Set()).add(value))
+}
+
+function removeFrom<value>(
+  map: Map<string, Set<value>>,
+  key: string,
+  value: value,
+): void {
+  const values = map.get(key)
+  values?.delete(value)
+  if (values?.size === 0) map.delete(key)
+}

@@ -1,0 +1,26 @@
+import type { Client } from 'viem'
+import { endingClient } from '../../chain/rpc/endingClient.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** Milliseconds nodes have for their answers once the work is to end. */
+export const lastAnswers = 3000
+
+/** Milliseconds that the database then has to finish its current write. */
+export const lastWrites = 2000
+
+/** The same context; what its nodes are asked ends with the signal. */
+export function endingContext(
+  context: OrdersContext,
+  signal: AbortSignal,
+): OrdersContext {
+  const ending = <one extends { client: Client }>(one: one): one => ({
+    ...one,
+    client: endingClient(one.client, signal),
+  })
+  return {
+    ...context,
+    signal,
+    tokens: context.tokens.map(ending),
+    wallets: context.wallets.map(ending),
+  }
+}

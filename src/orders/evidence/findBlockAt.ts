@@ -1,0 +1,39 @@
+import type { Client } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+
+/**
+ * The number of the first block that is not older than a time, or of the head
+ * where all are older; found by steps that double, then halve.
+ *
+ * @param timestamp Unix seconds.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or does not have a block below its head.
+ */
+export async function findBlockAt(
+  client: Client,
+  timestamp: bigint,
+  head: BlockHead,
+): Promise<bigint> {
+  const isOlder = async (number: bigint) => {
+    const block = await getBlockHead(client, number)
+    if (block) return block.timestamp < timestamp
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: `names no block ${number}`,
+    })
+  }
+  let young = head.number
+  let old = -1n
+  for (let step = 16n; old < 0n && young > 0n; step *= 2n) {
+    const number = young > step ? young - step : 0n
+    if (await isOlder(number)) old = number
+    else young = number
+  }
+  while (young - old > 1n) {
+    const middle = (young + old) / 2n
+    if (await isOlder(middle)) old = middle
+    else young = middle
+  }
+  return young
+}

@@ -1,0 +1,30 @@
+import type { Client, Hash } from 'viem'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+
+/** A block this instance has seen at the head. */
+export type SeenBlock = { number: bigint; hash: Hash }
+
+/**
+ * The seen blocks that are still in the chain. One the node does not know is
+ * judged by the ones below it: the node may only be behind.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function findCanonical(
+  client: Client,
+  seen: readonly SeenBlock[],
+): Promise<{ canonical: readonly SeenBlock[]; isForked: boolean }> {
+  const times = await getBlockTimes(
+    client,
+    seen.map(({ number }) => number),
+  )
+  const canonical = seen.filter(
+    ({ number, hash }) => times.get(number)?.hash === hash,
+  )
+  const isForked = seen.some(({ number, hash }) => {
+    const found = times.get(number)
+    return found !== undefined && found.hash !== hash
+  })
+  return { canonical, isForked }
+}

@@ -1,0 +1,108 @@
+import type { Client, Hash } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import {
+  type BlockSelector,
+  getBlockHead,
+} from '../../chain/rpc/requestNode.js'
+import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
+import { getReceipt } from '../../chain/state/getReceipt.js'
+import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { paymentOf } from '../model/paymentOf.js'
+import { proofRecordOf } from '../model/proofRecordOf.js'
+import type { Evidence } from '../model/settleOrder.js'
+
+/** An order with the attempt in question. */
+export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
+
+/**
+ * What the chain says about an attempt at one block; `undefined` while its
+ * nonce is unused and its window open, and without a payer.
+ *
+ * A proof counts whatever window was signed. Nothing is final before its block
+ * is.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, its answers contradict each other, or its logs lack the transaction
+ * that used the nonce.
+ */
+export async function findEvidence(
+  client: Client,
+  parameters: OrderAttempt & {
+    /** @default 'latest' */
+    block?: BlockSelector | undefined
+    /** A transaction that may have spent the nonce, looked at first. */
+    hash?: Hash | undefined
+    /** Whether the block is final. @default only `'finalized'` is */
+    final?: boolean | undefined
+  },
+): Promise<Evidence | undefined> {
+  const { order, attempt, block = 'latest', hash } = parameters
+  const { final = block === 'finalized' } = parameters
+  const payer = attempt.payer ?? order.payer
+  if (payer === undefined) return undefined
+  const { token } = order
+  const number = await pinBlock(client, block)
+  const { consumed, head } = await getConsumption(client, {
+    token,
+    payer,
+    nonce: attempt.nonce,
+    block: number,
+  })
+  if (!consumed)
+    return head.timestamp >= lastSecondOf(attempt)
+      ? {
+          kind: 'expired',
+          blockNumber: number,
+          blockTime: head.timestamp,
+          final,
+        }
+      : undefined
+
+  const outcome = await getPaymentOutcome(client, {
+    payment: paymentOf(order, attempt),
+    hash,
+    block: number,
+    since: order.createdAt,
+  })
+  if (outcome.status === 'captured')
+    return readProof(client, parameters, outcome.proof.transactionHash)
+  if (outcome.status === 'canceled')
+    return readProof(client, parameters, outcome.transactionHash)
+  // The merchant drew the nonce, so nothing used it before the order.
+  if (outcome.status === 'unknown')
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: 'lacks the transaction that used a payment nonce',
+    })
+  if (outcome.status !== 'consumed') return undefined
+  const { transactionHash, blockNumber } = outcome
+  return { kind: 'consumed', transactionHash, blockNumber }
+}
+
+/** One number, so that all answers are about the same height. */
+async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
+  if (typeof block === 'bigint') return block
+  const head = await getBlockHead(client, block)
+  if (head) return head.number
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no ${block} block`,
+  })
+}
+
+async function readProof(
+  client: Client,
+  file: OrderAttempt,
+  hash: Hash,
+): Promise<Evidence | undefined> {
+  const receipt = await getReceipt(client, hash)
+  const head = receipt && (await getBlockHead(client, receipt.blockNumber))
+  // A block that is not the receipt's own: a reorganization is under way.
+  if (!head || head.hash !== receipt.blockHash) return undefined
+  const proof = proofRecordOf(receipt, file, head.timestamp)
+  return (
+    proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
+  )
+}

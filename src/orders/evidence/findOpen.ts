@@ -1,0 +1,92 @@
+import type { Address, Client, Hex } from 'viem'
+import {
+  NodeAnswerError,
+  UnsupportedTokenError,
+} from '../../chain/rpc/errors.js'
+import { isTrue, isWord } from '../../chain/state/answers.js'
+import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
+import { prober } from '../../chain/state/getToken.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
+import type { Scope } from '../../store/types.js'
+import type { OrderAttempt } from './findEvidence.js'
+
+/** Nonces asked about in one request, for nodes that cap the gas of a call. */
+const chunkSize = 150
+
+/**
+ * Which of many nonces are spent at one block, and the time each of them was
+ * not, in one request for each 150. Attempts without a payer are left out.
+ *
+ * Does not tell what spent them: `findEvidence` does.
+ *
+ * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or answers for another chain.
+ */
+export async function findOpen(
+  client: Client,
+  scope: Pick<Scope, 'chainId' | 'token'>,
+  files: readonly OrderAttempt[],
+  block: bigint,
+): Promise<{
+  spent: ReadonlySet<Hex>
+  /** By nonce: the time of a block in which it is unused, Unix seconds. */
+  unused: ReadonlyMap<Hex, bigint>
+}> {
+  const asked = files.flatMap(({ order, attempt }) => {
+    const payer = attempt.payer ?? order.payer
+    return payer ? [{ payer, nonce: attempt.nonce }] : []
+  })
+  const chunks = Array.from(
+    { length: Math.ceil(asked.length / chunkSize) },
+    (_, at) => asked.slice(at * chunkSize, (at + 1) * chunkSize),
+  )
+  const answers = await Promise.all(
+    chunks.map((chunk) => askChunk(client, scope, chunk, block)),
+  )
+  const unused = answers.flatMap((answer) => answer.unused)
+  return {
+    spent: new Set(answers.flatMap((answer) => answer.spent)),
+    unused: new Map(unused),
+  }
+}
+
+async function askChunk(
+  client: Client,
+  { chainId, token }: Pick<Scope, 'chainId' | 'token'>,
+  asked: readonly { payer: Address; nonce: Hex }[],
+  block: bigint,
+): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {
+  const { head, calls } = await runCalls(client, {
+    from: prober,
+    fallback: runPlainCalls,
+    calls: Object.fromEntries(
+      asked.map(({ payer, nonce }) => [
+        nonce,
+        authorizationStateCall(token, payer, nonce),
+      ]),
+    ),
+    block,
+  })
+  if (head.chainId !== chainId)
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: `is of chain ${head.chainId}, and not ${chainId}`,
+    })
+  if (Object.values(calls).some((answer) => !isWord(answer)))
+    throw new UnsupportedTokenError({
+      token,
+      problem: 'has no authorizationState',
+    })
+  const nonces = asked.map(({ nonce }) => nonce)
+  const isSpent = (nonce: Hex) => isTrue(calls[nonce] ?? noAnswer)
+  return {
+    spent: nonces.filter(isSpent),
+    unused: nonces
+      .filter((nonce) => !isSpent(nonce))
+      .map((nonce) => [nonce, head.timestamp]),
+  }
+}
+
+const noAnswer = { ok: false, data: '0x', hasCode: false } as const

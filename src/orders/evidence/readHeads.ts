@@ -1,0 +1,164 @@
+import type { Client, Hash } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import { orNone } from '../../chain/state/getLaneHead.js'
+import type { SettledPolicy } from '../model/types.js'
+
+/** How far the chain is, and how sure of what. */
+export type ChainHeads = {
+  latest: SealedHead
+  /**
+   * From this one answer of the node. Absent if neither the node nor the policy
+   * names one, or if the heads contradict each other.
+   */
+  safe: BlockHead | undefined
+  finalized: BlockHead | undefined
+  /** Why no block is safe or final: no answer, or a contradiction. */
+  fault: Error | undefined
+  /** The blocks at the requested numbers, as far as the node has them. */
+  blocks: ReadonlyMap<bigint, BlockHead>
+  /**
+   * Reads the newest block by its number; further calls share the answer.
+   *
+   * @throws {@link NodeAnswerError} when the node returns another block or
+   * none. Then write nothing that relies on `latest`.
+   */
+  confirm: () => Promise<void>
+}
+
+type SealedHead = BlockHead & { hash: Hash }
+
+const method = 'eth_getBlockByNumber'
+
+/**
+ * Reads the heads of a chain in one tick; in two where the policy's numbers of
+ * blocks stand for tags the node does not know. If the node gives no answer
+ * about safe or final blocks there are none; if it gives none about a number,
+ * that number is left out.
+ *
+ * @param numbers of further blocks to read.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
+ * its newest block.
+ */
+export async function readHeads(
+  client: Client,
+  { blocks: depths }: Pick<SettledPolicy, 'blocks'>,
+  numbers: readonly bigint[] = [],
+): Promise<ChainHeads> {
+  // Reads the newest block last, because a block may arrive in between.
+  const [finalized, safe, blocks, latest] = await Promise.all([
+    tryHead(orNone(getBlockHead(client, 'finalized'))),
+    tryHead(orNone(getBlockHead(client, 'safe'))),
+    readBlocks(client, numbers),
+    getBlockHead(client, 'latest'),
+  ])
+  if (!latest?.hash)
+    throw new NodeAnswerError({ method, problem: 'names no latest block' })
+  const head = { ...latest, hash: latest.hash }
+  const heads = { latest: head, blocks, confirm: confirming(client, head) }
+  const none = { safe: undefined, finalized: undefined }
+  const fault =
+    finalized.fault ??
+    safe.fault ??
+    findContradiction({ latest, safe: safe.block, finalized: finalized.block })
+  if (fault) return { ...heads, ...none, fault }
+  const below = async (depth: number | undefined): Promise<TriedHead> => {
+    const wanted = latest.number - BigInt(depth ?? 0)
+    const isThere = depth !== undefined && wanted >= 0n
+    return isThere ? tryHead(getBlockHead(client, wanted)) : {}
+  }
+  const [deep, deepest] = await Promise.all([
+    safe.block ? safe : below(depths?.safe),
+    finalized.block ? finalized : below(depths?.finalized),
+  ])
+  const failed = deep.fault ?? deepest.fault
+  if (failed) return { ...heads, ...none, fault: failed }
+  return {
+    ...heads,
+    fault: undefined,
+    safe: deep.block,
+    finalized: deepest.block,
+  }
+}
+
+type TriedHead = { block?: BlockHead | undefined; fault?: Error | undefined }
+
+async function tryHead(
+  asked: Promise<BlockHead | undefined>,
+): Promise<TriedHead> {
+  try {
+    return { block: await asked }
+  } catch (error) {
+    return { fault: error instanceof Error ? error : new Error(String(error)) }
+  }
+}
+
+/** True when two answers are about the same block. */
+export function isSameBlock(
+  one: BlockHead,
+  other: BlockHead | undefined,
+): boolean {
+  return (
+    one.hash !== undefined &&
+    one.hash === other?.hash &&
+    one.number === other.number &&
+    one.timestamp === other.timestamp
+  )
+}
+
+async function readBlocks(
+  client: Client,
+  numbers: readonly bigint[],
+): Promise<ReadonlyMap<bigint, BlockHead>> {
+  const found = await Promise.all(
+    [...new Set(numbers)].map((number) =>
+      tryHead(getBlockHead(client, number)),
+    ),
+  )
+  const blocks = found.flatMap(({ block }) => block ?? [])
+  return new Map(blocks.map((block) => [block.number, block]))
+}
+
+function confirming(client: Client, latest: SealedHead): () => Promise<void> {
+  let answer: Promise<void> | undefined
+  return () => {
+    answer ??= confirmHead(client, latest)
+    return answer
+  }
+}
+
+async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
+  const { number, hash } = latest
+  if (isSameBlock(latest, await getBlockHead(client, number))) return
+  throw new NodeAnswerError({
+    method,
+    problem: `names ${hash} as block ${number} for latest, and another block or none by number`,
+  })
+}
+
+/**
+ * Finds heads in the wrong order: final is at most safe, safe at most latest.
+ */
+function findContradiction(
+  heads: Record<'latest' | 'safe' | 'finalized', BlockHead | undefined>,
+): NodeAnswerError | undefined {
+  const order = ['finalized', 'safe', 'latest'] as const
+  const named = order.flatMap((tag) => {
+    const block = heads[tag]
+    return block ? [{ tag, block }] : []
+  })
+  const at = named.findIndex(({ block }, place) => {
+    const next = named[place + 1]?.block
+    const isAbove =
+      next && (block.number > next.number || block.timestamp > next.timestamp)
+    return isAbove
+  })
+  const [upper, lower] = [named[at], named[at + 1]]
+  if (!upper || !lower) return undefined
+  const shown = ({ tag, block }: typeof upper) =>
+    `${block.number} as ${tag} block (time ${block.timestamp})`
+  return new NodeAnswerError({
+    method,
+    problem: `names ${shown(upper)}, which is above ${shown(lower)}`,
+  })
+}

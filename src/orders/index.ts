@@ -1,0 +1,74 @@
+export {
+  createOrders,
+  type Orders,
+  type ScopedOrders,
+} from './createOrders.js'
+export {
+  CursorAheadError,
+  OrderNotFoundError,
+  OrdersSetupError,
+  TransitionError,
+} from './model/errors.js'
+export type {
+  AcceptRefusal,
+  AcceptVerdict,
+  CancellationRequest,
+  CancelVerdict,
+  CaptureRefusal,
+  CaptureResult,
+  CreateOrdersParameters,
+  DraftedOrder,
+  DraftedPayment,
+  Observation,
+  Order,
+  OrderEvent,
+  OrderEventType,
+  OrdersPolicy,
+  OrderToken,
+  ReauthorizeVerdict,
+  SettledCancellation,
+  SettledCapture,
+  VoidVerdict,
+} from './model/types.js'
+export type { RunWorkerParameters } from './runWorker.js'
+export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
+export type {
+  AuditDifference,
+  AuditParameters,
+  AuditReport,
+  AuditSum,
+  ScopeAudit,
+} from './verbs/auditOrders.js'
+export type { CancelOrderParameters } from './verbs/cancelOrder.js'
+export type { CaptureOrderParameters } from './verbs/captureOrder.js'
+export type {
+  GetForBuyerParameters,
+  OrderForBuyer,
+} from './verbs/getForBuyer.js'
+export type { GetOrderParameters } from './verbs/getOrder.js'
+export type {
+  ListedOrders,
+  ListOrdersParameters,
+} from './verbs/listOrders.js'
+export type { DraftOrderParameters } from './verbs/planDraft.js'
+export type {
+  ReadEvents,
+  ReadEventsParameters,
+} from './verbs/readEvents.js'
+export type {
+  ChainHealth,
+  LaneHealth,
+  LaneLease,
+  NodeFault,
+  OrdersHealth,
+  PutAside,
+  ScopeHealth,
+} from './verbs/readHealth.js'
+export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
+export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
+export type { VoidOrderParameters } from './verbs/voidOrder.js'
+export type {
+  ReconcileParameters,
+  ReconciliationReport,
+} from './watcher/reconcile.js'
+export type { ScopeReconciliation } from './watcher/reconcileScope.js'

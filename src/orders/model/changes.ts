@@ -1,0 +1,101 @@
+import type {
+  AttemptRecord,
+  EventRecord,
+  JsonObject,
+  OrderRecord,
+  OrderState,
+  ProofRecord,
+  StoreWriter,
+  TransactionRecord,
+} from '../../store/types.js'
+import { checkTransition } from './nextStates.js'
+import type { OrderEventType } from './types.js'
+
+type NewEvent = Omit<EventRecord, 'cursor'>
+
+/** What one unit of work writes; collected first, written in a few statements. */
+export type Changes = {
+  orders: OrderRecord[]
+  attempts: AttemptRecord[]
+  transactions: TransactionRecord[]
+  newTransactions: Omit<TransactionRecord, 'version'>[]
+  proofs: ProofRecord[]
+  newProofs: Omit<ProofRecord, 'version'>[]
+  events: NewEvent[]
+}
+
+export function noChanges(): Changes {
+  return {
+    orders: [],
+    attempts: [],
+    transactions: [],
+    newTransactions: [],
+    proofs: [],
+    newProofs: [],
+    events: [],
+  }
+}
+
+/** Puts several changes into one unit of work. */
+export function joinChanges(all: readonly Changes[]): Changes {
+  return {
+    orders: all.flatMap(({ orders }) => orders),
+    attempts: all.flatMap(({ attempts }) => attempts),
+    transactions: all.flatMap(({ transactions }) => transactions),
+    newTransactions: all.flatMap(({ newTransactions }) => newTransactions),
+    proofs: all.flatMap(({ proofs }) => proofs),
+    newProofs: all.flatMap(({ newProofs }) => newProofs),
+    events: all.flatMap(({ events }) => events),
+  }
+}
+
+export async function writeChanges(
+  tables: StoreWriter,
+  changes: Changes,
+): Promise<void> {
+  const { orders, attempts, transactions, proofs, events } = changes
+  if (orders.length) await tables.orders.update(orders)
+  if (attempts.length) await tables.attempts.update(attempts)
+  if (changes.newTransactions.length)
+    await tables.transactions.insert(changes.newTransactions)
+  if (transactions.length) await tables.transactions.update(transactions)
+  if (changes.newProofs.length) await tables.proofs.insert(changes.newProofs)
+  if (proofs.length) await tables.proofs.update(proofs)
+  if (events.length) await tables.events.append(events)
+}
+
+/** Moves an order by the table of states, with the event that tells of it. */
+export function moveOrder(
+  order: OrderRecord,
+  to: OrderState,
+  event: { type: OrderEventType; at: bigint; data?: JsonObject | undefined },
+  fields: Partial<OrderRecord> = {},
+): { order: OrderRecord; event: NewEvent } {
+  if (order.state !== to) checkTransition(order.state, to)
+  return tellOrder(dropPreconfirmed(order), event, { ...fields, state: to })
+}
+
+/** What was only pre-confirmed is nothing once the order goes on. Pure. */
+export function dropPreconfirmed(order: OrderRecord): OrderRecord {
+  return order.grade === 'preconfirmed'
+    ? { ...order, grade: undefined, settledHash: undefined }
+    : order
+}
+
+/** Changes an order in its state, with the event that tells of it. */
+export function tellOrder(
+  order: OrderRecord,
+  {
+    type,
+    at,
+    data = {},
+  }: { type: OrderEventType; at: bigint; data?: JsonObject | undefined },
+  fields: Partial<OrderRecord> = {},
+): { order: OrderRecord; event: NewEvent } {
+  const sequence = order.sequence + 1
+  const { id: orderId, chainId, token, recipient } = order
+  return {
+    order: { ...order, ...fields, sequence },
+    event: { orderId, chainId, token, recipient, sequence, type, at, data },
+  }
+}

@@ -1,0 +1,64 @@
+import type { OrderState } from '../../store/types.js'
+import { TransitionError } from './errors.js'
+
+/**
+ * Where an order can go from each state. Only the chain leads to `captured`,
+ * `canceled` and `consumed`, and only a reorganization leads out of them.
+ */
+export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
+  drafted: ['stored', 'expired', 'voided', 'captured', 'canceled', 'consumed'],
+  stored: [
+    'capturing',
+    'canceling',
+    'voided',
+    'captured',
+    'canceled',
+    'expired',
+    'consumed',
+  ],
+  capturing: [
+    'stored',
+    'captured',
+    'canceled',
+    'voided',
+    'expired',
+    'consumed',
+  ],
+  canceling: [
+    'stored',
+    'voided',
+    'canceled',
+    'captured',
+    'expired',
+    'consumed',
+  ],
+  captured: [
+    'capturing',
+    'stored',
+    'voided',
+    'canceled',
+    'expired',
+    'consumed',
+  ],
+  voided: ['stored', 'canceling', 'captured', 'canceled', 'consumed'],
+  canceled: [
+    'drafted',
+    'stored',
+    'voided',
+    'canceling',
+    'captured',
+    'expired',
+    'consumed',
+  ],
+  expired: ['drafted', 'stored', 'captured', 'canceled', 'consumed'],
+  consumed: ['captured', 'canceled', 'stored', 'voided', 'expired'],
+}
+
+/**
+ * Refuses a step that is not in the table.
+ *
+ * @throws {@link TransitionError}
+ */
+export function checkTransition(from: OrderState, to: OrderState): void {
+  if (!nextStates[from].includes(to)) throw new TransitionError({ from, to })
+}

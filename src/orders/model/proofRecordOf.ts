@@ -1,0 +1,70 @@
+import type { Hex } from 'viem'
+import {
+  type ProofReceipt,
+  proveCapture,
+  proves,
+} from '../../core/receiptProof.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+} from '../../store/types.js'
+import { paymentOf } from './paymentOf.js'
+
+/**
+ * What a receipt proves about an attempt: its capture, its cancellation, or
+ * nothing.
+ *
+ * @param blockTime Unix seconds.
+ */
+export function proofRecordOf(
+  receipt: ProofReceipt,
+  { order, attempt }: { order: OrderRecord; attempt: AttemptRecord },
+  blockTime: bigint,
+): Omit<ProofRecord, 'version'> | undefined {
+  const payment = paymentOf(order, attempt)
+  const { from, nonce } = payment.message
+  const { chainId, token, recipient } = order
+  const shared = {
+    chainId,
+    token,
+    recipient,
+    transactionHash: lower(receipt.transactionHash),
+    orderId: order.id,
+    attempt: attempt.number,
+    blockHash: lower(receipt.blockHash),
+    blockNumber: receipt.blockNumber,
+    blockTime,
+    payer: from,
+    submitter: lower(receipt.from),
+    gasUsed: receipt.gasUsed,
+    effectiveGasPrice: receipt.effectiveGasPrice,
+    removed: false,
+  }
+  const captured = proveCapture(receipt, payment)
+  if (captured)
+    return {
+      ...shared,
+      kind: 'capture',
+      logIndex: captured.logIndex,
+      value: order.value,
+    }
+  const canceled = proves(
+    receipt,
+    'canceled',
+    { authorizer: from, nonce },
+    token,
+  )
+  // One transaction can cancel several nonces: each has a place of its own.
+  const logIndex = receipt.logs.find(
+    ({ topics }) => topics[2]?.toLowerCase() === nonce,
+  )?.logIndex
+  return canceled
+    ? { ...shared, kind: 'cancel', logIndex: logIndex ?? 0, value: 0n }
+    : undefined
+}
+
+/** As the store gives it back. */
+function lower(value: Hex): Hex {
+  return value.toLowerCase() as Hex
+}

@@ -1,0 +1,188 @@
+import { CountersignError } from '../../core/CountersignError.js'
+import {
+  DuplicateRecordError,
+  LeaseLostError,
+  StaleRecordError,
+  StoreError,
+} from '../../store/errors.js'
+import type { JsonObject, Lease, StoreReader } from '../../store/types.js'
+import { observeFailure } from './observeFailure.js'
+import type { Observation, OrdersContext } from './types.js'
+
+/** Why something waits, and since when. */
+export type AsideEntry = {
+  /** The name of the error. */
+  reason: string
+  /** Unix milliseconds of the first failure in a row. */
+  since: bigint
+}
+
+/**
+ * Things that failed in a loop and wait, while the loop goes on with the rest.
+ * Each entry has a name: an order's id, or the name of a part of the loop.
+ */
+export type Aside = {
+  /**
+   * Puts something aside and reports the failure.
+   *
+   * @returns milliseconds until the next try; doubles with each failure in a
+   * row, up to 30 seconds.
+   */
+  put(name: string, error: unknown, orderId?: string | undefined): number
+  /** True while something waits for its next try. */
+  isWaiting(name: string): boolean
+  /** How many things are put aside, whether or not they are due for a try. */
+  size(): number
+  /** Forgets the failures of something that works again or is over. */
+  clear(name: string): void
+  /** Forgets everything, because another process works on it now. */
+  clearAll(): void
+  /** Writes what is put aside, if that changed, so that `health` shows it. */
+  save(lease: Lease | undefined): Promise<void>
+}
+
+type Waiting = AsideEntry & {
+  tries: number
+  /** Milliseconds of `performance`: the wall clock may be set back. */
+  until: number
+}
+
+/**
+ * Puts something aside after a node, a wallet or a signer failed.
+ *
+ * @throws the error itself if the store failed or someone else wrote: then the
+ * data read before cannot be relied on.
+ */
+export function putAside(
+  aside: Pick<Aside, 'put'>,
+  name: string,
+  error: unknown,
+  orderId?: string | undefined,
+): void {
+  if (isStoreFailure(error)) throw error
+  aside.put(name, error, orderId)
+}
+
+/** True for errors of the store. A foreign error may come from the database. */
+function isStoreFailure(error: unknown): boolean {
+  return (
+    !(error instanceof CountersignError) ||
+    error instanceof StoreError ||
+    error instanceof StaleRecordError ||
+    error instanceof LeaseLostError ||
+    error instanceof DuplicateRecordError
+  )
+}
+
+const shortest = 100
+const longest = 30_000
+
+/** Most entries that `health` shows of one lane or destination. */
+const mostShown = 100
+
+/** Starts with nothing put aside. */
+export function openAside(
+  context: Pick<OrdersContext, 'store' | 'observe' | 'now'>,
+  {
+    key,
+    observed,
+    about,
+  }: {
+    /** The key of the lease under which the loop works. */
+    key: string
+    /** Name of the observation that reports a failure. */
+    observed: `${string}.failed`
+    /** Attributes of that observation. */
+    about: Observation['attributes']
+  },
+): Aside {
+  const waiting = new Map<string, Waiting>()
+  let saved = '{}'
+  return {
+    put: (name, error, orderId) => {
+      const before = waiting.get(name)
+      const tries = before?.tries ?? 0
+      const pause = Math.min(longest, shortest * 2 ** tries)
+      waiting.set(name, {
+        reason: String(Object(error).name),
+        since: before?.since ?? context.now(),
+        tries: tries + 1,
+        until: performance.now() + pause,
+      })
+      observeFailure(context, observed, {
+        about: {
+          ...about,
+          what: name,
+          ...(orderId === undefined ? {} : { orderId }),
+        },
+        error,
+      })
+      return pause
+    },
+    isWaiting: (name) => {
+      const found = waiting.get(name)
+      return found !== undefined && performance.now() < found.until
+    },
+    size: () => waiting.size,
+    clear: (name) => {
+      waiting.delete(name)
+    },
+    clearAll: () => {
+      waiting.clear()
+      saved = '{}'
+    },
+    save: async (lease) => {
+      forgetOld(waiting)
+      const entries = encodeEntries(waiting)
+      const text = JSON.stringify(entries)
+      if (!lease || text === saved) return
+      const value = { owner: lease.owner, entries }
+      await context.store.write(
+        (tables) => tables.setValue(asideKey(key), value),
+        { lease },
+      )
+      saved = text
+    },
+  }
+}
+
+/** Forgets entries whose try is long past and that did not fail again. */
+function forgetOld(waiting: Map<string, Waiting>): void {
+  const now = performance.now()
+  for (const [name, { until }] of waiting)
+    if (now - until > 4 * longest) waiting.delete(name)
+}
+
+function encodeEntries(waiting: ReadonlyMap<string, Waiting>): JsonObject {
+  const shown = [...waiting].slice(0, mostShown)
+  return Object.fromEntries(
+    shown.map(([name, { reason, since }]) => [
+      name,
+      { reason, since: String(since) },
+    ]),
+  )
+}
+
+/**
+ * Reads what the holder of a lease has put aside, by name. Ignores entries of
+ * an earlier holder, because the current one tries everything again.
+ */
+export async function readAside(
+  tables: Pick<StoreReader, 'getValue' | 'getLease'>,
+  key: string,
+): Promise<ReadonlyMap<string, AsideEntry>> {
+  const value = await tables.getValue(asideKey(key))
+  const held = value && (await tables.getLease(key))
+  const isCurrent = held !== undefined && held.owner === value?.owner
+  const entries = isCurrent ? Object.entries(Object(value.entries)) : []
+  return new Map(
+    entries.map(([name, entry]) => {
+      const { reason, since } = Object(entry)
+      return [name, { reason: String(reason), since: BigInt(String(since)) }]
+    }),
+  )
+}
+
+function asideKey(key: string): string {
+  return `aside:${key}`
+}

@@ -1,0 +1,55 @@
+import { drawNonce } from '../../core/drawNonce.js'
+import type { OrderRecord } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from './types.js'
+
+type Wallets = Pick<OrdersContext, 'wallets' | 'relayers'>
+type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
+
+/**
+ * Wallets that may send for a recipient: only its own, or the relayers of the
+ * chain if it has none. So a wallet pays for payments of others only if you
+ * named it as a relayer. Pure.
+ */
+export function sendersOf(
+  { wallets, relayers }: Wallets,
+  { chainId, recipient }: Paid,
+): readonly OrderWallet[] {
+  const here = wallets.filter(({ lane }) => lane.chainId === chainId)
+  const own = here.filter(({ lane }) => lane.account === recipient)
+  if (own.length > 0) return own
+  return here.filter(({ lane }) =>
+    relayers.some(
+      (relayer) =>
+        relayer.chainId === chainId && relayer.account === lane.account,
+    ),
+  )
+}
+
+/**
+ * The wallet that sends for an order: the one on record. If that was removed
+ * and anyone may submit the payment, a random one that may send.
+ *
+ * Random rather than derived from the order's id, because the caller chooses
+ * the id.
+ */
+export function senderOf(
+  context: Wallets,
+  order: Paid & Pick<OrderRecord, 'lane' | 'primaryType'>,
+): OrderWallet | undefined {
+  const { chainId, lane: account, primaryType } = order
+  const known = context.wallets.find(
+    ({ lane }) => lane.chainId === chainId && lane.account === account,
+  )
+  if (known || primaryType === 'ReceiveWithAuthorization') return known
+  return drawSender(context, order)
+}
+
+/** A random one of the wallets that may send for a recipient. */
+export function drawSender(
+  context: Wallets,
+  paid: Paid,
+): OrderWallet | undefined {
+  const senders = sendersOf(context, paid)
+  if (senders.length < 2) return senders[0]
+  return senders[Number(BigInt(drawNonce()) % BigInt(senders.length))]
+}

@@ -1,0 +1,301 @@
+import type { Hash } from 'viem'
+import type {
+  AttemptRecord,
+  JsonObject,
+  OrderRecord,
+  ProofRecord,
+} from '../../store/types.js'
+import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { tellLoss } from './tellLoss.js'
+
+/** An order with what is on record about it. */
+export type OrderFile = {
+  order: OrderRecord
+  /** The attempt in question, by its nonce. */
+  attempt: AttemptRecord
+  /** All proofs of the order. */
+  proofs: readonly ProofRecord[]
+}
+
+/** What the chain says about an attempt, at one block. */
+export type Evidence =
+  | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
+  /** The nonce was spent without paying, and not by a cancellation. */
+  | { kind: 'consumed'; transactionHash: Hash; blockNumber: bigint }
+  /** In one block the nonce is unused and the time at or past `validBefore`. */
+  | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
+
+/** Seconds after which an order that is over, but not finally, is looked at. */
+const lookAgain = 15n
+
+/**
+ * What the record has to say once the chain has spoken. Pure, and without
+ * effect when the same evidence comes again.
+ *
+ * @param at Unix milliseconds, for the events.
+ */
+export function settleOrder(
+  file: OrderFile,
+  evidence: Evidence,
+  at: bigint,
+): Changes {
+  switch (evidence.kind) {
+    case 'capture':
+      return settleCapture(file, evidence.proof, at)
+    case 'cancel':
+      return settleCancel(file, evidence.proof, at)
+    case 'consumed':
+      return settleConsumed(file, evidence, at)
+    case 'expired':
+      return settleExpired(file, evidence, at)
+  }
+}
+
+/** A new proof, or a known one that moved to another block. */
+function fileProof(
+  { proofs }: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+): Pick<Changes, 'proofs' | 'newProofs'> | undefined {
+  const known = proofs.find(
+    ({ transactionHash, logIndex }) =>
+      transactionHash === proof.transactionHash && logIndex === proof.logIndex,
+  )
+  if (!known) return { proofs: [], newProofs: [proof] }
+  if (!known.removed && known.blockHash === proof.blockHash) return undefined
+  return { proofs: [{ ...known, ...proof }], newProofs: [] }
+}
+
+const settledBy = ({
+  transactionHash,
+  blockNumber,
+}: Omit<ProofRecord, 'version'>) =>
+  ({
+    settledHash: transactionHash,
+    settledBlock: blockNumber,
+    grade: 'included',
+    sendDue: undefined,
+    lookDue: undefined,
+    wish: undefined,
+    reason: undefined,
+    held: false,
+  }) as const
+
+function settleCapture(
+  file: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+  at: bigint,
+): Changes {
+  const { order, attempt, proofs } = file
+  const filed = fileProof(file, proof)
+  if (!filed) return noChanges()
+  const { transactionHash, logIndex } = proof
+  const ofAttempt = proofs.filter(
+    (known) => !known.removed && known.attempt === attempt.number,
+  )
+  // A nonce is spent once: what spent it elsewhere is of a fork that is gone.
+  const gone = ofAttempt.filter(
+    (known) =>
+      known.transactionHash !== transactionHash || known.logIndex !== logIndex,
+  )
+  const isSettled = proofs.some(
+    (known) =>
+      !known.removed &&
+      known.attempt !== attempt.number &&
+      known.kind === 'capture',
+  )
+  const closed = { ...attempt, payer: proof.payer, open: false }
+  const changes = {
+    ...noChanges(),
+    newProofs: filed.newProofs,
+    proofs: [
+      ...filed.proofs,
+      ...gone.map((row) => ({ ...row, removed: true })),
+    ],
+    attempts: [closed],
+  }
+  // The same payment elsewhere: its money is told of already.
+  const before = ofAttempt.find(({ kind }) => kind === 'capture')
+  const data = dataOf(proof)
+  const refund = { ...data, ...refundOf(attempt, proof) }
+  const settles = before && before.transactionHash === order.settledHash
+  if (order.state === 'captured' && isSettled && !settles) {
+    if (before) return changes
+    const told = tellOrder(
+      order,
+      { type: 'overpaid', at, data: refund },
+      { overpaid: true },
+    )
+    return { ...changes, orders: [told.order], events: [told.event] }
+  }
+  // What was fulfilled is owed, whatever was given up for lost since.
+  const isGivenUp =
+    order.fulfilled === undefined &&
+    (['voided', 'expired', 'canceled'].includes(order.state) ||
+      (order.state === 'consumed' && order.wish === 'void'))
+  const unexpected = order.unexpected || isGivenUp
+  const moved = moveOrder(
+    order,
+    'captured',
+    { type: 'captured', at, data },
+    {
+      ...settledBy(proof),
+      payer: proof.payer,
+      unexpected,
+      wish: overtakenWish(order),
+    },
+  )
+  if (!unexpected || (before && order.unexpected))
+    return { ...changes, orders: [moved.order], events: [moved.event] }
+  const due = tellOrder(moved.order, { type: 'refundDue', at, data: refund })
+  return { ...changes, orders: [due.order], events: [moved.event, due.event] }
+}
+
+function dataOf(proof: Omit<ProofRecord, 'version'>): JsonObject {
+  const { transactionHash, logIndex, blockNumber, value, submitter } = proof
+  return {
+    transactionHash,
+    logIndex,
+    blockNumber: String(blockNumber),
+    value: String(value),
+    submitter,
+  }
+}
+
+/** Named by the nonce that paid: a reorganization can change all the rest. */
+function refundOf(
+  { orderId, number }: AttemptRecord,
+  { payer }: Pick<ProofRecord, 'payer'>,
+): JsonObject {
+  return { refundId: `${orderId}/${number}`, refundTo: payer }
+}
+
+/** What a capture came before, should a reorganization take it back. */
+const overtakenWish = ({ wish }: OrderRecord): OrderRecord['wish'] =>
+  wish === 'capture' ? undefined : wish
+
+/** What is given up stays so when a reorganization takes back what ended it. */
+const keptWish = ({ state, wish }: OrderRecord): OrderRecord['wish'] =>
+  state === 'voided' || wish === 'void' ? 'void' : undefined
+
+function settleCancel(
+  file: OrderFile,
+  proof: Omit<ProofRecord, 'version'>,
+  at: bigint,
+): Changes {
+  const { order, attempt, proofs } = file
+  const filed = fileProof(file, proof)
+  // What an older attempt's end says about the order was decided by then.
+  const isOver = attempt.number !== order.attempt || order.state === 'captured'
+  if (!filed && (isOver || order.state === 'canceled')) return noChanges()
+  const changes = {
+    ...noChanges(),
+    ...filed,
+    attempts: [{ ...attempt, open: false }],
+  }
+  if (isOver) return changes
+  const { transactionHash, blockNumber } = proof
+  const moved = moveOrder(
+    order,
+    'canceled',
+    {
+      type: 'canceled',
+      at,
+      data: { transactionHash, blockNumber: String(blockNumber) },
+    },
+    { ...settledBy(proof), wish: keptWish(order) },
+  )
+  const lost = tellLoss(moved.order, { proofs, at })
+  return {
+    ...changes,
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
+  }
+}
+
+function settleConsumed(
+  { order, attempt, proofs }: OrderFile,
+  evidence: Extract<Evidence, { kind: 'consumed' }>,
+  at: bigint,
+): Changes {
+  const { transactionHash, blockNumber } = evidence
+  const attempts = attempt.open ? [{ ...attempt, open: false }] : []
+  const isOver =
+    attempt.number !== order.attempt ||
+    order.state === 'captured' ||
+    order.state === 'consumed'
+  if (isOver) return { ...noChanges(), attempts }
+  const moved = moveOrder(
+    order,
+    'consumed',
+    {
+      type: 'consumed',
+      at,
+      data: { transactionHash, blockNumber: String(blockNumber) },
+    },
+    {
+      settledHash: transactionHash,
+      settledBlock: blockNumber,
+      grade: 'included',
+      sendDue: undefined,
+      lookDue: undefined,
+      wish: keptWish(order),
+    },
+  )
+  const lost = tellLoss(moved.order, { proofs, at })
+  return {
+    ...noChanges(),
+    attempts,
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
+  }
+}
+
+function settleExpired(
+  { order, attempt, proofs }: OrderFile,
+  evidence: Extract<Evidence, { kind: 'expired' }>,
+  at: bigint,
+): Changes {
+  const { final, blockNumber, blockTime } = evidence
+  if (attempt.number !== order.attempt) return closeAttempt(attempt, final)
+  const fields: Partial<OrderRecord> = {
+    sendDue: undefined,
+    wish: undefined,
+    held: false,
+    lookDue: final ? undefined : blockTime + lookAgain,
+    ...(final ? { grade: 'finalized' as const } : {}),
+  }
+  const stays = order.state === 'voided' || order.state === 'expired'
+  if (stays) {
+    const row = { ...order, ...fields }
+    // What was given up after its payment was lost ends here.
+    const isEnd = final && order.state === 'voided' && !order.unexpected
+    const told = isEnd ? tellLoss(row, { proofs, at }) : { orders: [row] }
+    return { ...closeAttempt(attempt, final), ...told }
+  }
+  const moved = moveOrder(
+    order,
+    'expired',
+    {
+      type: 'expired',
+      at,
+      data: { blockNumber: String(blockNumber), blockTime: String(blockTime) },
+    },
+    fields,
+  )
+  const lost = tellLoss(moved.order, { proofs, at })
+  return {
+    ...closeAttempt(attempt, final),
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
+  }
+}
+
+/** A credential nobody can use any more need not be kept. */
+function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
+  const closed = {
+    ...attempt,
+    open: false,
+    ...(final ? { signature: undefined, cancellation: undefined } : {}),
+  }
+  return { ...noChanges(), attempts: [closed] }
+}

@@ -1,0 +1,98 @@
+import { formatAmount } from '../../core/amount.js'
+import type { ProofRecord } from '../../store/types.js'
+import type { FoundOrder } from './findOrder.js'
+import type { Order, SettledCancellation, SettledCapture } from './types.js'
+
+/** An order as it is shown: without credentials and without versions. */
+export function showOrder({
+  order,
+  attempt,
+  attempts,
+  proofs,
+}: FoundOrder): Order {
+  const settled = proofs.find(
+    ({ kind, removed, transactionHash, orderId }) =>
+      !removed &&
+      orderId === order.id &&
+      transactionHash === order.settledHash &&
+      kind === (order.state === 'captured' ? 'capture' : 'cancel'),
+  )
+  const finality = order.grade ?? 'included'
+  const { chainId, token, recipient, id, state, payer, value } = order
+  return {
+    chainId,
+    token,
+    recipient,
+    id,
+    state,
+    attempt: order.attempt,
+    nonce: attempt.nonce,
+    payer,
+    amount: formatAmount(value, order.decimals),
+    value,
+    primaryType: order.primaryType,
+    validAfter: attempt.validAfter,
+    validBefore: attempt.validBefore,
+    spendableUntil: spendableUntil(attempts),
+    wish: isOver(order) ? undefined : order.wish,
+    reason: order.reason,
+    held: order.held,
+    unexpected: order.unexpected,
+    overpaid: order.overpaid,
+    metadata: order.metadata,
+    createdAt: order.createdAt,
+    preconfirmed:
+      order.grade === 'preconfirmed' ? order.settledHash : undefined,
+    capture:
+      settled && state === 'captured'
+        ? showCapture(settled, finality)
+        : undefined,
+    cancellation:
+      settled && state === 'canceled'
+        ? showCancellation(settled, finality)
+        : undefined,
+  }
+}
+
+/** A wish that is kept here is for a reorganization only. */
+function isOver({ state }: FoundOrder['order']): boolean {
+  return ['captured', 'canceled', 'consumed'].includes(state)
+}
+
+function spendableUntil(attempts: FoundOrder['attempts']): bigint | undefined {
+  return attempts
+    .flatMap(({ open, spendableUntil: until }) =>
+      open && until !== undefined ? [until] : [],
+    )
+    .reduce<bigint | undefined>(
+      (latest, until) =>
+        latest === undefined || until > latest ? until : latest,
+      undefined,
+    )
+}
+
+function showCapture(
+  proof: ProofRecord,
+  finality: SettledCapture['finality'],
+): SettledCapture {
+  const { gasUsed, effectiveGasPrice } = proof
+  return {
+    transactionHash: proof.transactionHash,
+    blockHash: proof.blockHash,
+    blockNumber: proof.blockNumber,
+    logIndex: proof.logIndex,
+    submitter: proof.submitter,
+    gasUsed,
+    effectiveGasPrice,
+    finality,
+    blockTime: proof.blockTime,
+    fee: gasUsed * effectiveGasPrice,
+  }
+}
+
+function showCancellation(
+  { transactionHash, blockNumber, blockTime }: ProofRecord,
+  finality: SettledCancellation['finality'],
+): SettledCancellation {
+  return { transactionHash, blockNumber, blockTime, finality }
+}

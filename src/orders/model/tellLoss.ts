@@ -1,0 +1,32 @@
+import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import { type Changes, tellOrder } from './changes.js'
+
+/**
+ * Raises the loss of an order that was fulfilled for a payment the chain took
+ * back, now that this attempt pays it no more. Pure.
+ *
+ * @param facts.number the attempt in question. @default the newest one
+ */
+export function tellLoss(
+  order: OrderRecord,
+  {
+    proofs,
+    at,
+    number = order.attempt,
+  }: {
+    proofs: readonly ProofRecord[]
+    at: bigint
+    number?: number | undefined
+  },
+): Pick<Changes, 'orders' | 'events'> {
+  const { fulfilled } = order
+  const isTakenBack = proofs.some(
+    ({ kind, removed, attempt }) =>
+      kind === 'capture' && removed && attempt === number,
+  )
+  if (fulfilled === undefined || !isTakenBack)
+    return { orders: [order], events: [] }
+  const data = { fulfilled }
+  const told = tellOrder(order, { type: 'lossAfterFulfilment', at, data })
+  return { orders: [told.order], events: [told.event] }
+}

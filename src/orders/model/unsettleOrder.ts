@@ -1,0 +1,222 @@
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+  TransactionRecord,
+} from '../../store/types.js'
+import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { endsOf } from './endsOf.js'
+import { reopenLast } from './reopenLast.js'
+import type { OrderFile } from './settleOrder.js'
+import { tellLoss } from './tellLoss.js'
+import type { SettledPolicy } from './types.js'
+
+type Facts = {
+  transactions: readonly TransactionRecord[]
+  /** Time of the newest block, Unix seconds. */
+  blockTime: bigint
+  at: bigint
+  policy: Pick<SettledPolicy, 'capture' | 'deadlineNear' | 'relayCancellations'>
+}
+
+/**
+ * What the record has to say when a reorganization took back what settled an
+ * order: the same bytes are sent again while the window is open and they are
+ * ours to send, else the order is what it would be without the proof. Pure.
+ *
+ * If the reorganization is below `finalized`, the secrets are erased and
+ * nothing can be sent again. That is reported as `sealBroken`.
+ */
+export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
+  const { order, attempt, proofs } = file
+  const { at } = facts
+  const gone = proofs.filter(
+    ({ transactionHash, removed }) =>
+      !removed && transactionHash === order.settledHash,
+  )
+  const { to, reopened, isLost, isSent, ...fields } = planWithout(file, facts)
+  const moved = moveOrder(
+    order,
+    to,
+    {
+      type: 'reorged',
+      at,
+      data: { transactionHash: order.settledHash, from: order.state, to },
+    },
+    {
+      grade: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+      ...fields,
+    },
+  )
+  const erased = isLost ? [tellErased(moved.order, order, at)] : []
+  const removed = gone.map((proof) => ({ ...proof, removed: true }))
+  const others = proofs.filter((proof) => !gone.includes(proof))
+  const loss = tellOlderLoss(erased[0]?.order ?? moved.order, {
+    removed,
+    others,
+    at,
+  })
+  // What was given up is sent by nobody, whatever was sent for it before.
+  const isAgain = isInFlight(moved.order) && !isSent
+  const open = facts.blockTime < endsOf(attempt).cancel
+  return {
+    ...noChanges(),
+    orders: loss.orders,
+    attempts: [{ ...attempt, open }],
+    transactions: isAgain ? reopened : [],
+    proofs: removed,
+    events: [moved.event, ...erased.map(({ event }) => event), ...loss.events],
+  }
+}
+
+/**
+ * Reports the loss at once if a newer attempt exists: later looks concern only
+ * that attempt, and not the payment for which the goods went out.
+ */
+function tellOlderLoss(
+  order: OrderRecord,
+  {
+    removed,
+    others,
+    at,
+  }: {
+    removed: readonly ProofRecord[]
+    others: readonly ProofRecord[]
+    at: bigint
+  },
+): Pick<Changes, 'orders' | 'events'> {
+  const number = removed[0]?.attempt
+  const isPaid = others.some(
+    (proof) => proof.kind === 'capture' && !proof.removed,
+  )
+  return number === order.attempt || isPaid
+    ? { orders: [order], events: [] }
+    : tellLoss(order, { proofs: removed, at, number })
+}
+
+/** State and due times of an order without the proof that settled it. */
+type Plan = Pick<OrderRecord, 'wish' | 'sendDue' | 'lookDue'> & {
+  to: OrderRecord['state']
+  reopened: TransactionRecord[]
+  /** True when the buyer's cancellation is sent now. */
+  isSent: boolean
+  /** True when the signature to send again is erased. */
+  isLost: boolean
+}
+
+function planWithout(file: OrderFile, facts: Facts): Plan {
+  const { order, attempt } = file
+  const { blockTime, policy } = facts
+  const isCapture = order.state === 'captured'
+  const ends = endsOf(attempt)
+  const isOpen =
+    blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
+  const ours = facts.transactions.filter(
+    ({ attempt: number, kind }) =>
+      number === attempt.number && kind === (isCapture ? 'capture' : 'cancel'),
+  )
+  const secret = isCapture ? attempt.signature : attempt.cancellation
+  const reopened = reopenLast(ours, secret)
+  const isCurrent = order.attempt === attempt.number
+  const isSent =
+    isCapture &&
+    isCurrent &&
+    blockTime < ends.cancel &&
+    isToBeSent(file, policy)
+  const without = { isOpen, isOurs: reopened.length > 0, isSent }
+  const to = stateWithout(order, without)
+  // As when it was accepted; what the buyer has canceled is asked for by nobody.
+  const isDue =
+    to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
+  const isSendable = isDue && attempt.signature !== undefined
+  // The goods went out: capture again at once, whatever the policy says.
+  const isOwed = isSendable && order.fulfilled !== undefined
+  const isAsked =
+    isSent || isOwed || (isSendable && policy.capture === 'onAccept')
+  const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
+  const isErased = wasErased(order, attempt, { ours, to })
+  return {
+    to,
+    reopened,
+    isSent,
+    isLost: isOpen && isCurrent && !isSent && isErased,
+    lookDue: isOpen ? lookDue : blockTime,
+    sendDue: isAsked ? 0n : undefined,
+    wish: isOwed ? 'capture' : wishWithout(order, to, without),
+  }
+}
+
+/** True when we held a signature that we would send again, and it is erased. */
+function wasErased(
+  { state }: OrderRecord,
+  { signature, signatureHash, cancellation }: AttemptRecord,
+  {
+    ours,
+    to,
+  }: { ours: readonly TransactionRecord[]; to: OrderRecord['state'] },
+): boolean {
+  const wasHeld = ours.length > 0 || signatureHash !== undefined
+  if (state === 'captured')
+    return to === 'stored' && signature === undefined && wasHeld
+  return (
+    to !== 'canceling' &&
+    state === 'canceled' &&
+    ours.length > 0 &&
+    cancellation === undefined
+  )
+}
+
+function tellErased(
+  order: OrderRecord,
+  { state }: OrderRecord,
+  at: bigint,
+): ReturnType<typeof tellOrder> {
+  const type = state === 'captured' ? 'captureRejected' : 'cancelRejected'
+  const reason = 'sealBroken'
+  return tellOrder(order, { type, at, data: { reason } }, { reason })
+}
+
+function isInFlight({ state, wish }: OrderRecord): boolean {
+  return state === 'capturing' || state === 'canceling' || wish === 'cancel'
+}
+
+/** The buyer's cancellation a capture came before, where it is to be sent. */
+function isToBeSent(
+  { order: { wish, fulfilled }, attempt }: OrderFile,
+  { relayCancellations }: Pick<SettledPolicy, 'relayCancellations'>,
+): boolean {
+  const isRelayed = wish === 'void' && relayCancellations === 'always'
+  const isWanted = wish === 'cancel' || isRelayed
+  return (
+    isWanted && attempt.cancellation !== undefined && fulfilled === undefined
+  )
+}
+
+type Without = { isOpen: boolean; isOurs: boolean; isSent: boolean }
+
+/** Where an order is when nothing has settled it. */
+function stateWithout(
+  { state, unexpected, wish, fulfilled }: OrderRecord,
+  { isOpen, isOurs, isSent }: Without,
+): OrderRecord['state'] {
+  // What was fulfilled is captured again, whoever had given it up before.
+  const isOwed = state === 'captured' && fulfilled !== undefined
+  if (unexpected || (wish === 'void' && !isOwed)) return 'voided'
+  // The chain is asked at once whether the nonce is unused past the deadline.
+  if (!isOpen || !isOurs) return 'stored'
+  if (state === 'canceled') return 'canceling'
+  return isSent ? 'stored' : 'capturing'
+}
+
+/** The buyer's cancellation is sent again whatever the merchant gave up. */
+function wishWithout(
+  { state }: OrderRecord,
+  to: OrderRecord['state'],
+  { isOpen, isOurs, isSent }: Without,
+): OrderRecord['wish'] {
+  if (to === 'capturing') return 'capture'
+  const isVoided = to === 'voided' && state === 'canceled'
+  return isSent || (isVoided && isOpen && isOurs) ? 'cancel' : undefined
+}

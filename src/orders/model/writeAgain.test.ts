@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import { memoryStore } from '../../store/memoryStore.js'
+import { writeAgain } from './writeAgain.js'
+
+const stale = new StaleRecordError({ table: 'orders' })
+
+/** Work that fails so often, and counts how often it was done. */
+function failing(times: number, error: Error = stale) {
+  let done = 0
+  return async () => {
+    done++
+    if (done <= times) throw error
+    return done
+  }
+}
+
+test('a unit of work that was overtaken is done again', async () => {
+  const store = memoryStore()
+  expect(await writeAgain({ store }, failing(4))).toBe(5)
+})
+
+test('after the fifth time it is an error', async () => {
+  const store = memoryStore()
+  await expect(writeAgain({ store }, failing(5))).rejects.toBe(stale)
+})
+
+test('any other error is thrown at once', async () => {
+  const store = memoryStore()
+  const error = new DuplicateRecordError({ table: 'orders' })
+  const work = failing(1, error)
+  await expect(writeAgain({ store }, work)).rejects.toBe(error)
+  expect(await work()).toBe(2)
+})
+
+test('it is written under the lease that is given', async () => {
+  const store = memoryStore()
+  const lease = { key: 'lane', owner: 'someone', fence: 7n }
+  await expect(
+    writeAgain({ store }, failing(0), { lease }),
+  ).rejects.toMatchObject({ name: 'LeaseLostError' })
+})

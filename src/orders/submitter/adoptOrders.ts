@@ -1,0 +1,85 @@
+import type { OrderRecord } from '../../store/types.js'
+import { findOrphans } from '../model/knownLanes.js'
+import { sendersOf } from '../model/sendersOf.js'
+import type { OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { type LaneState, laneKey } from './laneState.js'
+
+/** Milliseconds between two looks for orders of removed wallets. */
+const lookEvery = 10_000
+
+/** Most orders to take at one look, so that other relayers get the rest. */
+const most = 100
+
+/** Also finds the orders that are due later: they have no wallet either. */
+const endOfTime = 2n ** 62n
+
+/**
+ * Takes over the due orders of removed wallets if this lane may send for their
+ * recipients. Transactions in flight stay with the removed wallet; the chain
+ * decides them.
+ */
+export async function adoptOrders(
+  context: OrdersContext,
+  lane: LaneState,
+): Promise<void> {
+  const now = performance.now()
+  if (now - lane.adoptedAt < lookEvery) return
+  lane.adoptedAt = now
+  const ids = await findAdoptable(context, lane)
+  if (ids.length === 0) return
+  const { account, chainId } = lane.wallet.lane
+  const adopted = await writeAgain(
+    context,
+    async (tables) => {
+      const orders = await tables.orders.find({ ids })
+      const moved = orders
+        .filter((order) => order.lane !== account && isAdoptable(order))
+        .map((order) => ({ ...order, lane: account }))
+      if (moved.length > 0) await tables.orders.update(moved)
+      return moved.length
+    },
+    { lease: lane.lease },
+  )
+  context.observe({
+    name: 'lane.adopted',
+    attributes: { chainId, account, orders: adopted },
+  })
+}
+
+async function findAdoptable(
+  context: OrdersContext,
+  { wallet: { lane } }: LaneState,
+): Promise<string[]> {
+  const { chainId, account } = lane
+  const recipients = context.recipients.filter((recipient) =>
+    sendersOf(context, { chainId, recipient }).some(
+      (one) => one.lane.account === account,
+    ),
+  )
+  if (recipients.length === 0) return []
+  return context.store.read(async (tables) => {
+    const ids: string[] = []
+    for (const orphan of await findOrphans(context, tables, chainId)) {
+      // Another process still has that wallet.
+      if (await tables.getLease(laneKey(orphan))) continue
+      const due = { sendDue: orphan, recipients, until: endOfTime, limit: most }
+      const orders = await tables.orders.find(due)
+      ids.push(...orders.filter(isAdoptable).map(({ id }) => id))
+    }
+    return ids.slice(0, most)
+  })
+}
+
+/** True when the order is due, not in flight, and anyone may submit it. */
+function isAdoptable({
+  sendDue,
+  primaryType,
+  wish,
+  state,
+}: OrderRecord): boolean {
+  const isAnyones =
+    primaryType === 'TransferWithAuthorization' || wish === 'cancel'
+  const isWaiting = state === 'stored' || state === 'voided'
+  return sendDue !== undefined && isAnyones && isWaiting
+}

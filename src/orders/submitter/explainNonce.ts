@@ -1,0 +1,233 @@
+import type { Address, Client } from 'viem'
+import type { BlockHead } from '../../chain/rpc/requestNode.js'
+import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { explainRevert } from '../../payments/capture/explainRevert.js'
+import { findEvidence } from '../evidence/findEvidence.js'
+import { endsOf } from '../model/endsOf.js'
+import { paymentOf } from '../model/paymentOf.js'
+import { proofRecordOf } from '../model/proofRecordOf.js'
+import type { Evidence, OrderFile } from '../model/settleOrder.js'
+import type { JudgedNonce } from './judgeNonces.js'
+import {
+  choosesNonce,
+  type LaneState,
+  nonceName,
+  noticeAgain,
+} from './laneState.js'
+import type { LaneView } from './readLane.js'
+import { isInFlight } from './rejectOrder.js'
+
+/** What became of what was sent under a nonce. */
+export type NonceFate = {
+  judged: JudgedNonce
+  file: OrderFile | undefined
+  evidence?: Evidence | undefined
+  /** It was mined, and did nothing. */
+  failure?: { reason: string; isRevert: boolean } | undefined
+  /** Nothing at this nonce can happen any more. */
+  isOver: boolean
+  /** Someone else's took the nonce. */
+  isForeign?: boolean | undefined
+  /** The authorization is unused, and may go under another nonce. */
+  isFree?: boolean | undefined
+}
+
+/** Milliseconds by which receipts can be behind the account's count. */
+const receiptLag = 2000
+
+/** Ticks between two looks at what a single request cannot decide. */
+const lookEvery = 8
+
+/**
+ * Finds out what the chain says of a nonce. Without a request where a receipt
+ * proves it; never a guess: `undefined` where it cannot be told now.
+ */
+export async function explainNonce(
+  lane: LaneState,
+  view: LaneView,
+  judged: JudgedNonce,
+  file: OrderFile | undefined,
+): Promise<NonceFate | undefined> {
+  switch (judged.kind) {
+    case 'pending':
+      return undefined
+    case 'mined':
+      return explainMined(lane, view, judged, file)
+    case 'passed':
+      return explainPassed(lane, view, judged, file)
+    case 'unknown':
+      return explainUnknown(lane, view, judged, file)
+  }
+}
+
+type Judged<kind extends JudgedNonce['kind']> = Extract<
+  JudgedNonce,
+  { kind: kind }
+>
+
+async function explainMined(
+  lane: LaneState,
+  { blockTimes }: LaneView,
+  judged: Judged<'mined'>,
+  file: OrderFile | undefined,
+): Promise<NonceFate | undefined> {
+  const { row, receipt } = judged
+  const time = blockTimes.get(receipt.blockNumber)
+  const proof =
+    file && time !== undefined && row.kind !== 'release'
+      ? proofRecordOf(receipt, file, time)
+      : undefined
+  if (proof) {
+    const kind = proof.kind === 'cancel' ? 'cancel' : 'capture'
+    return { judged, file, evidence: { kind, proof }, isOver: true }
+  }
+  if (!file || !isUndecided(file)) return { judged, file, isOver: true }
+  const evidence = await findEvidence(lane.reader, file)
+  if (evidence) return { judged, file, evidence, isOver: true }
+  if (row.kind === 'release') {
+    const reason = file.order.reason ?? 'deadlinePassed'
+    return { judged, file, failure: { reason, isRevert: false }, isOver: true }
+  }
+  const payment = paymentOf(file.order, file.attempt)
+  const about = { nonce: judged.nonce, orderId: file.order.id }
+  const reason = await explainRevert(lane.reader, receipt, payment).then(
+    (error) => error.reason,
+    (error: unknown) => postponeReason(lane, about, error),
+  )
+  return reason === undefined
+    ? undefined
+    : { judged, file, failure: { reason, isRevert: true }, isOver: true }
+}
+
+/**
+ * Gives up waiting for a reason once the pause between tries is longer, in
+ * milliseconds.
+ */
+const longestWait = 3000
+
+/**
+ * Puts the nonce aside: `undefined` while the node may still give the reason,
+ * then `simulationFailed`.
+ */
+function postponeReason(
+  lane: LaneState,
+  { nonce, orderId }: { nonce: number; orderId: string },
+  error: unknown,
+): 'simulationFailed' | undefined {
+  const pause = lane.aside.put(nonceName('settle', nonce), error, orderId)
+  return pause > longestWait ? 'simulationFailed' : undefined
+}
+
+/** Someone else's transaction has the nonce, or a node is behind another. */
+async function explainPassed(
+  lane: LaneState,
+  { head, safe, safeCount = 0 }: LaneView,
+  judged: Judged<'passed'>,
+  file: OrderFile | undefined,
+): Promise<NonceFate | undefined> {
+  const { nonce } = judged
+  const now = performance.now()
+  const lost = noticeAgain(lane.lost.get(nonce), now)
+  lane.lost.set(nonce, lost)
+  // Receipts can lag behind the count, and one node behind another.
+  if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
+  const isSafe = safe !== undefined && safeCount > nonce
+  const unsure = judged.rows.filter(({ hash }) => hash === undefined)
+  // A filler whose hash only the wallet knows may have used the nonce.
+  const isFiller = unsure.some(({ kind }) => kind === 'release')
+  const isForeign = !isFiller && nonce > (lane.value.sharedNonce ?? -1)
+  if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
+  if (!file || !isUndecided(file))
+    return { judged, file, isForeign, isOver: isSafe }
+  const evidence = await findEvidence(lane.reader, file)
+  if (evidence) {
+    // Without bytes of ours there is nothing that could be sent again.
+    const isHashless = judged.rows.every(({ hash }) => hash === undefined)
+    const isOurs = isHashless && isSentBy(evidence, judged.rows[0].account)
+    const told = isForeign && !isOurs
+    return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
+  }
+  // Without a hash we only assume that the wallet kept the nonce.
+  const isKnown = unsure.every(({ kind }) => kind === 'release')
+  const isDead = isKnown || head.timestamp >= endOf(judged, file)
+  const isFree = isSafe && isDead && (await isUnused(lane.reader, file, safe))
+  return { judged, file, isForeign, isFree, isOver: isFree }
+}
+
+/** What became of an older attempt says nothing about the one under way. */
+function isUndecided({ order, attempt }: OrderFile): boolean {
+  return order.attempt === attempt.number && isInFlight(order)
+}
+
+/** Whether what settled an order came from this account. */
+export function isSentBy(evidence: Evidence, account: Address): boolean {
+  const isProof = evidence.kind === 'capture' || evidence.kind === 'cancel'
+  return isProof && evidence.proof.submitter === account
+}
+
+/** Never sent again while the authorization is unused and its window open. */
+async function explainUnknown(
+  lane: LaneState,
+  { head, count }: LaneView,
+  judged: Judged<'unknown'>,
+  file: OrderFile | undefined,
+): Promise<NonceFate | undefined> {
+  const { nonce } = judged
+  if (lane.sentAt.get(nonce) === lane.tick) return undefined
+  if (!isTimeToLook(lane, nonce, count)) return undefined
+  const keepsNonce = choosesNonce(lane)
+  // If the wallet chooses its own nonces, an open filler blocks nothing.
+  if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
+  const evidence = isUndecided(file)
+    ? await findEvidence(lane.reader, file)
+    : undefined
+  // If the wallet keeps the nonce, the lane fills it later.
+  if (keepsNonce) return evidence && { judged, file, evidence, isOver: false }
+  if (evidence || !isUndecided(file))
+    return { judged, file, evidence, isOver: true }
+  // Compares time and state at the same block or a later one.
+  if (head.timestamp < endOf(judged, file)) return undefined
+  if (!(await isUnused(lane.reader, file, head))) return undefined
+  const failure = { reason: 'expired', isRevert: false }
+  return { judged, file, failure, isOver: true }
+}
+
+/** The time from which the transaction at a nonce comes too late. */
+function endOf({ rows }: JudgedNonce, { attempt }: OrderFile): bigint {
+  return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
+}
+
+/**
+ * True soon after the account's count has passed a nonce, and at every eighth
+ * tick.
+ */
+function isTimeToLook(
+  lane: Pick<LaneState, 'lost' | 'tick'>,
+  nonce: number,
+  count: number,
+): boolean {
+  if (nonce >= count) return lane.tick % lookEvery === 1
+  const lost = noticeAgain(lane.lost.get(nonce), performance.now())
+  lane.lost.set(nonce, lost)
+  return lane.tick % lookEvery === 1 || lost.looks === 2
+}
+
+/**
+ * True when the authorization is unused at the newest block. Then it was unused
+ * at `below` too, whose state the node may no longer have.
+ */
+async function isUnused(
+  client: Client,
+  { order, attempt }: OrderFile,
+  below: BlockHead,
+): Promise<boolean> {
+  const { from: payer, nonce } = paymentOf(order, attempt).message
+  const { token } = order
+  const { consumed, head } = await getConsumption(client, {
+    token,
+    payer,
+    nonce,
+    block: 'latest',
+  })
+  return !consumed && head.timestamp >= below.timestamp
+}

@@ -1,0 +1,128 @@
+import type { TransactionRecord } from '../../store/types.js'
+import { openLedger, readRows } from '../model/openLedger.js'
+import { putAside } from '../model/putAside.js'
+import type { OrderFile } from '../model/settleOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { feesOf } from './feesOf.js'
+import { choosesNonce, type LaneState, nonceName } from './laneState.js'
+import { findGaps } from './planReplacements.js'
+import type { LaneView } from './readLane.js'
+import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
+import { releaseCall } from './releaseCall.js'
+import { sealOf } from './resendTransactions.js'
+import { askWallet } from './sendByWallet.js'
+import { sendRecorded } from './sendRecorded.js'
+import { isResting } from './walletRest.js'
+
+/**
+ * Gives a free nonce below ones in use something to be used by: what was there
+ * before a reorganization, or a transfer to oneself.
+ */
+export async function fillGaps(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<boolean> {
+  if (isResting(lane, 'filler')) return false
+  const { nonces, isWide } = findGaps(lane, view)
+  let isActive = false
+  for (const nonce of nonces) {
+    const name = nonceName('fill', nonce)
+    if (lane.aside.isWaiting(name)) continue
+    try {
+      const isFilled = await fillGap(context, lane, view, { nonce, isWide })
+      isActive ||= isFilled
+      lane.aside.clear(name)
+    } catch (error) {
+      // A signer may refuse calls of anything but the token: others go on.
+      putAside(lane.aside, name, error)
+      // If the signer hangs, it hangs once a look and not for each of many.
+      break
+    }
+    // Stop if the wallet failed, or proved to choose its own nonces.
+    if (isResting(lane, 'filler') || !choosesNonce(lane)) break
+  }
+  return isActive
+}
+
+async function fillGap(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+  { nonce, isWide }: { nonce: number; isWide: boolean },
+): Promise<boolean> {
+  const { lane: at } = lane.wallet
+  const { known, rows } = await context.store.read(async (tables) => {
+    const known = await tables.transactions.find({ at, nonce })
+    const ids = [...new Set(known.flatMap(({ orderId }) => orderId ?? []))]
+    return { known, rows: await readRows(tables, ids) }
+  })
+  const ledger = openLedger(rows)
+  const signed = known.filter(
+    (row) =>
+      row.raw !== undefined &&
+      isWanted(row, ledger.fileOf(row.orderId, row.attempt)),
+  )
+  if (signed.length > 0) {
+    await reopen(context, lane, signed)
+    return true
+  }
+  // Too many for a few dropped transactions: the node may be wrong.
+  if (isWide) return false
+  const draft: RowDraft = {
+    ...(await releaseCall(lane)),
+    ...{ nonce, bump: known.length, kind: 'release', fees: feesOf(view) },
+    ...{ orderId: undefined, attempt: undefined },
+    seal: sealOf({ ...at, nonce }, undefined),
+  }
+  const isLocal = lane.wallet.account.type === 'local'
+  const made = isLocal ? await signRow(context, lane, draft) : undefined
+  const row = made?.row ?? rowOf(draft, at, context.now())
+  await context.store.write((tables) => tables.transactions.insert([row]), {
+    lease: lane.lease,
+  })
+  const kept = { ...row, version: 1 }
+  keepOpen(lane, [kept])
+  if (made) await sendRecorded(context, lane, view, [made.bytes])
+  else await askWallet(context, lane, kept, draft)
+  return true
+}
+
+/**
+ * What is open anyway, and what the record still says the chain has; else an
+ * order would be captured that nobody wants captured by now. Pure.
+ */
+function isWanted(
+  { kind, hash, open }: TransactionRecord,
+  file: OrderFile | undefined,
+): boolean {
+  if (open || kind === 'release' || !file) return true
+  const { order, proofs } = file
+  const isGivenUp = order.unexpected || order.wish === 'void'
+  return (
+    !(kind === 'capture' && isGivenUp) &&
+    proofs.some((proof) => !proof.removed && proof.transactionHash === hash)
+  )
+}
+
+/** The same bytes again: they are sent in this very tick. */
+async function reopen(
+  context: OrdersContext,
+  lane: LaneState,
+  rows: readonly TransactionRecord[],
+): Promise<void> {
+  const opened = rows.map((row) => ({ ...row, open: true }))
+  await context.store.write((tables) => tables.transactions.update(opened), {
+    lease: lane.lease,
+  })
+  keepOpen(
+    lane,
+    opened.map((row) => ({ ...row, version: row.version + 1 })),
+  )
+}
+
+function keepOpen(lane: LaneState, rows: readonly TransactionRecord[]): void {
+  lane.open = [...lane.open, ...rows].sort(
+    (one, other) => one.nonce - other.nonce || one.bump - other.bump,
+  )
+}

@@ -1,0 +1,122 @@
+import type { SignedPayment } from '../../core/types.js'
+import { wait } from '../../core/wait.js'
+import { collectFound } from '../model/collectFound.js'
+import type { FoundOrder } from '../model/findOrder.js'
+import { signedPaymentOf } from '../model/paymentOf.js'
+import type { OrderFile } from '../model/settleOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { groupByPayer } from './groupByPayer.js'
+import type { LaneState } from './laneState.js'
+import { roomOf } from './planSending.js'
+
+/** Most orders one tick takes. */
+export const mostDue = 500
+
+/** What is due is compared with the chain's time once that is known. */
+const endOfTime = 2n ** 62n
+
+/** Orders that may be due, the soonest deadline first. */
+export type FoundDue = {
+  files: readonly FoundOrder[]
+  /** There may be more than were read. */
+  isCut: boolean
+}
+
+/**
+ * Reads what a lane without anything in flight will have to send, before it is
+ * known what time the chain has. Whatever fails is done again when it is needed.
+ */
+export async function peekDue(
+  context: OrdersContext,
+  lane: LaneState,
+): Promise<FoundDue | undefined> {
+  const limit = Math.min(roomOf(lane, context.policy), mostDue)
+  if (limit === 0) return undefined
+  // The look at the chain is on its way before this takes the time.
+  await wait(1)
+  const files = await readDue(context, lane, endOfTime, limit).catch(
+    () => undefined,
+  )
+  if (!files) return undefined
+  const [first = []] = groupByPayer(files)
+  void openAll(context, lane, first)
+  return { files, isCut: files.length === limit }
+}
+
+/** What is due by the chain's time, of what was read ahead where that will do. */
+export async function findDue(
+  context: OrdersContext,
+  lane: LaneState,
+  {
+    until,
+    limit,
+    ahead,
+  }: { until: bigint; limit: number; ahead: FoundDue | undefined },
+): Promise<readonly FoundOrder[]> {
+  const due = ahead?.files.filter(
+    ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
+  )
+  const isAll = ahead && due && (!ahead.isCut || due.length >= limit)
+  const files = isAll
+    ? due.slice(0, limit)
+    : await readDue(context, lane, until, limit)
+  lane.due = new Map(files.map((file) => [file.order.id, file]))
+  return files
+}
+
+function readDue(
+  { store }: OrdersContext,
+  { wallet, recipients }: LaneState,
+  until: bigint,
+  limit: number,
+): Promise<FoundOrder[]> {
+  return store.read(async (tables) => {
+    const orders = await tables.orders.find({
+      ...{ sendDue: wallet.lane, recipients, until, limit },
+    })
+    const orderIds = orders.map(({ id }) => id)
+    if (orderIds.length === 0) return []
+    const attempts = await tables.attempts.find({ orderIds })
+    const proofs = await tables.proofs.find({ orderIds })
+    return collectFound({ orders, attempts, proofs })
+  })
+}
+
+/** Has the seal of a payment opened before it is taken. */
+function openAhead(
+  context: OrdersContext,
+  { opened }: LaneState,
+  { order, attempt }: OrderFile,
+): void {
+  const payment = signedPaymentOf(context, order, attempt)
+  // Whoever takes it hears of it.
+  payment.catch(() => undefined)
+  opened.set(attempt, payment)
+}
+
+/** The payment of an attempt, which stays in memory no longer than it is used. */
+export function takePayment(
+  context: OrdersContext,
+  { opened }: LaneState,
+  { order, attempt }: OrderFile,
+): Promise<SignedPayment | undefined> {
+  const ahead = opened.get(attempt)
+  opened.delete(attempt)
+  return ahead ?? signedPaymentOf(context, order, attempt)
+}
+
+/** Opens seals ahead, so that what is asked with them is asked at once. */
+export async function openAll(
+  context: OrdersContext,
+  lane: LaneState,
+  files: readonly OrderFile[],
+): Promise<void> {
+  const closed = files.filter(
+    ({ order, attempt }) =>
+      attempt.signature !== undefined &&
+      order.wish !== 'cancel' &&
+      !lane.opened.has(attempt),
+  )
+  for (const file of closed) openAhead(context, lane, file)
+  await Promise.allSettled(files.map(({ attempt }) => lane.opened.get(attempt)))
+}

@@ -1,0 +1,30 @@
+import type { OrderFile } from '../model/settleOrder.js'
+
+/** Orders rehearsed while those before them are signed; fewer at first. */
+const firstGroup = 100
+const groupSize = 200
+
+/** Most of one payer's that are rehearsed together. */
+const mostOfPayer = 250
+
+/** Groups that keep a payer's orders together: they draw on one balance. */
+export function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
+  const byPayer = new Map<string, OrderFile[]>()
+  for (const file of files) {
+    const { token, payer } = file.order
+    const key = `${token} ${file.attempt.payer ?? payer}`
+    const group = byPayer.get(key)
+    if (group) group.push(file)
+    else byPayer.set(key, [file])
+  }
+  const groups: OrderFile[][] = []
+  for (const own of byPayer.values())
+    for (let at = 0; at < own.length; at += mostOfPayer) {
+      const part = own.slice(at, at + mostOfPayer)
+      const last = groups.at(-1)
+      const size = groups.length > 1 ? groupSize : firstGroup
+      if (last && last.length + part.length <= size) last.push(...part)
+      else groups.push(part)
+    }
+  return groups
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import {
+  storedAttempt as attempt,
+  storedOrder as order,
+} from '../../../test/unit/support/storedOrder.js'
+import { judgeDue } from './planSending.js'
+
+/** The attempt was signed until 900 first, and then again until 200. */
+test.each([
+  ['capture', 179n, undefined],
+  ['capture', 180n, { reason: 'deadlinePassed' }],
+  ['capture', 200n, { reason: 'expired' }],
+  ['cancel', 200n, undefined],
+  ['cancel', 879n, undefined],
+  ['cancel', 880n, { reason: 'deadlinePassed' }],
+  ['cancel', 900n, { reason: 'expired' }],
+] as const)(
+  'a %s at second %s is judged by the signatures it is about',
+  (wish, timestamp, verdict) => {
+    const file = { order: { ...order, wish }, attempt, proofs: [] }
+    const policy = { safetyMargin: 20n }
+    expect(judgeDue(file, { timestamp }, policy)).toEqual(verdict)
+  },
+)

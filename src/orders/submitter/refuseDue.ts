@@ -1,0 +1,103 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { findEvidence } from '../evidence/findEvidence.js'
+import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { openLedger, readRows } from '../model/openLedger.js'
+import { putAside } from '../model/putAside.js'
+import {
+  type Evidence,
+  type OrderFile,
+  settleOrder,
+} from '../model/settleOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import type { LaneState } from './laneState.js'
+import { dropPauses } from './nextPause.js'
+import { againAt } from './planSending.js'
+import { isRelaying, rejectOrder } from './rejectOrder.js'
+
+/** An order that was due and is not sent; a due without a reason just ends. */
+export type Refusal = {
+  file: OrderFile
+  reason: string | undefined
+  /** Where someone else's transaction decided it before. */
+  evidence?: Evidence | undefined
+}
+
+/** What spent a nonce before us may well have paid the order. */
+async function explainRefusal(
+  { reader, aside }: LaneState,
+  refusal: Refusal,
+): Promise<Refusal | undefined> {
+  if (refusal.reason !== 'consumed') return refusal
+  const { file } = refusal
+  const { id } = file.order
+  try {
+    const evidence = await findEvidence(reader, file)
+    if (evidence) return { ...refusal, evidence }
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: 'contradicts an earlier one about a payment nonce',
+    })
+  } catch (error) {
+    // This order is judged again later; the others are refused now.
+    putAside(aside, id, error, id)
+    return undefined
+  }
+}
+
+/** Writes down why orders are not sent. */
+export async function refuseDue(
+  context: OrdersContext,
+  lane: LaneState,
+  refused: readonly Refusal[],
+  now: bigint,
+): Promise<void> {
+  if (refused.length === 0) return
+  const explained = await Promise.all(
+    refused.map((refusal) => explainRefusal(lane, refusal)),
+  )
+  const refusals = explained.filter((one) => one !== undefined)
+  for (const { file } of refusals) lane.aside.clear(file.order.id)
+  const at = context.now()
+  const byId = new Map(
+    refusals.map((one) => {
+      const { file, reason } = one
+      const again = reason && againAt(lane, file, reason, now, context.policy)
+      return [file.order.id, { ...one, again: again || undefined }]
+    }),
+  )
+  dropPauses(lane.pauses, now)
+  if (byId.size === 0) return
+  await writeAgain(
+    context,
+    async (tables) => {
+      const ledger = openLedger(await readRows(tables, [...byId.keys()]))
+      for (const [id, { file: judged, reason, evidence, again }] of byId) {
+        const file = ledger.fileOf(id)
+        // What was written since is judged again, if it is due again.
+        if (file?.order.version !== judged.order.version) continue
+        if (evidence) ledger.add(settleOrder(file, evidence, at))
+        else if (!reason) ledger.add(endDue(file))
+        else
+          ledger.add(
+            rejectOrder(file, {
+              reason,
+              again,
+              at,
+              relays: isRelaying(context),
+            }),
+          )
+      }
+      await writeChanges(tables, ledger.close())
+    },
+    { lease: lane.lease },
+  )
+}
+
+function endDue({ order }: OrderFile): Changes {
+  const { state, wish } = order
+  // Whoever waits for a capture that was asked for hears that it is not to be.
+  const left = state === 'stored' ? undefined : wish
+  const ended = { ...order, sendDue: undefined, wish: left }
+  return { ...noChanges(), orders: [ended] }
+}

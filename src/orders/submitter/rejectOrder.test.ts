@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import {
+  storedAttempt,
+  storedOrder,
+} from '../../../test/unit/support/storedOrder.js'
+import type { OrderRecord } from '../../store/types.js'
+import { rejectOrder, reopenOrder } from './rejectOrder.js'
+
+const order: OrderRecord = {
+  ...storedOrder,
+  ...{ state: 'capturing', wish: 'capture' },
+  ...{ sendDue: undefined, lookDue: 100n },
+}
+const attempt = { ...storedAttempt, spendableUntil: 200n }
+
+const fileOf = (
+  fields: Partial<OrderRecord>,
+  cancellation: string | undefined,
+) => ({
+  order: { ...order, ...fields },
+  attempt: { ...attempt, cancellation },
+  proofs: [],
+})
+
+const kept = 'sealed'
+const sent = { wish: 'cancel', sendDue: 0n } as const
+const rests = { wish: undefined, sendDue: undefined } as const
+const rejected = ['captureRejected']
+const voided = ['captureRejected', 'voided']
+
+test.each([
+  ['capture', undefined, true, { state: 'stored', ...rests }, rejected],
+  ['void', undefined, true, { state: 'voided', ...rests }, voided],
+  ['void', undefined, false, { state: 'voided', ...rests }, voided],
+  ['cancel', kept, true, { state: 'stored', ...sent }, rejected],
+  // Set aside first, as without a capture, and then approved.
+  ['cancel', kept, false, { state: 'voided', ...sent }, voided],
+  ['void', kept, true, { state: 'voided', ...sent }, voided],
+  ['void', kept, false, { state: 'voided', ...rests }, voided],
+] as const)(
+  'a capture that fails with the wish %s, cancellation %s, relayed %s leaves %o',
+  (wish, cancellation, relays, fields, types) => {
+    const file = fileOf({ wish }, cancellation)
+    const { orders, events } = rejectOrder(file, {
+      ...{ reason: 'released', at: 0n, relays },
+    })
+    expect(orders).toMatchObject([{ ...fields, reason: 'released' }])
+    expect(events.map(({ type }) => type)).toEqual(types)
+  },
+)
+
+test.each([
+  [
+    'capturing',
+    'capture',
+    true,
+    { state: 'stored', wish: 'capture' },
+    ['reopened'],
+  ],
+  [
+    'capturing',
+    'cancel',
+    true,
+    { state: 'stored', wish: 'cancel' },
+    ['reopened'],
+  ],
+  ['capturing', 'cancel', false, { state: 'voided', ...sent }, voided],
+  ['capturing', 'void', true, { state: 'voided', ...sent }, voided],
+  ['capturing', 'void', false, { state: 'voided', ...rests }, voided],
+  [
+    'canceling',
+    'cancel',
+    true,
+    { state: 'stored', wish: 'cancel' },
+    ['reopened'],
+  ],
+  ['voided', 'cancel', true, { state: 'voided', ...sent }, []],
+] as const)(
+  'what is %s with the wish %s, relayed %s, is %o when its transaction is lost',
+  (state, wish, relays, fields, types) => {
+    const file = fileOf({ state, wish }, kept)
+    const { orders, events } = reopenOrder(file, { at: 0n, relays })
+    expect(orders).toMatchObject([fields])
+    expect(events.map(({ type }) => type)).toEqual(types)
+  },
+)
+
+test('what is decided stays so when its transaction is lost', () => {
+  const file = fileOf({ state: 'captured', wish: undefined }, kept)
+  expect(reopenOrder(file, { at: 0n, relays: true })).toEqual({
+    ...{ orders: [], events: [] },
+  })
+})

@@ -1,0 +1,122 @@
+import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import {
+  type Changes,
+  dropPreconfirmed,
+  moveOrder,
+  tellOrder,
+} from '../model/changes.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import type { OrdersContext } from '../model/types.js'
+
+export type Refused = {
+  reason: string
+  /** When the lane tries again, Unix seconds of the chain. */
+  again?: bigint | undefined
+  /** Unix milliseconds. */
+  at: bigint
+  /** Whether what buyers cancel is sent without being approved. */
+  relays: boolean
+}
+
+type Undecided = { order: OrderRecord; attempt: AttemptRecord }
+
+/**
+ * An order whose capture or cancellation will not happen as it stands. What was
+ * wished for in between is applied. Pure.
+ */
+export function rejectOrder(
+  { order, attempt }: Undecided,
+  { reason, again, at, relays }: Refused,
+): Pick<Changes, 'orders' | 'events'> {
+  const { state, wish } = order
+  const isCancel =
+    state === 'canceling' || (state !== 'capturing' && wish === 'cancel')
+  const isTold = state === 'stored' && order.reason === reason && again
+  const fields: Partial<OrderRecord> = {
+    reason,
+    wish: undefined,
+    sendDue: again,
+  }
+  // What is tried over and over fails once.
+  if (isTold) return { orders: [{ ...order, ...fields }], events: [] }
+  const told = tellOrder(
+    order,
+    {
+      type: isCancel ? 'cancelRejected' : 'captureRejected',
+      at,
+      data: { reason },
+    },
+    fields,
+  )
+  if (!isInFlight(order) || state === 'voided')
+    return { orders: [told.order], events: [told.event] }
+  const isAsked =
+    state === 'capturing' &&
+    (wish === 'cancel' ||
+      (wish === 'void' && relays && attempt.cancellation !== undefined))
+  const next = isAsked ? ({ wish: 'cancel', sendDue: 0n } as const) : {}
+  if (isGivenUp(order, relays)) {
+    const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
+    const event = { type: 'voided', at } as const
+    const voided = moveOrder(told.order, 'voided', event, { ...dues, ...next })
+    return { orders: [voided.order], events: [told.event, voided.event] }
+  }
+  const open = dropPreconfirmed(told.order)
+  return {
+    orders: [{ ...open, state: 'stored', ...next }],
+    events: [told.event],
+  }
+}
+
+/**
+ * Whether an order is voided if what is under way for it comes to nothing: by
+ * the merchant, or because the buyer's cancellation was to be approved. Pure.
+ */
+export function isGivenUp(
+  { state, wish }: Pick<OrderRecord, 'state' | 'wish'>,
+  relays: boolean,
+): boolean {
+  const isSetAside = state === 'capturing' && wish === 'cancel' && !relays
+  return wish === 'void' || isSetAside
+}
+
+/**
+ * An order whose transaction can no longer be the one: sent again soon, unless
+ * it was given up in between. Pure.
+ */
+export function reopenOrder(
+  file: Undecided,
+  options: Pick<Refused, 'at' | 'relays'>,
+): Pick<Changes, 'orders' | 'events'> {
+  const { order } = file
+  const { state, wish } = order
+  if (!isInFlight(order)) return { orders: [], events: [] }
+  if (state === 'voided')
+    return { orders: [{ ...order, sendDue: 0n }], events: [] }
+  if (isGivenUp(order, options.relays))
+    return rejectOrder(file, { ...options, reason: 'voided' })
+  const kept = wish ?? (state === 'canceling' ? 'cancel' : 'capture')
+  const told = tellOrder(
+    dropPreconfirmed(order),
+    { type: 'reopened', at: options.at },
+    { state: 'stored', wish: kept, sendDue: 0n },
+  )
+  return { orders: [told.order], events: [told.event] }
+}
+
+/** Whether what buyers cancel is sent without being approved. */
+export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
+  return policy.relayCancellations === 'always'
+}
+
+/**
+ * Whether a transaction of ours is to decide it. What was voided is, while the
+ * buyer's cancellation of it is sent.
+ */
+export function isInFlight({
+  state,
+  wish,
+}: Pick<OrderRecord, 'state' | 'wish'>): boolean {
+  const isCanceled = state === 'voided' && wish === 'cancel'
+  return isCanceled || state === 'capturing' || state === 'canceling'
+}

@@ -1,0 +1,211 @@
+import type { Hash } from 'viem'
+import { endingClient } from '../../chain/rpc/endingClient.js'
+import { SendError } from '../../payments/capture/errors.js'
+import { sendFromWallet } from '../../payments/capture/sendTransaction.js'
+import { SigningDeclinedError } from '../../payments/sign/errors.js'
+import type { TransactionRecord } from '../../store/types.js'
+import { writeChanges } from '../model/changes.js'
+import { endsOf } from '../model/endsOf.js'
+import { openLedger, readRows } from '../model/openLedger.js'
+import { sealContextOf } from '../model/paymentOf.js'
+import type { OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { callFeesOf, type LaneFees } from './feesOf.js'
+import { nextBump } from './judgeNonces.js'
+import { judgeWallet } from './judgeWallet.js'
+import { type LaneState, laneKey, windowKey } from './laneState.js'
+import { keepLane } from './openLane.js'
+import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
+import type { DueDraft } from './rehearseDue.js'
+import { isRelaying, rejectOrder, reopenOrder } from './rejectOrder.js'
+import { isResting, restWallet } from './walletRest.js'
+
+/**
+ * Has the wallet sign and send one draft after the other, each on record with
+ * its nonce before the wallet is asked. What the wallet did not clearly refuse
+ * is never asked again.
+ */
+export async function sendByWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  drafts: readonly DueDraft[],
+  fees: LaneFees,
+): Promise<number> {
+  let sent = 0
+  for (const draft of drafts) {
+    await keepLane(context, lane)
+    const row = await recordUnsent(context, lane, draft, fees)
+    if (!row) continue
+    sent++
+    if (!(await askWallet(context, lane, row, { ...draft, fees }))) break
+    // The first one shows what the wallet does with a nonce.
+    if (lane.value.ignoresNonce !== false || isResting(lane, 'order')) break
+  }
+  return sent
+}
+
+/** Writes down that the wallet is going to be asked. */
+async function recordUnsent(
+  context: OrdersContext,
+  lane: LaneState,
+  draft: DueDraft,
+  fees: LaneFees,
+): Promise<TransactionRecord | undefined> {
+  const { order, attempt } = draft.file
+  const { nextNonce: nonce } = lane.value
+  const at = lane.wallet.lane
+  const value = { ...lane.value, nextNonce: nonce + 1 }
+  const row = await writeAgain(
+    context,
+    async (tables) => {
+      const [now] = await tables.orders.find({ ids: [order.id] })
+      if (now?.version !== order.version) return undefined
+      // A nonce the wallet once refused to use has a row already.
+      const bump = nextBump(await tables.transactions.find({ at, nonce }))
+      const row = rowOf(
+        {
+          ...draft,
+          ...{ nonce, bump, fees, orderId: order.id, attempt: attempt.number },
+          seal: sealContextOf('transaction', order, attempt),
+        },
+        at,
+        context.now(),
+      )
+      await writeChanges(tables, planRecord([draft], [{ row }], context.now()))
+      await tables.setValue(laneKey(at), value)
+      return { ...row, version: 1 }
+    },
+    { lease: lane.lease },
+  )
+  if (!row) return undefined
+  lane.value = value
+  lane.open.push(row)
+  lane.sentAt.set(nonce, lane.tick)
+  lane.windows.set(windowKey(row), endsOf(attempt))
+  return row
+}
+
+/**
+ * Asks the wallet once for a transaction that is on record; `false` when it
+ * clearly sent nothing.
+ */
+export async function askWallet(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
+): Promise<boolean> {
+  const hash = await sendByAccount(context, lane, row, {
+    call,
+    gas,
+    fees,
+  }).catch(async (error: unknown) => {
+    if (Object(error).maybeSent === true) {
+      restWallet(lane, askedFor(row), context.policy.bumpAfter)
+      return 'maybe' as const
+    }
+    await recordRefusal(context, lane, row, error)
+    const isRefused =
+      error instanceof SendError || error instanceof SigningDeclinedError
+    if (!isRefused) throw error
+    return undefined
+  })
+  // What fails from here on is no refusal: the wallet has sent it.
+  if (hash && hash !== 'maybe') {
+    lane.asked.rests.clear()
+    await recordHash(context, lane, row, hash)
+  }
+  return hash !== undefined
+}
+
+const askedFor = ({ kind }: TransactionRecord) =>
+  kind === 'release' ? 'filler' : 'order'
+
+/**
+ * Asks the wallet to send. After a timeout the wallet may still have sent it.
+ */
+function sendByAccount(
+  { policy: { walletTimeout } }: OrdersContext,
+  { wallet: { client, account, lane } }: LaneState,
+  { nonce }: TransactionRecord,
+  { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
+): Promise<Hash> {
+  const { chainId } = lane
+  const patient = endingClient(client, AbortSignal.timeout(walletTimeout))
+  return sendFromWallet(patient, account, {
+    ...{ to: call.to, data: call.data, chainId, gas, nonce },
+    ...callFeesOf(fees),
+  })
+}
+
+async function recordHash(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  hash: Hash,
+): Promise<void> {
+  const lower = hash.toLowerCase() as Hash
+  const known = { ...row, hash: lower }
+  await context.store.write((tables) => tables.transactions.update([known]), {
+    lease: lane.lease,
+  })
+  lane.open = lane.open.map((one) =>
+    one === row ? { ...known, version: known.version + 1 } : one,
+  )
+  await judgeWallet(context, lane, { hash: lower, nonce: row.nonce })
+}
+
+/**
+ * Records that the wallet sent nothing. If the transaction was alone at its
+ * nonce, nonce and order are free again.
+ */
+async function recordRefusal(
+  context: OrdersContext,
+  lane: LaneState,
+  row: TransactionRecord,
+  error: unknown,
+): Promise<void> {
+  const { nextNonce } = lane.value
+  // An earlier one at the nonce may still be mined, and then decides the order.
+  const isReplacement = lane.open.some(
+    (one) => one !== row && one.nonce === row.nonce,
+  )
+  const isFree = nextNonce === row.nonce + 1 && !isReplacement
+  const value = { ...lane.value, nextNonce: isFree ? row.nonce : nextNonce }
+  const reason = readRefusal(error)
+  const told = { at: context.now(), relays: isRelaying(context) }
+  await writeAgain(
+    context,
+    async (tables) => {
+      const ids = row.orderId === undefined ? [] : [row.orderId]
+      const ledger = openLedger(await readRows(tables, ids))
+      const file = ledger.fileOf(row.orderId, row.attempt)
+      ledger.add({ transactions: [{ ...row, open: false }] })
+      if (file && row.kind !== 'release' && !isReplacement)
+        ledger.add(
+          reason
+            ? rejectOrder(file, { reason, ...told })
+            : reopenOrder(file, told),
+        )
+      await writeChanges(tables, ledger.close())
+      await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  lane.value = value
+  lane.open = lane.open.filter((one) => one !== row)
+  // The next tick would ask for both again at once.
+  if (reason === undefined || row.kind === 'release')
+    restWallet(lane, askedFor(row), context.policy.bumpAfter)
+  context.observe({
+    name: 'lane.waits',
+    attributes: { ...lane.wallet.lane, reason: reason ?? 'walletUnavailable' },
+  })
+}
+
+/** Why a wallet sent nothing; without a reason it may at the next try. */
+function readRefusal(error: unknown): string | undefined {
+  if (error instanceof SigningDeclinedError) return 'signingDeclined'
+  const isPoor = /funds|balance/i.test(String(Object(error).message))
+  return error instanceof SendError && !isPoor ? 'walletRefused' : undefined
+}

@@ -1,0 +1,321 @@
+import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import type { TransactionRecord } from '../../store/types.js'
+import { applyChanges } from '../model/applyChanges.js'
+import { type Changes, tellOrder, writeChanges } from '../model/changes.js'
+import { collectFound } from '../model/collectFound.js'
+import { type FoundOrder, isInScopes } from '../model/findOrder.js'
+import {
+  type Ledger,
+  type OrderRows,
+  openLedger,
+  readRows,
+} from '../model/openLedger.js'
+import { settleOrder } from '../model/settleOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { blamesPayer } from './blamesPayer.js'
+import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
+import { type JudgedNonce, judgeNonces } from './judgeNonces.js'
+import {
+  clearNonce,
+  type LaneState,
+  laneKey,
+  nonceName,
+  windowKey,
+} from './laneState.js'
+import { againAt } from './planSending.js'
+import type { LaneView } from './readLane.js'
+import {
+  isRelaying,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from './rejectOrder.js'
+
+/**
+ * Writes down what the chain decided about what is open, and gives the orders
+ * as they are now; `undefined` when it decided nothing.
+ *
+ * @throws {@link StaleRecordError} when an order was written in between; then
+ * the whole of it can be done again.
+ */
+export async function settleTransactions(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<FoundOrder[] | undefined> {
+  if (view.isEarly) return undefined
+  const all = judgeNonces(lane, view)
+  forgetFound(lane, all)
+  const judged = all.filter(
+    ({ kind, nonce }) =>
+      kind !== 'pending' && !lane.aside.isWaiting(nonceName('settle', nonce)),
+  )
+  if (judged.length === 0) return undefined
+  const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
+  const rows = await takeRows(context, lane, ids)
+  const fates = await explainAll(lane, view, judged, openLedger(rows))
+  if (fates.length === 0) return undefined
+
+  const blamed = await findBlamed(lane, fates)
+  const held = await readHeld(context, blamed)
+  const known = {
+    orders: [...rows.orders, ...held.orders],
+    attempts: [...rows.attempts, ...held.attempts],
+    proofs: [...rows.proofs, ...held.proofs],
+  }
+  const at = context.now()
+  const relays = isRelaying(context)
+  // Computed once: each call counts a refusal, and `applyFates` may repeat.
+  const again = new Map(
+    fates.map((fate) => [fate, againOf(context, lane, view, fate, blamed)]),
+  )
+  const { ledger, fit } = applyFates(lane, known, fates, (fate) => ({
+    at,
+    relays,
+    again: again.get(fate),
+  }))
+  for (const { id } of held.orders) holdOrder(ledger, id, at)
+  const changes = ledger.close()
+  await writeSettled(context, lane, changes, highestForeign(lane, fit))
+  forgetNonces(lane, fit)
+  return collectFound(applyChanges(known, changes))
+}
+
+/**
+ * Orders as they were put on record, else as the store has them. What was
+ * written to one since makes the write fail, and then they are read.
+ */
+async function takeRows(
+  { store }: OrdersContext,
+  lane: LaneState,
+  ids: readonly string[],
+): Promise<OrderRows> {
+  const known = ids.map((id) => lane.recorded.get(id))
+  for (const id of ids) lane.recorded.delete(id)
+  const found = known.filter((one) => one !== undefined)
+  if (found.length < ids.length)
+    return store.read((tables) => readRows(tables, ids))
+  return {
+    orders: found.map(({ order }) => order),
+    attempts: found.flatMap(({ attempts }) => attempts),
+    proofs: found.flatMap(({ proofs }) => proofs),
+  }
+}
+
+async function writeSettled(
+  { store }: OrdersContext,
+  lane: LaneState,
+  changes: Changes,
+  sharedNonce: number | undefined,
+): Promise<void> {
+  const value = { ...lane.value, sharedNonce }
+  const isShared = sharedNonce !== lane.value.sharedNonce
+  const write = store.write(
+    async (tables) => {
+      await writeChanges(tables, changes)
+      if (isShared) await tables.setValue(laneKey(lane.wallet.lane), value)
+    },
+    { lease: lane.lease },
+  )
+  await write.catch((error: unknown) => {
+    // A proof that somebody else was faster to file is such a change too.
+    if (error instanceof DuplicateRecordError)
+      throw new StaleRecordError({ table: 'proofs' })
+    throw error
+  })
+  if (isShared) lane.value = value
+}
+
+async function explainAll(
+  lane: LaneState,
+  view: LaneView,
+  judged: readonly JudgedNonce[],
+  ledger: Ledger,
+): Promise<NonceFate[]> {
+  const fates = await Promise.all(
+    judged.map((one) => {
+      const { orderId, attempt } = one.rows[0]
+      const file = ledger.fileOf(orderId, attempt)
+      // If one nonce cannot be explained now, the others go on.
+      return explainNonce(lane, view, one, file).catch((error: unknown) => {
+        lane.aside.put(nonceName('settle', one.nonce), error, orderId)
+        return undefined
+      })
+    }),
+  )
+  return fates.filter((fate) => fate !== undefined)
+}
+
+/** Applies all fates except those that contradict the record. */
+function applyFates(
+  lane: LaneState,
+  rows: OrderRows,
+  fates: readonly NonceFate[],
+  toldOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
+): { ledger: Ledger; fit: readonly NonceFate[] } {
+  const apply = (some: readonly NonceFate[]): Ledger => {
+    const ledger = openLedger(rows)
+    for (const fate of some) applyFate(ledger, fate, toldOf(fate))
+    return ledger
+  }
+  const fits = (fate: NonceFate): boolean => {
+    try {
+      apply([fate])
+      return true
+    } catch (error) {
+      const [{ nonce, orderId }] = fate.judged.rows
+      lane.aside.put(nonceName('settle', nonce), error, orderId)
+      return false
+    }
+  }
+  try {
+    return { ledger: apply(fates), fit: fates }
+  } catch {
+    const fit = fates.filter(fits)
+    return { ledger: apply(fit), fit }
+  }
+}
+
+/** Fates of captures that failed on chain for a reason that is the payer's. */
+async function findBlamed(
+  lane: LaneState,
+  fates: readonly NonceFate[],
+): Promise<NonceFate[]> {
+  const blames = await Promise.all(fates.map((one) => blamesPayer(lane, one)))
+  return fates.filter((_, at) => blames[at])
+}
+
+/** Loads the other open orders of payers whose captures failed on chain. */
+async function readHeld(
+  context: OrdersContext,
+  blamed: readonly NonceFate[],
+): Promise<OrderRows> {
+  if (blamed.length === 0) return { orders: [], attempts: [], proofs: [] }
+  return context.store.read(async (tables) => {
+    const ids: string[] = []
+    for (const { file } of blamed) {
+      const payer = file?.attempt.payer
+      if (!file || !payer) continue
+      const { chainId, token } = file.order
+      const exposure = { chainId, token, payer }
+      for (const attempt of await tables.attempts.find({ exposure }))
+        ids.push(attempt.orderId)
+    }
+    const rows = await readRows(tables, unique(ids))
+    const own = rows.orders.filter((order) => isInScopes(context, order))
+    return { ...rows, orders: own }
+  })
+}
+
+/**
+ * When to try a failed capture again, by the rules for one that is refused
+ * before it is sent. Never if the payer's code used up the gas: it could do so
+ * every time.
+ */
+function againOf(
+  { policy }: OrdersContext,
+  lane: LaneState,
+  { head }: LaneView,
+  fate: NonceFate,
+  blamed: readonly NonceFate[],
+): bigint | undefined {
+  const { file, failure } = fate
+  if (!file || !failure || blamed.includes(fate)) return undefined
+  if (failure.reason === 'gasTooHigh') return undefined
+  return againAt(lane, file, failure.reason, head.timestamp, policy)
+}
+
+function applyFate(
+  ledger: Ledger,
+  fate: NonceFate,
+  told: Omit<Refused, 'reason'>,
+): void {
+  const { at } = told
+  const { judged, evidence, failure, isOver, isForeign, isFree } = fate
+  const [{ orderId, attempt, account, nonce }] = judged.rows
+  if (isOver) ledger.add({ transactions: closeRows(fate) })
+  const file = () => ledger.fileOf(orderId, attempt)
+  const first = file()
+  if (first && isForeign) {
+    const data = { account, nonce }
+    const shared = tellOrder(first.order, { type: 'laneShared', at, data })
+    ledger.add({ orders: [shared.order], events: [shared.event] })
+  }
+  const now = file()
+  if (!now) return
+  if (evidence) ledger.add(settleOrder(now, evidence, at))
+  else if (failure)
+    ledger.add(rejectOrder(now, { reason: failure.reason, ...told }))
+  else if (isFree) ledger.add(reopenOrder(now, told))
+}
+
+/** What only the wallet knew is on record once the chain has shown it. */
+function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
+  // What the end of an order erased would else stay with bytes it outlived.
+  const erased = file?.order.grade === 'finalized' ? { raw: undefined } : {}
+  return judged.rows.map((row) => {
+    const isOurs =
+      evidence?.kind === row.kind && isSentBy(evidence, row.account)
+    const shown =
+      isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
+    return { ...row, ...erased, hash: row.hash ?? shown, open: false }
+  })
+}
+
+/** Waits for the merchant, who has to ask for it again. */
+function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
+  const order = ledger.fileOf(orderId)?.order
+  if (!order || order.held || order.state !== 'stored') return
+  // It is not captured: the buyer's cancellation goes out all the same.
+  if (order.wish === 'cancel') return
+  const held = tellOrder(
+    order,
+    { type: 'payerHeld', at, data: { payer: order.payer } },
+    {
+      ...{ held: true, sendDue: undefined, wish: undefined },
+      reason: order.reason ?? 'payerHeld',
+    },
+  )
+  ledger.add({ orders: [held.order], events: [held.event] })
+}
+
+function highestForeign(
+  { value }: LaneState,
+  fates: readonly NonceFate[],
+): number | undefined {
+  return fates
+    .filter(({ isForeign }) => isForeign)
+    .reduce(
+      (highest, { judged }) => Math.max(highest ?? -1, judged.nonce),
+      value.sharedNonce,
+    )
+}
+
+/** Forgets nonces that turned out not to be lost. */
+function forgetFound(
+  { lost }: LaneState,
+  judged: readonly JudgedNonce[],
+): void {
+  const open = judged.filter(
+    ({ kind }) => kind === 'passed' || kind === 'unknown',
+  )
+  const kept = new Set(open.map(({ nonce }) => nonce))
+  for (const nonce of lost.keys()) if (!kept.has(nonce)) lost.delete(nonce)
+}
+
+function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {
+  const over = fates.filter(({ isOver }) => isOver)
+  const nonces = new Set(over.map(({ judged }) => judged.nonce))
+  for (const { judged } of over) {
+    lane.windows.delete(windowKey(judged.rows[0]))
+    lane.sentAt.delete(judged.nonce)
+    lane.lost.delete(judged.nonce)
+    clearNonce(lane, judged.nonce)
+    lane.underpriced.delete(judged.nonce)
+  }
+  lane.open = lane.open.filter(({ nonce }) => !nonces.has(nonce))
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids)]
+}

@@ -1,0 +1,59 @@
+import { proveCapture } from '../../core/receiptProof.js'
+import type { TransactionRecord } from '../../store/types.js'
+import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
+import { openLedger, readRows } from '../model/openLedger.js'
+import { paymentOf } from '../model/paymentOf.js'
+import type { OrderFile } from '../model/settleOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import type { LaneState } from './laneState.js'
+import type { LaneView } from './readLane.js'
+
+/**
+ * Tells of captures that the block being made shows. They decide nothing: the
+ * order stays under way until a sealed block has them.
+ *
+ * @throws {@link StaleRecordError} when an order was written in between.
+ */
+export async function tellPreconfirmed(
+  context: OrdersContext,
+  lane: LaneState,
+  view: LaneView,
+): Promise<void> {
+  const shown = lane.open.filter(
+    ({ kind, hash, orderId }) =>
+      kind === 'capture' && orderId && hash && view.preconfirmed.has(hash),
+  )
+  if (shown.length === 0) return
+  const ids = shown.flatMap(({ orderId }) => orderId ?? [])
+  const rows = await context.store.read((tables) => readRows(tables, ids))
+  const ledger = openLedger(rows)
+  const changes = noChanges()
+  for (const row of shown) {
+    const file = ledger.fileOf(row.orderId, row.attempt)
+    const told = file && tellOne(file, row, view, context.now())
+    if (!told) continue
+    changes.orders.push(told.order)
+    changes.events.push(told.event)
+  }
+  if (changes.orders.length === 0) return
+  await context.store.write((tables) => writeChanges(tables, changes), {
+    lease: lane.lease,
+  })
+}
+
+function tellOne(
+  { order, attempt }: OrderFile,
+  { hash }: TransactionRecord,
+  { preconfirmed }: LaneView,
+  at: bigint,
+): ReturnType<typeof tellOrder> | undefined {
+  const receipt = hash && preconfirmed.get(hash)
+  const isNew = order.state === 'capturing' && order.settledHash !== hash
+  if (!receipt || !isNew || !proveCapture(receipt, paymentOf(order, attempt)))
+    return undefined
+  return tellOrder(
+    order,
+    { type: 'preconfirmed', at, data: { transactionHash: hash } },
+    { grade: 'preconfirmed', settledHash: hash },
+  )
+}

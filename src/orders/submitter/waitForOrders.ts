@@ -1,0 +1,155 @@
+import type { Lane, OrderRecord } from '../../store/types.js'
+import { collectFound } from '../model/collectFound.js'
+import type { FoundOrder } from '../model/findOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { laneKey } from './laneState.js'
+
+/** Those who wait for orders to be decided, asked about all together. */
+export type OrderWaits = {
+  /** Resolves to the decided order, or to nothing when the time is over. */
+  wait(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
+  /** How many wait for orders of a lane. */
+  count(lane: Lane): number
+  /**
+   * Tells those whose orders are decided by now.
+   *
+   * @param news.settled orders as they were just written.
+   * @param news.isNews others were written; else a look now and then will do.
+   */
+  tell(
+    lane: Lane,
+    news: { settled: readonly FoundOrder[]; isNews: boolean },
+  ): Promise<void>
+  /** Gives up on all of them. */
+  end(): void
+}
+
+type Waiter = { orderId: string; settle(found: FoundOrder | undefined): void }
+
+/** Milliseconds between two looks for what other processes wrote. */
+const lookEvery = 250
+
+/**
+ * Milliseconds between two reads of the awaited orders, independent of the
+ * lane: it may hang at its node while another process captures the order.
+ */
+const ownLookEvery = 1_000
+
+/** Milliseconds after which a read without an answer is repeated. */
+const longestLook = 10_000
+
+type Group = {
+  waiters: Set<Waiter>
+  /** When the last look began, and when the current one began. */
+  looked: number
+  looking: number | undefined
+  timer: ReturnType<typeof setInterval> | undefined
+}
+
+export function waitForOrders(context: OrdersContext): OrderWaits {
+  const lanes = new Map<string, Group>()
+  const groupOf = (lane: Lane) => {
+    const key = laneKey(lane)
+    const known = lanes.get(key)
+    if (known) return known
+    const group: Group = {
+      waiters: new Set(),
+      looked: -lookEvery,
+      looking: undefined,
+      timer: undefined,
+    }
+    lanes.set(key, group)
+    return group
+  }
+  const look = async (group: Group) => {
+    const begun = performance.now()
+    group.looked = begun
+    group.looking = begun
+    const waiting = [...group.waiters]
+    const ids = waiting.map(({ orderId }) => orderId)
+    try {
+      tellOf(waiting, await findDecided(context, ids))
+    } finally {
+      if (group.looking === begun) group.looking = undefined
+    }
+  }
+  const lookOn = (group: Group) => {
+    if (group.timer !== undefined) return
+    group.timer = setInterval(() => {
+      const { looked, looking = -longestLook } = group
+      const now = performance.now()
+      if (now - looked < lookEvery || now - looking < longestLook) return
+      // A store that fails is asked again at the next look.
+      look(group).catch(() => undefined)
+    }, ownLookEvery)
+  }
+  const leave = (group: Group, waiter: Waiter) => {
+    group.waiters.delete(waiter)
+    if (group.waiters.size > 0) return
+    clearInterval(group.timer)
+    group.timer = undefined
+  }
+  return {
+    wait: (order, timeout) => {
+      const { chainId, lane: account } = order
+      const group = groupOf({ chainId, account })
+      return new Promise((resolve) => {
+        const settle = (found: FoundOrder | undefined) => {
+          clearTimeout(timer)
+          leave(group, waiter)
+          resolve(found)
+        }
+        const waiter = { orderId: order.id, settle }
+        const timer = setTimeout(() => settle(undefined), timeout)
+        group.waiters.add(waiter)
+        lookOn(group)
+      })
+    },
+    count: (lane) => lanes.get(laneKey(lane))?.waiters.size ?? 0,
+    tell: async (lane, { settled, isNews }) => {
+      const group = groupOf(lane)
+      const decided = settled.filter(({ order }) => isDecided(order))
+      tellOf(group.waiters, decided)
+      const now = performance.now()
+      if (group.waiters.size === 0) return
+      if (!isNews && now - group.looked < lookEvery) return
+      await look(group)
+    },
+    end: () => {
+      for (const { waiters } of lanes.values())
+        for (const { settle } of [...waiters]) settle(undefined)
+    },
+  }
+}
+
+function tellOf(
+  waiters: Iterable<Waiter>,
+  decided: readonly FoundOrder[],
+): void {
+  const found = new Map(decided.map((one) => [one.order.id, one]))
+  for (const waiter of [...waiters]) {
+    const one = found.get(waiter.orderId)
+    if (one) waiter.settle(one)
+  }
+}
+
+/** Whether nothing of a capture that was asked for is left to wait for. Pure. */
+export function isDecided({ state, wish }: OrderRecord): boolean {
+  if (state === 'capturing' || state === 'canceling') return false
+  return state !== 'stored' || wish === undefined || wish === 'void'
+}
+
+async function findDecided(
+  { store }: OrdersContext,
+  ids: readonly string[],
+): Promise<FoundOrder[]> {
+  return store.read(async (tables) => {
+    const orders = await tables.orders.find({ ids: [...new Set(ids)] })
+    const decided = orders.filter(isDecided)
+    const orderIds = decided.map(({ id }) => id)
+    if (orderIds.length === 0) return []
+    const attempts = await tables.attempts.find({ orderIds })
+    const proofs = await tables.proofs.find({ orderIds })
+    return collectFound({ orders: decided, attempts, proofs })
+  })
+}

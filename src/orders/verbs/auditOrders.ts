@@ -1,0 +1,239 @@
+import type { Client, Hash } from 'viem'
+import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
+import type { ReadLog } from '../../chain/logs/logTypes.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { wait } from '../../core/wait.js'
+import type { ProofRecord, Scope } from '../../store/types.js'
+import { readBlockNumber } from '../evidence/readBlockNumber.js'
+import { readHeads } from '../evidence/readHeads.js'
+import { readTransfers } from '../evidence/readPaymentLogs.js'
+import type { OrdersContext } from '../model/types.js'
+import { clientOf } from '../watcher/clientOf.js'
+import { findFirstBlock } from '../watcher/findFirstBlock.js'
+import { readProofs } from '../watcher/readSettled.js'
+import { underSignal } from '../watcher/underSignal.js'
+
+/** What `audit` takes. */
+export type AuditParameters = {
+  /** @default the block of the oldest order, or an older one on record */
+  fromBlock?: bigint | undefined
+  /** At most the newest block. @default the newest block */
+  toBlock?: bigint | undefined
+  /** Ends the audit, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+}
+
+const members: MembersOf<AuditParameters> = {
+  fromBlock: true,
+  toBlock: true,
+  signal: true,
+}
+
+/** Token units, and in how many transfers. */
+export type AuditSum = { count: number; value: bigint }
+
+/** Something only the chain or only the record has, or not alike. */
+export type AuditDifference = {
+  transactionHash: Hash
+  logIndex: number
+  blockNumber: bigint
+  orderId: string | undefined
+  /** Token units; absent where there is nothing. */
+  onChain: bigint | undefined
+  onRecord: bigint | undefined
+}
+
+/** What reached one recipient in one token, beside the record. */
+export type ScopeAudit = {
+  scope: Scope
+  fromBlock: bigint
+  toBlock: bigint
+  /** All that reached the recipient. */
+  chain: AuditSum
+  /** Payments of orders on record. */
+  captured: AuditSum
+  /** Payments without an order on record. */
+  unmatched: AuditSum
+  differences: readonly AuditDifference[]
+}
+
+/** What reached the recipients beside what is on record. */
+export type AuditReport = {
+  /** Chain and record agree to the unit, in the blocks each scope names. */
+  ok: boolean
+  scopes: readonly ScopeAudit[]
+}
+
+/**
+ * Compares what reached the recipients on the chain with what is on record, to
+ * the unit, and lists every difference. Changes nothing: `reconcile` does.
+ *
+ * Covers everything on record unless you give a range: from the block of the
+ * oldest order to the newest block. A payment that arrived since the last
+ * reconciliation is a difference too; call `reconcile` first for the exact
+ * answer.
+ *
+ * Transfers of nothing count for neither side.
+ *
+ * @throws {@link InvalidFieldError} when a block is none.
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * a node refuses, or does not answer.
+ */
+export async function auditOrders(
+  context: OrdersContext,
+  parameters: AuditParameters = {},
+): Promise<AuditReport> {
+  checkMembers(parameters, members)
+  const range = {
+    fromBlock: readBlockNumber(parameters.fromBlock, 'fromBlock'),
+    toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),
+  }
+  return underSignal(context, async (it) => {
+    const scopes = await Promise.all(
+      it.scopes.map((scope) => auditScope(it, scope, range)),
+    )
+    const ok = scopes.every(({ differences }) => differences.length === 0)
+    return { ok, scopes }
+  })
+}
+
+async function auditScope(
+  context: OrdersContext,
+  scope: Scope,
+  given: AuditParameters,
+): Promise<ScopeAudit> {
+  const { store, signal } = context
+  const client = clientOf(context, scope)
+  const { latest } = await readHeads(client, context.policy)
+  const first =
+    given.fromBlock ?? (await findFirstBlock(context, client, scope, latest))
+  const isMeant = (row: ProofRecord) =>
+    isTransfer(row, scope) &&
+    row.blockNumber >= first &&
+    (given.toBlock === undefined || row.blockNumber <= given.toBlock)
+  const kept = await store.read((tables) =>
+    readProofs(tables, [scope], first, signal),
+  )
+  // Read the chain after the record, so that it is at least as far.
+  const toBlock = await findLast(context, client, {
+    wanted: given.toBlock,
+    recorded: kept.filter(isMeant).at(-1)?.blockNumber ?? 0n,
+  })
+  const fromBlock =
+    given.fromBlock === undefined && first > toBlock ? toBlock : first
+  const range = { fromBlock, toBlock }
+  const logs = await readTransfers(context, client, scope, range)
+  const moved = logs.flatMap(movementOf)
+  const recorded = await refresh(context, scope, {
+    moved,
+    recorded: kept.filter(isMeant),
+    isMeant,
+  })
+  return {
+    scope,
+    ...range,
+    chain: sumOf(moved),
+    captured: sumOf(recorded.filter(({ kind }) => kind === 'capture')),
+    unmatched: sumOf(recorded.filter(({ kind }) => kind === 'unmatched')),
+    differences: compare(moved, recorded),
+  }
+}
+
+const isTransfer = (row: ProofRecord, { token, recipient }: Scope): boolean =>
+  row.kind !== 'cancel' &&
+  !row.removed &&
+  row.token === token &&
+  row.recipient === recipient
+
+/** How often we read the head while it is behind the record. */
+const mostLooks = 4
+
+/** The last block to read. Waits a little if the node is behind the record. */
+async function findLast(
+  { policy, signal }: OrdersContext,
+  client: Client,
+  { wanted, recorded }: { wanted: bigint | undefined; recorded: bigint },
+): Promise<bigint> {
+  for (let look = 1; ; look++) {
+    const { number } = (await readHeads(client, policy)).latest
+    // Limited to the head: blocks beyond it would cost request after request.
+    if (wanted !== undefined && wanted <= number) return wanted
+    if (recorded <= number || look === mostLooks) return number
+    await wait(125 * 2 ** look, signal)
+    signal?.throwIfAborted()
+  }
+}
+
+/** The record, with changes to the differing payments since we read it. */
+async function refresh(
+  { store }: Pick<OrdersContext, 'store'>,
+  { chainId }: Scope,
+  {
+    moved,
+    recorded,
+    isMeant,
+  }: {
+    moved: readonly Movement[]
+    recorded: readonly ProofRecord[]
+    isMeant: (row: ProofRecord) => boolean
+  },
+): Promise<readonly ProofRecord[]> {
+  const hashes = new Set(
+    compare(moved, recorded).map(({ transactionHash }) => transactionHash),
+  )
+  if (hashes.size === 0) return recorded
+  const fresh = await store.read(({ proofs }) =>
+    proofs.find({ hashes: [...hashes], chainId }),
+  )
+  return [
+    ...recorded.filter(({ transactionHash }) => !hashes.has(transactionHash)),
+    ...fresh.filter(isMeant),
+  ]
+}
+
+type Movement = Pick<
+  ProofRecord,
+  'transactionHash' | 'logIndex' | 'blockNumber' | 'value'
+> & { blockHash: Hash | undefined }
+
+function movementOf(log: ReadLog): Movement[] {
+  const event = decodeTokenLog(log)
+  return event?.name === 'Transfer' && event.value > 0n
+    ? [{ ...log, value: event.value }]
+    : []
+}
+
+function sumOf(rows: readonly { value: bigint }[]): AuditSum {
+  const value = rows.reduce((sum, row) => sum + row.value, 0n)
+  return { count: rows.length, value }
+}
+
+/** Alike is what moved as much at the same place of the same block. */
+function compare(
+  moved: readonly Movement[],
+  recorded: readonly ProofRecord[],
+): AuditDifference[] {
+  const keyOf = (row: Movement) => `${row.transactionHash}/${row.logIndex}`
+  const records = new Map(recorded.map((row) => [keyOf(row), row]))
+  const movements = new Map(moved.map((row) => [keyOf(row), row]))
+  const rows = [...new Map<string, Movement>([...records, ...movements])]
+  return rows.flatMap(([key, row]) => {
+    const onChain = movements.get(key)
+    const onRecord = records.get(key)
+    const isAlike =
+      onChain?.value === onRecord?.value &&
+      onChain?.blockHash === onRecord?.blockHash
+    if (isAlike) return []
+    const { transactionHash, logIndex, blockNumber } = row
+    return [
+      {
+        transactionHash,
+        logIndex,
+        blockNumber,
+        orderId: onRecord?.orderId,
+        onChain: onChain?.value,
+        onRecord: onRecord?.value,
+      },
+    ]
+  })
+}

@@ -1,0 +1,104 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { TransactionRecord } from '../../store/types.js'
+import { endsOf } from '../model/endsOf.js'
+import { type FoundOrder, findOrder, readOrderId } from '../model/findOrder.js'
+import { showOrder } from '../model/showOrder.js'
+import type { CaptureResult, OrdersContext } from '../model/types.js'
+import type { LaneEngine } from '../submitter/driveLanes.js'
+import { isDecided } from '../submitter/waitForOrders.js'
+
+/** What `capture` takes. */
+export type CaptureOrderParameters = {
+  orderId: string
+  /** Milliseconds to wait for a result. @default 60_000 */
+  timeout?: number | undefined
+}
+
+const members: MembersOf<CaptureOrderParameters> = {
+  orderId: true,
+  timeout: true,
+}
+
+/** Timers take a longer time for none. */
+const longest = 2_147_483_647
+
+/**
+ * Captures an order exactly once, and tells what the chain took. While it is
+ * under way, or decided, a second call gets the first one's result; what was
+ * rejected and is still open may be asked for again.
+ *
+ * `unknown` is no failure: the wish is kept, and `run` or another call goes on
+ * with it. A captured order is no fulfilment: that comes by its event.
+ *
+ * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ */
+export async function captureOrder(
+  context: OrdersContext,
+  engine: LaneEngine,
+  parameters: CaptureOrderParameters,
+): Promise<CaptureResult> {
+  checkMembers(parameters, members)
+  const { orderId, timeout = 60_000 } = parameters
+  const id = readOrderId(orderId)
+  if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
+    throw new InvalidFieldError(
+      'timeout',
+      timeout,
+      `milliseconds from 0 to ${longest}`,
+    )
+  const asked = await engine.wish(id)
+  const found = isDecided(asked)
+    ? undefined
+    : await engine.waitFor(asked, timeout)
+  return found ? readResult(found, []) : readNow(context, id)
+}
+
+/** As the record stands when nobody waits, or the time to wait is over. */
+async function readNow(
+  context: OrdersContext,
+  id: string,
+): Promise<CaptureResult> {
+  const [found, sent] = await context.store.read(async (tables) => [
+    await findOrder(tables, context, id),
+    await tables.transactions.find({ orderIds: [id] }),
+  ])
+  return readResult(found, sent)
+}
+
+/** What an order on record is as the result of its capture. Pure. */
+function readResult(
+  found: FoundOrder,
+  sent: readonly TransactionRecord[],
+): CaptureResult {
+  const order = showOrder(found)
+  const { capture, state } = order
+  if (capture) return { status: 'captured', order, proof: capture }
+  if (isDecided(found.order) && state !== 'captured')
+    return { status: 'rejected', order, reason: readReason(found) }
+  const ends = endsOf(found.attempt)
+  const isCancel = state === 'canceling' || found.order.wish === 'cancel'
+  return {
+    status: 'unknown',
+    order,
+    resolvedBy: resolverOf(found, sent),
+    until: isCancel ? ends.cancel : ends.capture,
+  }
+}
+
+function readReason({ order: { state, reason } }: FoundOrder): string {
+  if (state === 'canceled' || state === 'expired' || state === 'consumed')
+    return state
+  return state === 'stored' ? (reason ?? 'notOpen') : 'notOpen'
+}
+
+function resolverOf(
+  { order: { state } }: FoundOrder,
+  sent: readonly TransactionRecord[],
+): 'worker' | 'chain' | 'window' {
+  if (state === 'stored') return 'worker'
+  const open = sent.filter((row) => row.open)
+  // Nothing can be sent again while the wallet may have sent it.
+  return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
+}

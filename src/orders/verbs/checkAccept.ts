@@ -1,0 +1,136 @@
+import { type Hash, keccak256 } from 'viem'
+import { redact } from '../../core/redact.js'
+import { tokenSignature } from '../../core/signature.js'
+import type { SignedPayment, TokenDomain } from '../../core/types.js'
+import { numberWord } from '../../core/words.js'
+import { checkMessage } from '../../payments/verify/checkMessage.js'
+import type { Refusal } from '../../payments/verify/types.js'
+import type { FoundOrder } from '../model/findOrder.js'
+import { draftedPaymentOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { AcceptVerdict } from '../model/types.js'
+
+/** Refused payments and cancellations after which an order takes no more. */
+export const mostTries = 10
+
+/** What a payment is as far as the order alone can tell. */
+export type AcceptCheck =
+  /** Nothing speaks against it: the node is asked. */
+  | { verdict?: undefined }
+  /** @param isTry whether it counts against the order. */
+  | { verdict: AcceptVerdict; isTry: boolean }
+
+/**
+ * What the record alone says about a payment for an order. What is expected
+ * comes from the record, never from the payment.
+ */
+export function checkAccept(
+  found: FoundOrder,
+  payment: SignedPayment,
+): AcceptCheck {
+  const { order, attempt } = found
+  const { state } = order
+  const isOpen = takesPayment(found)
+  if (isOpen && order.tries >= mostTries)
+    return refuse('tooManyTries', { tries: order.tries })
+
+  const refusal = checkAgainst(found, payment)
+  if (refusal) return { verdict: { ok: false, ...refusal }, isTry: isOpen }
+
+  const isSame =
+    state !== 'drafted' && attempt.signatureHash === hashSigned(payment)
+  if (isSame)
+    return {
+      verdict: { ok: true, order: showOrder(found), at: undefined },
+      isTry: false,
+    }
+  if (!isOpen) {
+    const isPaid = ['stored', 'capturing', 'canceling', 'captured']
+    return refuse(isPaid.includes(state) ? 'otherPayment' : 'notOpen', {
+      state,
+    })
+  }
+  const { validAfter, validBefore } = payment.message
+  const isOffered =
+    validAfter === attempt.validAfter && validBefore === attempt.validBefore
+  return isOffered
+    ? {}
+    : refuse(
+        'wrongWindow',
+        {
+          found: [validAfter, validBefore],
+          expected: [attempt.validAfter, attempt.validBefore],
+        },
+        true,
+      )
+}
+
+/** Tells one signature from another, in whatever form it comes. */
+export function hashSigned({ message, signature }: SignedPayment): Hash {
+  const form = tokenSignature(signature) ?? '0x'
+  const { validAfter, validBefore } = message
+  return keccak256(`${form}${numberWord(validAfter)}${numberWord(validBefore)}`)
+}
+
+/** Drafted, or asked for again with another window than the one signed. */
+export function takesPayment({ order, attempt }: FoundOrder): boolean {
+  if (order.state === 'drafted') return true
+  return (
+    order.state === 'stored' &&
+    order.wish !== 'cancel' &&
+    (attempt.signedAfter !== attempt.validAfter ||
+      attempt.signedBefore !== attempt.validBefore)
+  )
+}
+
+function checkAgainst(
+  { order, attempt }: FoundOrder,
+  { signature, ...payment }: SignedPayment,
+): Refusal | undefined {
+  const { domain, message } = draftedPaymentOf(order, attempt)
+  const refusal = checkMessage(payment, signature, {
+    chainId: order.chainId,
+    token: order.token,
+    primaryType: order.primaryType,
+    nonce: attempt.nonce,
+    from: order.payer,
+    to: order.recipient,
+    // By its units, below: the record has them.
+    amount: '',
+  })
+  if (refusal) return refusal
+  if (!isSameDomain(payment.domain, domain))
+    return {
+      reason: 'wrongDomain',
+      details: { found: redactDomain(payment.domain), expected: domain },
+    }
+  return payment.message.value === message.value
+    ? undefined
+    : {
+        reason: 'wrongAmount',
+        details: { value: payment.message.value, expected: message.value },
+      }
+}
+
+/** Its names are free text, in which anything may have been put. */
+function redactDomain({ name, version, ...rest }: TokenDomain): TokenDomain {
+  return { name: redact(name), version: redact(version), ...rest }
+}
+
+function isSameDomain(one: TokenDomain, other: TokenDomain): boolean {
+  return (
+    one.name === other.name &&
+    one.version === other.version &&
+    one.chainId === other.chainId &&
+    one.verifyingContract.toLowerCase() ===
+      other.verifyingContract.toLowerCase()
+  )
+}
+
+function refuse(
+  reason: Extract<AcceptVerdict, { ok: false }>['reason'],
+  details: Readonly<Record<string, unknown>>,
+  isTry = false,
+): AcceptCheck {
+  return { verdict: { ok: false, reason, details }, isTry }
+}

@@ -1,0 +1,120 @@
+import { checkMembers } from '../../core/checkMembers.js'
+import { drawNonce } from '../../core/drawNonce.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
+import { tellOrder } from '../model/changes.js'
+import { isInScopes, readOrderId } from '../model/findOrder.js'
+import { draftedPaymentOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { DraftedOrder, OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { drawBuyerToken, hashBuyerToken } from './drawBuyerToken.js'
+import {
+  type Draft,
+  type DraftOrderParameters,
+  draftMembers,
+  planDraft,
+} from './planDraft.js'
+import { canonicalJson } from './readMetadata.js'
+
+/**
+ * Fixes what an order costs, to whom and until when, and gives the payment for
+ * the buyer's browser to sign.
+ *
+ * The same id with the same contents gives the same order and payment again as
+ * long as nobody paid, with a new `buyerToken`: the old one ends. A window that
+ * is over stays over: only `reauthorize` gives another, and once the order is
+ * `expired` its id is in use.
+ *
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field is
+ * malformed, or the id belongs to another order.
+ * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
+ * token cannot settle the payment.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function draftOrder(
+  context: OrdersContext,
+  parameters: DraftOrderParameters,
+): Promise<DraftedOrder> {
+  checkMembers(parameters, draftMembers)
+  const id = readOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
+  const buyerToken = drawBuyerToken()
+  const buyerTokenHash = hashBuyerToken(buyerToken)
+  const draft = await planDraft(context, { id, buyerTokenHash, parameters })
+  const write = () =>
+    writeAgain(context, (tables) => writeDraft(context, tables, draft))
+  const { order, attempt } = await write().catch((error: unknown) => {
+    // Someone drafted the same id at the same time: now it can be read.
+    if (error instanceof DuplicateRecordError) return write()
+    throw error
+  })
+  return {
+    order: showOrder({ order, attempt, attempts: [attempt], proofs: [] }),
+    payment: draftedPaymentOf(order, attempt),
+    buyerToken,
+  }
+}
+
+async function writeDraft(
+  context: OrdersContext,
+  tables: StoreWriter,
+  draft: Draft,
+): Promise<{ order: OrderRecord; attempt: AttemptRecord }> {
+  const { id } = draft.order
+  const [known] = await tables.orders.find({ ids: [id] })
+  if (known) return redraft(context, tables, known, draft)
+  const { value, nonce, validBefore } = draft.attempt
+  // Position and version are the store's to give, and not shown.
+  const blank = { ...draft.order, version: 1, position: 0n }
+  const told = tellOrder(blank, {
+    type: 'drafted',
+    at: context.now(),
+    data: { value: String(value), nonce, validBefore: String(validBefore) },
+  })
+  const { version, position, ...order } = told.order
+  await tables.orders.insert([order])
+  await tables.attempts.insert([draft.attempt])
+  await tables.events.append([told.event])
+  return { order: told.order, attempt: { ...draft.attempt, version } }
+}
+
+async function redraft(
+  context: OrdersContext,
+  tables: StoreWriter,
+  known: OrderRecord,
+  draft: Draft,
+): Promise<{ order: OrderRecord; attempt: AttemptRecord }> {
+  const [attempt] = await tables.attempts.find({ orderIds: [known.id] })
+  const isSame =
+    attempt !== undefined &&
+    known.state === 'drafted' &&
+    known.attempt === 1 &&
+    attempt.signatureHash === undefined &&
+    isInScopes(context, known) &&
+    contentsOf(known, attempt) === contentsOf(draft.order, draft.attempt)
+  if (!isSame)
+    throw new InvalidFieldError('orderId', known.id, 'one that is not in use')
+  const order = { ...known, buyerTokenHash: draft.order.buyerTokenHash }
+  await tables.orders.update([order])
+  return { order, attempt }
+}
+
+/** What makes two drafts the same. */
+function contentsOf(
+  order: Draft['order'],
+  { validAfter, validBefore }: Draft['attempt'],
+): string {
+  const { chainId, token, recipient, primaryType, payer, metadata } = order
+  return canonicalJson({
+    scope: [chainId, token, recipient, primaryType, payer ?? null],
+    amounts: [String(order.value), String(validBefore - validAfter)],
+    metadata,
+  })
+}

@@ -1,0 +1,58 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { findOrder } from '../model/findOrder.js'
+import { draftedPaymentOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { DraftedPayment, Order, OrdersContext } from '../model/types.js'
+import { takesPayment } from './checkAccept.js'
+import { hashBuyerToken } from './drawBuyerToken.js'
+
+/** What `getForBuyer` takes. */
+export type GetForBuyerParameters = {
+  orderId: string
+  /** As `draft` gave it. */
+  buyerToken: string
+}
+
+const members: MembersOf<GetForBuyerParameters> = {
+  orderId: true,
+  buyerToken: true,
+}
+
+/** An order as whoever holds its token may see it. */
+export type OrderForBuyer = {
+  order: Order
+  /** To be signed; absent when the order takes no payment as it stands. */
+  payment: DraftedPayment | undefined
+}
+
+/**
+ * Reads an order for whoever holds its buyer's token; asks no node. With a
+ * wrong token the order is as unknown as one that does not exist.
+ *
+ * The token says who asks, nothing else: it pays nothing and moves nothing.
+ *
+ * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when the id is none.
+ */
+export async function getForBuyer(
+  context: OrdersContext,
+  parameters: GetForBuyerParameters,
+): Promise<OrderForBuyer> {
+  checkMembers(parameters, members)
+  const { orderId, buyerToken } = parameters
+  // Anything but text is a wrong token, not a fault.
+  const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
+  const found = await context.store.read((tables) =>
+    findOrder(
+      tables,
+      context,
+      orderId,
+      ({ buyerTokenHash }) => buyerTokenHash === hash,
+    ),
+  )
+  const { order, attempt } = found
+  return {
+    order: showOrder(found),
+    payment: takesPayment(found) ? draftedPaymentOf(order, attempt) : undefined,
+  }
+}

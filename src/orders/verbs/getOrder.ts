@@ -1,0 +1,27 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { findOrder } from '../model/findOrder.js'
+import { showOrder } from '../model/showOrder.js'
+import type { Order, OrdersContext } from '../model/types.js'
+
+/** What `get` takes. */
+export type GetOrderParameters = { orderId: string }
+
+const members: MembersOf<GetOrderParameters> = {
+  orderId: true,
+}
+
+/**
+ * Reads an order as it is on record; asks no node.
+ *
+ * @throws {@link OrderNotFoundError}
+ */
+export async function getOrder(
+  context: OrdersContext,
+  parameters: GetOrderParameters,
+): Promise<Order> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
+  return context.store.read(async (tables) =>
+    showOrder(await findOrder(tables, context, orderId)),
+  )
+}

@@ -1,0 +1,95 @@
+import type { Address } from 'viem'
+import { hasCode } from '../../chain/state/hasCode.js'
+import { checkClock } from '../../core/clock.js'
+import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import { gasLimit } from '../../payments/capture/planTransaction.js'
+import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
+import type { Rehearsal } from '../../payments/verify/types.js'
+import { wrongChain } from '../../payments/verify/wrongChain.js'
+import type { OrderRecord } from '../../store/types.js'
+import { OrdersSetupError } from '../model/errors.js'
+import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import { keepGas, readLaneFunds } from './laneFunds.js'
+import { serverOf } from './serverOf.js'
+
+/** What the chain says about a payment, and what was kept for it. */
+export type AcceptJudgement =
+  | {
+      ok: true
+      at: JudgedAt
+      /** Token units the payer has. */
+      balance: bigint
+      /** The account that sends its capture. */
+      lane: Address
+      /** Gives back the gas that was kept for its capture. */
+      release: () => void
+    }
+  | Extract<AcceptVerdict, { ok: false }>
+
+/**
+ * Rehearses the capture of a payment and looks at what will have to pay for it,
+ * with requests of one tick.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function judgeAccept(
+  context: OrdersContext,
+  order: OrderRecord,
+  payment: SignedPayment,
+): Promise<AcceptJudgement> {
+  const { policy } = context
+  const { client, wallet } = serverOf(context, order)
+  if (!wallet) {
+    const { chainId, lane } = order
+    return { ok: false, reason: 'noWallet', details: { chainId, lane } }
+  }
+  const [rehearsed, , isContract] = await Promise.all([
+    rehearsePayments(client, {
+      payments: [payment],
+      origin: wallet.lane.account,
+      maxGas: policy.maxCaptureGas,
+    }),
+    // Read now, so that the request is part of the same batch.
+    readLaneFunds(context, wallet, client),
+    policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
+  ])
+  const [rehearsal] = rehearsed.rehearsals
+  const [balance = 0n] = rehearsed.payerBalances
+  if (!rehearsal) throw new OrdersSetupError('were told of no rehearsal')
+  checkClock(rehearsal.head, context.now() / 1000n)
+  const refused = checkRehearsal(context, payment, rehearsal)
+  if (refused) return refused
+  if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
+  const gas = gasLimit(rehearsal, policy.maxCaptureGas)
+  const kept = await keepGas(context, wallet, client, gas)
+  if (!kept.ok) return { ...kept, reason: 'laneFunds' }
+  const { at } = rehearsal
+  const lane = wallet.lane.account
+  return { ok: true, at, balance, lane, release: kept.release }
+}
+
+function checkRehearsal(
+  { policy }: OrdersContext,
+  { message }: SignedPayment,
+  rehearsal: Rehearsal,
+): Extract<AcceptVerdict, { ok: false }> | undefined {
+  const { at } = rehearsal
+  if (!rehearsal.ok) {
+    const { reason, words } = rehearsal
+    // The payment is of the order's chain, so the node is on the wrong one.
+    if (reason === 'wrongChain') throw wrongChain(rehearsal)
+    return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
+  }
+  const remaining = message.validBefore - at.time
+  const minRemaining = policy.safetyMargin
+  // With no more than the margin left it would be accepted, and never sent.
+  return remaining <= minRemaining
+    ? {
+        ok: false,
+        reason: 'expiresTooSoon',
+        details: { at, remaining, minRemaining },
+      }
+    : undefined
+}

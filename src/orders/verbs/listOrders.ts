@@ -1,0 +1,141 @@
+import type { Address } from 'viem'
+import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { OrderState, Scope } from '../../store/types.js'
+import { nextStates } from '../model/nextStates.js'
+import { showOrder } from '../model/showOrder.js'
+import type { Order, OrdersContext } from '../model/types.js'
+
+/** Which orders `list` gives. */
+export type ListOrdersParameters = {
+  states?: readonly OrderState[] | undefined
+  payer?: Address | undefined
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  /** The `cursor` of the page before. */
+  before?: bigint | undefined
+  /** At most 200. @default 50 */
+  limit?: number | undefined
+}
+
+const members: MembersOf<ListOrdersParameters> = {
+  states: true,
+  payer: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  before: true,
+  limit: true,
+}
+
+/** A page of orders. */
+export type ListedOrders = {
+  orders: readonly Order[]
+  /** Where the next page begins; absent after the last. */
+  cursor: bigint | undefined
+}
+
+/**
+ * Lists orders as they are on record, the newest first; asks no node.
+ *
+ * @throws {@link InvalidFieldError} when a filter is malformed.
+ */
+export async function listOrders(
+  context: OrdersContext,
+  parameters: ListOrdersParameters = {},
+): Promise<ListedOrders> {
+  checkMembers(parameters, members)
+  const limit = readLimit(parameters.limit, { usual: 50, most: 200 })
+  const states = readStates(parameters.states)
+  const before = readPosition(parameters.before, 'before')
+  const payer = readAddress(parameters.payer, 'payer')
+  const listed = pickScopes(context, parameters)
+  if (listed.length === 0) return { orders: [], cursor: undefined }
+  return context.store.read(async (tables) => {
+    const rows = await tables.orders.find({
+      listed,
+      states,
+      payer,
+      before,
+      limit,
+    })
+    const orderIds = rows.map(({ id }) => id)
+    const all = rows.length ? await tables.attempts.find({ orderIds }) : []
+    const proven = rows.length ? await tables.proofs.find({ orderIds }) : []
+    const orders = rows.flatMap((order) => {
+      const attempts = all.filter(({ orderId }) => orderId === order.id)
+      const attempt = attempts.find(({ number }) => number === order.attempt)
+      const proofs = proven.filter(({ orderId }) => orderId === order.id)
+      return attempt ? [showOrder({ order, attempt, attempts, proofs })] : []
+    })
+    const cursor = rows.length < limit ? undefined : rows.at(-1)?.position
+    return { orders, cursor }
+  })
+}
+
+/**
+ * How many rows are asked for.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readLimit(
+  limit: number | undefined,
+  { usual, most }: { usual: number; most: number },
+): number {
+  if (limit === undefined) return usual
+  if (!Number.isInteger(limit) || limit < 1 || limit > most)
+    throw new InvalidFieldError('limit', limit, `a number from 1 to ${most}`)
+  return limit
+}
+
+/**
+ * A place in what a store counts; an engine would stumble over anything else.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readPosition<position extends bigint | undefined>(
+  value: position,
+  field: string,
+): position {
+  const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
+  if (value !== undefined && !fits)
+    throw new InvalidFieldError(field, value, 'a cursor')
+  return value
+}
+
+function readStates(
+  states: ListOrdersParameters['states'],
+): ListOrdersParameters['states'] {
+  if (states === undefined) return undefined
+  if (!Array.isArray(states))
+    throw new InvalidFieldError('states', states, 'a list of states')
+  for (const [index, state] of states.entries())
+    if (!Object.hasOwn(nextStates, state))
+      throw new InvalidFieldError(`states[${index}]`, state, 'a state')
+  return states
+}
+
+function pickScopes(
+  { scopes }: OrdersContext,
+  { chainId, ...given }: ListOrdersParameters,
+): Scope[] {
+  if (chainId !== undefined && !Number.isSafeInteger(chainId))
+    throw new InvalidFieldError('chainId', chainId, 'a chain id')
+  const token = readAddress(given.token, 'token')
+  const recipient = readAddress(given.recipient, 'recipient')
+  return scopes.filter(
+    (scope) =>
+      (chainId ?? scope.chainId) === scope.chainId &&
+      (token ?? scope.token) === scope.token &&
+      (recipient ?? scope.recipient) === scope.recipient,
+  )
+}
+
+function readAddress(
+  value: Address | undefined,
+  field: string,
+): Address | undefined {
+  return value === undefined ? undefined : readCheckedAddress(value, field)
+}

@@ -1,0 +1,47 @@
+import type { Scope } from '../../store/types.js'
+import { rememberLanes } from '../model/knownLanes.js'
+import type { OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+
+/** Name of the value that says which database this is. */
+export const storeKey = 'store'
+
+/** Name of the value that says in which database a recipient was last. */
+const seenKey = ({ chainId, token, recipient }: Scope): string =>
+  `${storeKey}:${chainId}:${token}:${recipient}`
+
+/**
+ * Opens the store. A database that is not the one remembered in it is a copy or
+ * a backup: what happened since is not in it, so nothing is sent until someone
+ * says so by `resume`. Everyone who opens it is told, once for each recipient.
+ *
+ * @throws {@link StoreError} when the store cannot be opened.
+ */
+export async function openStore(context: OrdersContext): Promise<void> {
+  const { identity } = await context.store.open()
+  await writeAgain(context, async (tables) => {
+    const known = await tables.getValue(storeKey)
+    const isReplaced = known !== undefined && known.identity !== identity
+    if (known?.identity !== identity)
+      await tables.setValue(storeKey, { identity, suspended: isReplaced })
+    await rememberLanes(context, tables)
+    for (const scope of context.scopes) {
+      const seen = await tables.getValue(seenKey(scope))
+      if (seen?.identity !== identity)
+        await tables.setValue(seenKey(scope), { identity })
+      // Whoever opened it before could tell only its own recipients.
+      const isUntold = seen !== undefined && seen.identity !== identity
+      if (isReplaced || isUntold)
+        await tables.events.append([
+          {
+            ...scope,
+            orderId: undefined,
+            sequence: 0,
+            type: 'storeReplaced',
+            at: context.now(),
+            data: { identity, before: (isReplaced ? known : seen)?.identity },
+          },
+        ])
+    }
+  })
+}

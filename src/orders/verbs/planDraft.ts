@@ -1,0 +1,171 @@
+import type { Address } from 'viem'
+import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
+import { getTokenAndHead, type Token } from '../../chain/state/getToken.js'
+import { parseAmount } from '../../core/amount.js'
+import type { MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { PrimaryType } from '../../core/types.js'
+import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+import { chooseLane, chooseRecipient, chooseToken } from './chooseDraft.js'
+import { newAttempt } from './newAttempt.js'
+import { readMetadata } from './readMetadata.js'
+import { readWindow, windowFrom } from './readWindow.js'
+
+/** What `draft` takes. */
+export type DraftOrderParameters = {
+  /** Up to 128 characters. @default drawn */
+  orderId?: string | undefined
+  /** @default the only one */
+  chainId?: number | undefined
+  /** @default the only one */
+  token?: Address | undefined
+  /** @default the only one */
+  recipient?: Address | undefined
+  /** A decimal such as `'12.50'`, in whole tokens. */
+  amount: string
+  /** Who has to pay. @default anyone */
+  payer?: Address | undefined
+  /**
+   * Seconds from now until the payment expires; more than
+   * `policy.safetyMargin`. @default `policy.window`
+   */
+  window?: bigint | undefined
+  /** @default 'ReceiveWithAuthorization' */
+  primaryType?: PrimaryType | undefined
+  /** Plain JSON to keep with the order, up to 8 kB. */
+  metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const draftMembers: MembersOf<DraftOrderParameters> = {
+  orderId: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  amount: true,
+  payer: true,
+  window: true,
+  primaryType: true,
+  metadata: true,
+}
+
+const primaryTypes: readonly string[] = [
+  'ReceiveWithAuthorization',
+  'TransferWithAuthorization',
+]
+
+/** An order and its first attempt, as they are inserted. */
+export type Draft = {
+  order: Omit<OrderRecord, 'version' | 'position'>
+  attempt: Omit<AttemptRecord, 'version'>
+}
+
+/** Decides everything about an order, by its parameters and the chain. */
+export async function planDraft(
+  context: OrdersContext,
+  {
+    parameters,
+    ...row
+  }: Pick<OrderRecord, 'id' | 'buyerTokenHash'> & {
+    parameters: DraftOrderParameters
+  },
+): Promise<Draft> {
+  const facts = await readFacts(context, parameters)
+  return fillDraft(context, { ...facts, ...row })
+}
+
+type DraftFacts = {
+  token: Token
+  time: bigint
+  window: bigint
+  value: bigint
+  recipient: Address
+  payer: Address | undefined
+  primaryType: PrimaryType
+  metadata: OrderRecord['metadata']
+}
+
+async function readFacts(
+  context: OrdersContext,
+  parameters: DraftOrderParameters,
+): Promise<DraftFacts> {
+  const { primaryType = 'ReceiveWithAuthorization' } = parameters
+  if (!primaryTypes.includes(primaryType))
+    throw new InvalidFieldError('primaryType', primaryType, 'one of the two')
+  const metadata = readMetadata(parameters.metadata)
+  const window = readWindow(context.policy, parameters.window)
+  const { client, ...chosen } = chooseToken(context, parameters)
+  const recipient = chooseRecipient(context, chosen, {
+    ...parameters,
+    primaryType,
+  })
+  const payer =
+    parameters.payer === undefined
+      ? undefined
+      : readCheckedAddress(parameters.payer, 'payer')
+  if (payer === recipient)
+    throw new InvalidFieldError('payer', payer, 'another than the recipient')
+  const { token, head } = await getTokenAndHead(client, chosen.token)
+  const { timestamp: time, chainId } = head
+  if (chainId !== chosen.chainId)
+    throw new InvalidFieldError('chainId', chainId, 'the chain of the client')
+  checkClock(head, context.now() / 1000n)
+  const { receive, transfer } = token.capabilities
+  if (!(primaryType === 'ReceiveWithAuthorization' ? receive : transfer))
+    throw new UnsupportedTokenError({
+      token: chosen.token,
+      problem: `cannot settle ${primaryType}`,
+    })
+  const value = parseAmount(parameters.amount, token.decimals)
+  return { token, time, window, value, recipient, payer, primaryType, metadata }
+}
+
+function fillDraft(
+  context: OrdersContext,
+  draft: DraftFacts & Pick<OrderRecord, 'id' | 'buyerTokenHash'>,
+): Draft {
+  const { token, time, window, ...fields } = draft
+  const { chainId, name, version, verifyingContract } = token.domain
+  const { validAfter, validBefore } = windowFrom(time, window)
+  const { id, payer, value } = fields
+  return {
+    order: {
+      ...fields,
+      chainId,
+      token: verifyingContract,
+      sequence: 0,
+      lane: chooseLane(context, { ...fields, chainId }),
+      state: 'drafted',
+      attempt: 1,
+      decimals: token.decimals,
+      tokenName: name,
+      tokenVersion: version,
+      createdAt: time,
+      deadline: validBefore,
+      sendDue: undefined,
+      lookDue: validBefore,
+      wish: undefined,
+      reason: undefined,
+      tries: 0,
+      held: false,
+      unexpected: false,
+      overpaid: false,
+      fulfilled: undefined,
+      grade: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+    },
+    attempt: newAttempt({
+      orderId: id,
+      number: 1,
+      chainId,
+      token: verifyingContract,
+      payer,
+      value,
+      validAfter,
+      validBefore,
+    }),
+  }
+}

@@ -1,0 +1,106 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { EventRecord, StoreReader } from '../../store/types.js'
+import { CursorAheadError } from '../model/errors.js'
+import { findOrder } from '../model/findOrder.js'
+import type {
+  OrderEvent,
+  OrderEventType,
+  OrdersContext,
+} from '../model/types.js'
+import { readLimit, readPosition } from './listOrders.js'
+
+/** Which events `events` gives. */
+export type ReadEventsParameters = {
+  /**
+   * The `cursor` of what was read last; `'latest'` reads nothing and gives the
+   * cursor of the present. @default 0n, the beginning
+   */
+  after?: bigint | 'latest' | undefined
+  /** At most 1000. @default 100 */
+  limit?: number | undefined
+  /** @default all orders, and what concerns none */
+  orderId?: string | undefined
+}
+
+const members: MembersOf<ReadEventsParameters> = {
+  after: true,
+  limit: true,
+  orderId: true,
+}
+
+/** Events in the order of their cursors, and where to go on. */
+export type ReadEvents = {
+  events: readonly OrderEvent[]
+  /** To go on from; remember it once the events are dealt with. */
+  cursor: bigint
+}
+
+/**
+ * Reads what happened, in one order for all who read, from a cursor on.
+ *
+ * Whoever forgets the cursor is told again: an event is dealt with at least
+ * once, and known again by its own `cursor`.
+ *
+ * @throws {@link InvalidFieldError} when cursor or limit are malformed.
+ * @throws {@link CursorAheadError} when the cursor is of no event yet: it is one
+ * of another database, as of the one before a backup was put in its place.
+ * @throws {@link OrderNotFoundError}
+ */
+export async function readEvents(
+  context: OrdersContext,
+  parameters: ReadEventsParameters = {},
+): Promise<ReadEvents> {
+  checkMembers(parameters, members)
+  const { after = 0n, orderId } = parameters
+  if (after !== 'latest') readPosition(after, 'after')
+  const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })
+  return context.store.read(async (tables) => {
+    const rows = await (orderId === undefined
+      ? readStream(tables, context, after, limit)
+      : readOrderEvents(tables, context, orderId))
+    const last = rows.at(-1)?.cursor ?? 0n
+    if (after === 'latest') return { events: [], cursor: last }
+    const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
+    if (last <= after) await checkCursor(tables, after)
+    return {
+      events: events.map(showEvent),
+      cursor: events.at(-1)?.cursor ?? after,
+    }
+  })
+}
+
+function readStream(
+  { events }: StoreReader,
+  { scopes }: OrdersContext,
+  after: bigint | 'latest',
+  limit: number,
+): Promise<EventRecord[]> {
+  return events.find(
+    after === 'latest' ? { newest: scopes } : { scopes, after, limit },
+  )
+}
+
+async function readOrderEvents(
+  tables: StoreReader,
+  context: OrdersContext,
+  orderId: string,
+): Promise<EventRecord[]> {
+  const { order } = await findOrder(tables, context, orderId)
+  return tables.events.find({ orderIds: [order.id] })
+}
+
+/** A store counts the events of all who share it together. */
+async function checkCursor(
+  { events }: StoreReader,
+  after: bigint,
+): Promise<void> {
+  if (after === 0n) return
+  const [last] = await events.find({ newest: 'all' })
+  const newest = last?.cursor ?? 0n
+  if (after > newest) throw new CursorAheadError({ after, newest })
+}
+
+function showEvent({ type, ...row }: EventRecord): OrderEvent {
+  // Only orders write events, and by this type.
+  return { ...row, type: type as OrderEventType }
+}

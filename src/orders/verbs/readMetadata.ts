@@ -1,0 +1,63 @@
+import { stringToBytes } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { JsonObject } from '../../store/types.js'
+
+const mostBytes = 8_192
+const deepest = 16
+
+/**
+ * A copy of what a merchant wants kept with an order, as JSON keeps it.
+ *
+ * @throws {@link InvalidFieldError} when it is not plain JSON, or more than
+ * 8 kB of it.
+ */
+export function readMetadata(value: unknown = {}): JsonObject {
+  if (!isPlainObject(value) || !isJson(value, deepest))
+    throw new InvalidFieldError('metadata', value, 'an object of plain JSON')
+  const text = JSON.stringify(value)
+  const { length } = stringToBytes(text)
+  if (length > mostBytes)
+    throw new InvalidFieldError(
+      'metadata',
+      `${length} bytes`,
+      `at most ${mostBytes} bytes of JSON`,
+    )
+  return JSON.parse(text)
+}
+
+/** JSON text with the members of each object in one order. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    isPlainObject(member)
+      ? Object.fromEntries(
+          Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      : member,
+  )
+}
+
+function isJson(value: unknown, levels: number): boolean {
+  if (levels < 0) return false
+  if (value === null || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'string') return isText(value)
+  if (Array.isArray(value))
+    return value.every((member) => isJson(member, levels - 1))
+  return (
+    isPlainObject(value) &&
+    Object.entries(value).every(
+      ([name, member]) => isText(name) && isJson(member, levels - 1),
+    )
+  )
+}
+
+/** Text that databases keep: without NUL, and without half of a pair. */
+function isText(text: string): boolean {
+  return !text.includes('\0') && !/\p{Cs}/u.test(text)
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || !value || Array.isArray(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,188 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { AttemptRecord, StoreWriter } from '../../store/types.js'
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../model/changes.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { type FoundOrder, findOrder } from '../model/findOrder.js'
+import { draftedPaymentOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { getChainTime } from './getChainTime.js'
+import { newAttempt } from './newAttempt.js'
+import { readWindow, windowFrom } from './readWindow.js'
+
+/** What `reauthorize` takes. */
+export type ReauthorizeOrderParameters = {
+  orderId: string
+  /**
+   * Seconds from now until the payment expires; more than
+   * `policy.safetyMargin`. @default `policy.window`
+   */
+  window?: bigint | undefined
+}
+
+const members: MembersOf<ReauthorizeOrderParameters> = {
+  orderId: true,
+  window: true,
+}
+
+type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
+
+/**
+ * Gives the payment of an order to be signed once more, with a new window. It
+ * keeps its nonce, so that at most one of the signatures can settle, unless the
+ * last one is dead for good: canceled, or expired in a finalized block.
+ *
+ * A signature that is held stays good until a new one is accepted. What is
+ * offered is never the message it signs, so there is always one to sign anew.
+ *
+ * @throws {@link OrderNotFoundError}
+ * @throws {@link InvalidFieldError} when the window is malformed or too long.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function reauthorizeOrder(
+  context: OrdersContext,
+  parameters: ReauthorizeOrderParameters,
+): Promise<ReauthorizeVerdict> {
+  const { orderId } = parameters
+  checkMembers(parameters, members)
+  const seconds = readWindow(context.policy, parameters.window)
+  const known = await context.store.read((tables) =>
+    findOrder(tables, context, orderId),
+  )
+  if (!mayRenew(known)) return refuse(known)
+  const time = await getChainTime(context, known.order.chainId)
+  const window = windowFrom(time, seconds)
+  return writeAgain(context, async (tables) => {
+    const found = await findOrder(tables, context, orderId)
+    if (!mayRenew(found)) return refuse(found)
+    return isDead(found)
+      ? openAttempt(context, tables, found, window)
+      : renewAttempt(context, tables, found, window)
+  })
+}
+
+function mayRenew({ order: { state, wish } }: FoundOrder): boolean {
+  return state === 'stored'
+    ? wish !== 'cancel'
+    : ['drafted', 'expired', 'canceled'].includes(state)
+}
+
+/** Nothing signed for the last attempt can ever settle. */
+function isDead({ order: { state, grade } }: FoundOrder): boolean {
+  return state === 'canceled' || (state === 'expired' && grade === 'finalized')
+}
+
+function refuse(found: FoundOrder): ReauthorizeVerdict {
+  return { ok: false, reason: 'notOpen', order: showOrder(found) }
+}
+
+async function renewAttempt(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+  asked: Window,
+): Promise<ReauthorizeVerdict> {
+  const window = otherThanSigned(asked, found.attempt)
+  // What was offered before may be signed without our knowledge.
+  const spendableUntil = lastSecondOf(found.attempt)
+  const attempt = { ...found.attempt, ...window, spendableUntil }
+  const { order } = found
+  const near = window.validBefore - context.policy.deadlineNear
+  const { lookDue = near } = order
+  const isHeld = order.state === 'stored'
+  const told = tellRenewal(context, found, attempt, {
+    // What is held ends when it did.
+    lookDue: isHeld ? lookDue : lastSecondOf(attempt),
+    ...(isHeld ? { deadline: order.deadline } : {}),
+  })
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [told.order],
+    attempts: [attempt],
+    events: [told.event],
+  })
+  return offer({
+    ...found,
+    order: told.order,
+    attempt,
+    attempts: found.attempts.map((one) =>
+      one.number === attempt.number ? attempt : one,
+    ),
+  })
+}
+
+/** By a second, where the chain still has the time of what is held. */
+function otherThanSigned(
+  { validAfter, validBefore }: Window,
+  { signedAfter, signedBefore }: AttemptRecord,
+): Window {
+  const isSigned = validAfter === signedAfter && validBefore === signedBefore
+  return { validAfter: isSigned ? validAfter - 1n : validAfter, validBefore }
+}
+
+async function openAttempt(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+  window: Window,
+): Promise<ReauthorizeVerdict> {
+  const { orderId, number, chainId, token, value } = found.attempt
+  const { payer } = found.order
+  const fields = { orderId, chainId, token, value, payer, ...window }
+  const attempt = {
+    ...newAttempt({ ...fields, number: number + 1 }),
+    version: 1,
+  }
+  const told = tellRenewal(context, found, attempt, {
+    attempt: attempt.number,
+    lookDue: window.validBefore,
+    grade: undefined,
+    settledHash: undefined,
+    settledBlock: undefined,
+  })
+  const { version, ...row } = attempt
+  await tables.attempts.insert([row])
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [told.order],
+    events: [told.event],
+  })
+  const attempts = [...found.attempts, attempt]
+  return offer({ ...found, order: told.order, attempt, attempts })
+}
+
+function tellRenewal(
+  context: OrdersContext,
+  { order }: FoundOrder,
+  attempt: AttemptRecord,
+  fields: Partial<FoundOrder['order']>,
+): ReturnType<typeof tellOrder> {
+  const { number, nonce, validBefore } = attempt
+  const event = {
+    type: 'reauthorized',
+    at: context.now(),
+    data: { attempt: number, nonce, validBefore: String(validBefore) },
+  } as const
+  const renewed = { deadline: validBefore, tries: 0, ...fields }
+  if (order.state === 'stored') return tellOrder(order, event, renewed)
+  return moveOrder(order, 'drafted', event, {
+    ...renewed,
+    reason: undefined,
+    wish: undefined,
+    sendDue: undefined,
+    grade: undefined,
+  })
+}
+
+function offer(found: FoundOrder): ReauthorizeVerdict {
+  const payment = draftedPaymentOf(found.order, found.attempt)
+  return { ok: true, order: showOrder(found), payment }
+}

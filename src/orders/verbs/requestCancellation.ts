@@ -1,0 +1,43 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { buildCancellation } from '../../payments/message/buildCancellation.js'
+import { findOrder } from '../model/findOrder.js'
+import { paymentOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { CancellationRequest, OrdersContext } from '../model/types.js'
+
+/** What `requestCancellation` takes. */
+export type RequestCancellationParameters = { orderId: string }
+
+const members: MembersOf<RequestCancellationParameters> = {
+  orderId: true,
+}
+
+/**
+ * Gives the cancellation of an order for its buyer to sign.
+ *
+ * Nothing changes by it, nor by the signature alone: `cancel` takes that.
+ *
+ * @throws {@link OrderNotFoundError}
+ */
+export async function requestCancellation(
+  context: OrdersContext,
+  parameters: RequestCancellationParameters,
+): Promise<CancellationRequest> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
+  const found = await context.store.read((tables) =>
+    findOrder(tables, context, orderId),
+  )
+  const { order, attempt } = found
+  const shown = showOrder(found)
+  const isSpendable =
+    ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
+    attempt.open
+  if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
+  const payment = paymentOf(order, attempt)
+  return {
+    ok: true,
+    order: shown,
+    cancellation: buildCancellation({ payment }),
+  }
+}

@@ -1,0 +1,203 @@
+import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../model/changes.js'
+import { type FoundOrder, findOrder, isInScopes } from '../model/findOrder.js'
+import { sealContextOf } from '../model/paymentOf.js'
+import { showOrder } from '../model/showOrder.js'
+import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { checkAccept, hashSigned } from './checkAccept.js'
+import { sumSpentSince } from './sumSpentSince.js'
+
+type Accepted = {
+  found: FoundOrder
+  payment: SignedPayment
+  judged: { at: JudgedAt; balance: bigint; lane: OrderRecord['lane'] }
+}
+
+/**
+ * Keeps a payment that passed, if the payer can still pay for everything open
+ * and nothing happened to the order meanwhile.
+ */
+export async function storeAccepted(
+  context: OrdersContext,
+  accepted: Accepted,
+): Promise<AcceptVerdict> {
+  const { found, payment } = accepted
+  const signed = signAttempt(found.attempt, payment)
+  // Outside of the unit of work: sealing may ask a key service.
+  const signature = await context.sealer.seal(
+    payment.signature,
+    sealContextOf('payment', found.order, signed),
+  )
+  try {
+    return await writeAgain(context, (tables) =>
+      writeAccepted(context, tables, { ...accepted, signature }),
+    )
+  } catch (error) {
+    if (!(error instanceof DuplicateRecordError)) throw error
+    return { ok: false, reason: 'otherPayment', details: {} }
+  }
+}
+
+async function writeAccepted(
+  context: OrdersContext,
+  tables: StoreWriter,
+  accepted: Accepted & { signature: string },
+): Promise<AcceptVerdict> {
+  const { payment, judged, signature } = accepted
+  const { chainId, token, id } = accepted.found.order
+  const { from: payer } = payment.message
+  await tables.lock(`exposure:${chainId}:${token}:${payer}`)
+  const found = await findOrder(tables, context, id)
+  const { verdict } = checkAccept(found, payment)
+  if (verdict) return verdict
+
+  const others = await findExposure(tables, found, payer)
+  const paid = context.scopes.filter(
+    (scope) => scope.chainId === chainId && scope.token === token,
+  )
+  const spent = await sumSpentSince(tables, paid, { payer, at: judged.at })
+  const open = sumSpendable(others, judged.at.time) + spent
+  const { value } = found.attempt
+  if (open + value > judged.balance)
+    return {
+      ok: false,
+      reason: 'exposureTooHigh',
+      details: { at: judged.at, balance: judged.balance, open, value },
+    }
+  const attempt = { ...signAttempt(found.attempt, payment), signature }
+  const moved = moveOrder(
+    found.order,
+    'stored',
+    {
+      type: 'accepted',
+      at: context.now(),
+      data: {
+        payer,
+        attempt: attempt.number,
+        validBefore: String(attempt.validBefore),
+      },
+    },
+    {
+      payer,
+      lane: judged.lane,
+      ...duesOf(context, found.order, attempt),
+    },
+  )
+  const isNew = !found.order.held && (await isHeld(context, tables, others))
+  const held = isNew ? [holdAccepted(context, moved.order)] : []
+  const kept = held[0]?.order ?? moved.order
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [kept],
+    attempts: [attempt],
+    events: [moved.event, ...held.map(({ event }) => event)],
+  })
+  const attempts = found.attempts.map((one) =>
+    one.number === attempt.number ? attempt : one,
+  )
+  const order = showOrder({ ...found, order: kept, attempt, attempts })
+  return { ok: true, order, at: judged.at }
+}
+
+/** The attempt with what is signed now, and no signature yet. */
+function signAttempt(
+  attempt: AttemptRecord,
+  payment: SignedPayment,
+): AttemptRecord {
+  const { from, validAfter, validBefore } = payment.message
+  const { spendableUntil = 0n } = attempt
+  return {
+    ...attempt,
+    payer: from,
+    signedAfter: validAfter,
+    signedBefore: validBefore,
+    signatureHash: hashSigned(payment),
+    spendableUntil: spendableUntil > validBefore ? spendableUntil : validBefore,
+    open: true,
+  }
+}
+
+/** What else this payer could be charged for. */
+async function findExposure(
+  tables: StoreWriter,
+  { order: { chainId, token }, attempt }: FoundOrder,
+  payer: AttemptRecord['nonce'],
+): Promise<AttemptRecord[]> {
+  const all = await tables.attempts.find({
+    exposure: { chainId, token, payer },
+  })
+  return all.filter(({ nonce }) => nonce !== attempt.nonce)
+}
+
+function sumSpendable(
+  attempts: readonly AttemptRecord[],
+  time: bigint,
+): bigint {
+  return attempts
+    .filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
+    .reduce((sum, { value }) => sum + value, 0n)
+}
+
+/**
+ * True when one of the payer's orders in this instance is held because a
+ * capture failed on chain. Then the new order waits for the merchant too.
+ */
+async function isHeld(
+  context: OrdersContext,
+  tables: StoreWriter,
+  attempts: readonly AttemptRecord[],
+): Promise<boolean> {
+  if (attempts.length === 0) return false
+  const orders = await tables.orders.find({
+    ids: attempts.map(({ orderId }) => orderId),
+  })
+  return orders.some((order) => order.held && isInScopes(context, order))
+}
+
+function holdAccepted(
+  { now }: OrdersContext,
+  order: OrderRecord,
+): ReturnType<typeof tellOrder> {
+  const { payer } = order
+  return tellOrder(
+    order,
+    { type: 'payerHeld', at: now(), data: { payer } },
+    {
+      held: true,
+      sendDue: undefined,
+      wish: undefined,
+      reason: 'payerHeld',
+    },
+  )
+}
+
+function duesOf(
+  { policy }: OrdersContext,
+  { wish, sendDue }: OrderRecord,
+  { validBefore }: AttemptRecord,
+): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
+  const near = validBefore - policy.deadlineNear
+  const byPolicy = {
+    manual: undefined,
+    onAccept: 0n,
+    beforeDeadline: near,
+  }[policy.capture]
+  return {
+    sendDue: wish === 'capture' ? sendDue : byPolicy,
+    lookDue: near,
+    deadline: validBefore,
+    reason: undefined,
+  }
+}

@@ -1,0 +1,107 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { StoreWriter } from '../../store/types.js'
+import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { type FoundOrder, findOrder } from '../model/findOrder.js'
+import { showOrder } from '../model/showOrder.js'
+import type { OrdersContext, VoidVerdict } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
+
+/** What `void` takes. */
+export type VoidOrderParameters = { orderId: string }
+
+const members: MembersOf<VoidOrderParameters> = {
+  orderId: true,
+}
+
+/**
+ * Gives up on an order: nothing is submitted for it any more.
+ *
+ * That does not end the buyer's signature: it stays spendable until
+ * `spendableUntil`, a Transfer payment by anyone who holds it. Only a
+ * cancellation ends it sooner.
+ *
+ * @throws {@link OrderNotFoundError}
+ */
+export async function voidOrder(
+  context: OrdersContext,
+  parameters: VoidOrderParameters,
+): Promise<VoidVerdict> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
+  return writeAgain(context, async (tables) => {
+    const found = await findOrder(tables, context, orderId)
+    switch (found.order.state) {
+      case 'drafted':
+      case 'stored':
+      case 'canceling':
+        return writeVoid(context, tables, found)
+      case 'capturing':
+        return keepWish(context, tables, found)
+      case 'voided':
+        return accepted(found)
+      default:
+        return { ok: false, reason: 'notOpen', order: showOrder(found) }
+    }
+  })
+}
+
+async function writeVoid(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+): Promise<VoidVerdict> {
+  const { order, attempt } = found
+  // The buyer's cancellation, once it is to be sent, is sent all the same.
+  const isCanceled = order.state === 'canceling' || order.wish === 'cancel'
+  const moved = moveOrder(
+    order,
+    'voided',
+    { type: 'voided', at: context.now(), data: dataOf(attempt) },
+    {
+      wish: isCanceled ? 'cancel' : undefined,
+      sendDue: isCanceled ? order.sendDue : undefined,
+      // What was offered may be signed without our knowledge.
+      lookDue: lastSecondOf(attempt),
+    },
+  )
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [moved.order],
+    events: [moved.event],
+  })
+  return accepted({ ...found, order: moved.order })
+}
+
+function dataOf({
+  open,
+  spendableUntil,
+}: FoundOrder['attempt']): Readonly<Record<string, unknown>> {
+  return open && spendableUntil !== undefined
+    ? { spendableUntil: String(spendableUntil) }
+    : {}
+}
+
+/** Applied by the lane if what is under way comes to nothing. */
+async function keepWish(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+): Promise<VoidVerdict> {
+  // A cancellation that was approved voids, and is sent besides.
+  const isKept = isGivenUp(found.order, isRelaying(context))
+  const wish = isKept ? found.order.wish : ('void' as const)
+  const order = { ...found.order, wish }
+  await tables.orders.update([order])
+  return {
+    ok: false,
+    reason: 'captureInFlight',
+    order: showOrder({ ...found, order }),
+  }
+}
+
+function accepted(found: FoundOrder): VoidVerdict {
+  const order = showOrder(found)
+  return { ok: true, order, spendableUntil: order.spendableUntil }
+}

@@ -1,0 +1,131 @@
+import type { StoreWriter } from '../../store/types.js'
+import {
+  moveOrder,
+  noChanges,
+  tellOrder,
+  writeChanges,
+} from '../model/changes.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import type { FoundOrder } from '../model/findOrder.js'
+import { showOrder } from '../model/showOrder.js'
+import type { CancelVerdict, OrdersContext } from '../model/types.js'
+import { isRelaying } from '../submitter/rejectOrder.js'
+import { mayRelay } from './mayRelay.js'
+
+export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
+
+export function refuseCancel(
+  found: FoundOrder,
+  reason: CancelRefusal,
+): CancelVerdict {
+  return { ok: false, reason, order: showOrder(found) }
+}
+
+/** Keeps a cancellation that passed, and what follows by state and policy. */
+export async function writeCancel(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+): Promise<CancelVerdict> {
+  const { order, attempt } = found
+  if (order.state === 'canceling') return accept(found)
+  const isRelayed = await mayRelay(context, tables, found)
+  await tables.attempts.update([attempt])
+  if (order.state === 'capturing')
+    return keepWish(context, tables, found, isRelayed ? 'cancel' : 'void')
+  return isRelayed || order.wish === 'cancel'
+    ? relayCancel(context, tables, found)
+    : setAside(context, tables, found)
+}
+
+/** Applied by the lane if the capture under way comes to nothing. */
+export async function keepWish(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+  asked: 'cancel' | 'void',
+): Promise<CancelVerdict> {
+  const { wish: before } = found.order
+  // What is relayed is sent after a void too, which is to be remembered.
+  const isVoided = before === 'void' && isRelaying(context)
+  const wish = isVoided || before === 'cancel' ? before : asked
+  if (before === wish && wasKept(found))
+    return refuseCancel(found, 'captureInFlight')
+  const { order, event } = tellOrder(
+    found.order,
+    {
+      type: 'cancelRequested',
+      at: context.now(),
+      data: { relayed: asked === 'cancel' },
+    },
+    { wish },
+  )
+  await tables.orders.update([order])
+  await tables.events.append([event])
+  return refuseCancel({ ...found, order }, 'captureInFlight')
+}
+
+/** Whether a cancellation was on record before this one came. */
+function wasKept({ order, attempts }: FoundOrder): boolean {
+  const known = attempts.find(({ number }) => number === order.attempt)
+  return known?.cancellation !== undefined
+}
+
+/** The lane sends it; with its transaction the order becomes `canceling`. */
+export async function relayCancel(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+): Promise<CancelVerdict> {
+  const { order } = found
+  if (order.state === 'canceling' || order.wish === 'cancel')
+    return accept(found)
+  const told = tellOrder(
+    order,
+    { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
+    { wish: 'cancel', sendDue: 0n, reason: undefined },
+  )
+  await tables.orders.update([told.order])
+  await tables.events.append([told.event])
+  return accept({ ...found, order: told.order })
+}
+
+/** Not sent by us: the order is given up, and the buyer may send it. */
+async function setAside(
+  context: OrdersContext,
+  tables: StoreWriter,
+  found: FoundOrder,
+): Promise<CancelVerdict> {
+  const { order, attempt } = found
+  if (order.state === 'voided' && wasKept(found)) return accept(found)
+  const at = context.now()
+  const told = tellOrder(order, {
+    type: 'cancelRequested',
+    at,
+    data: { relayed: false },
+  })
+  const moved =
+    order.state === 'voided'
+      ? undefined
+      : moveOrder(
+          told.order,
+          'voided',
+          { type: 'voided', at },
+          {
+            wish: undefined,
+            sendDue: undefined,
+            lookDue: lastSecondOf(attempt),
+          },
+        )
+  const last = moved ?? told
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [last.order],
+    events: moved ? [told.event, moved.event] : [told.event],
+  })
+  return accept({ ...found, order: last.order })
+}
+
+function accept(found: FoundOrder): CancelVerdict {
+  return { ok: true, order: showOrder(found) }
+}

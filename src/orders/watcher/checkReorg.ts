@@ -1,0 +1,194 @@
+import type { Client } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import type { Lease, ProofRecord, Scope } from '../../store/types.js'
+import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
+import type { ChainHeads } from '../evidence/readHeads.js'
+import type { OrdersContext } from '../model/types.js'
+import { openApart } from './openApart.js'
+import { readProofs } from './readSettled.js'
+import { recheckConsumed } from './recheckConsumed.js'
+import { recheckApart } from './recheckProofs.js'
+import { type Displaced, takeBack } from './takeBack.js'
+import { addSeen, readCursor, traced, type WatchMemory } from './watchState.js'
+
+/** What one tick of a watcher works with. */
+export type Watch = {
+  client: Client
+  scope: Scope
+  memory: WatchMemory
+  heads: ChainHeads
+  lease: Lease | undefined
+}
+
+/** Looks in a row at which a node is behind before we believe it. */
+const mostBehind = 5
+
+/**
+ * Notices that the chain is another than the one seen before, and writes what
+ * became of everything it showed since: a proof that is gone takes back what
+ * it settled, one that moved is kept where it is now.
+ *
+ * Nothing is taken back for a receipt one node does not have. A head counts as
+ * seen once the next look finds it by its number. If no node knows a seen block
+ * any more, it is dropped after some looks during which the chain goes on.
+ *
+ * @returns whether the chain was reorganized, or nothing can be told because
+ * the node is behind.
+ */
+export async function checkReorg(
+  context: OrdersContext,
+  watch: Watch,
+): Promise<'same' | 'reorged' | 'behind'> {
+  const { memory, heads } = watch
+  const { latest } = heads
+  const seen = memory.seen ?? (await startSeen(context, watch))
+  const fork = await findFork(watch, seen)
+  const newest = seen.at(-1)
+  const isBehind =
+    !fork.isForked && newest !== undefined && latest.number < newest.number
+  if (isBehind && !isToDrop(watch, newest)) return 'behind'
+  memory.behind = undefined
+  if (fork.isForked || fork.isLost || isBehind) {
+    const { canonical } = fork
+    const from =
+      (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
+    const before = memory.recheckFrom
+    memory.recheckFrom = before === undefined || from < before ? from : before
+  }
+  memory.seen = fork.canonical
+  memory.head = { number: latest.number, hash: latest.hash }
+  if (memory.recheckFrom === undefined) return 'same'
+  const isClear = await recheckFrom(context, watch, memory.recheckFrom)
+  if (isClear) memory.recheckFrom = undefined
+  return fork.isForked ? 'reorged' : 'same'
+}
+
+/** The error of a node that is behind a block seen before. */
+export function behindError({
+  heads: { latest },
+  memory: { behind },
+}: Pick<Watch, 'heads' | 'memory'>): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names ${latest.number} as latest block, which is older than block ${behind?.newest}, seen before`,
+  })
+}
+
+type Fork = {
+  /** The seen blocks that are still in the chain. */
+  canonical: readonly SeenBlock[]
+  isForked: boolean
+  /**
+   * The node does not know the head of the last look, which was not confirmed.
+   */
+  isLost: boolean
+}
+
+/** Finds the seen blocks that are still in the chain, and any fork. */
+async function findFork(
+  { client, memory: { head }, heads: { blocks } }: Watch,
+  seen: readonly SeenBlock[],
+): Promise<Fork> {
+  const same = { isForked: false, isLost: false }
+  const there = head && blocks.get(head.number)
+  if (head && there?.hash === head.hash)
+    return { ...same, canonical: addSeen(seen, head) }
+  const newest = seen.at(-1)
+  const isKnown = newest && blocks.get(newest.number)?.hash === newest.hash
+  if (!head && (!newest || isKnown)) return { ...same, canonical: seen }
+  const found = await findCanonical(client, seen)
+  return {
+    canonical: found.canonical,
+    isForked: found.isForked || there !== undefined,
+    isLost: head !== undefined && there === undefined,
+  }
+}
+
+/**
+ * True once the node has been behind for some looks although its own chain went
+ * on. A replica that merely lags catches up in that time, or its chain stands
+ * still.
+ */
+function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
+  const { number } = heads.latest
+  const before = memory.behind
+  const from = before?.from ?? number
+  const looks = (before?.looks ?? 0) + 1
+  memory.behind = { from, looks, newest: newest.number }
+  if (looks <= mostBehind || number <= from) return false
+  memory.dropped = newest.number
+  return true
+}
+
+/** What the process before saw; all that is not final is looked at again. */
+async function startSeen(
+  { store }: OrdersContext,
+  { scope, memory, heads }: Watch,
+): Promise<WatchMemory['seen'] & object> {
+  const cursor = await store.read((tables) => readCursor(tables, scope))
+  const seen = cursor?.seen ?? []
+  // What is final by now may have been replaced before it was.
+  memory.recheckFrom = below(lowestOpen(heads), seen) + 1n
+  return seen
+}
+
+/** That block, or one below all that were seen. */
+function below(number: bigint, seen: readonly SeenBlock[]): bigint {
+  const [first] = seen
+  if (!first || first.number > number) return number
+  return first.number > traced ? first.number - traced : -1n
+}
+
+/**
+ * The highest block that no reorganization can reach: the final one, or 64
+ * below the newest if that is lower, because one answer may be wrong.
+ */
+function lowestOpen({ latest, finalized }: ChainHeads): bigint {
+  const near = latest.number > 64n ? latest.number - 64n : -1n
+  return finalized && finalized.number < near ? finalized.number : near
+}
+
+async function recheckFrom(
+  context: OrdersContext,
+  watch: Watch,
+  fromBlock: bigint,
+): Promise<boolean> {
+  const { client, scope, heads, lease, memory } = watch
+  const all = await context.store.read((tables) =>
+    readProofs(tables, [scope], fromBlock),
+  )
+  const times = await getBlockTimes(
+    client,
+    all.map(({ blockNumber }) => blockNumber),
+  )
+  const doubtful = all.filter(
+    ({ blockNumber, blockHash }) => times.get(blockNumber)?.hash !== blockHash,
+  )
+  const apart = openApart(memory, {
+    step: 'reorganizations',
+    time: heads.latest.timestamp,
+  })
+  const asked = doubtful.filter((proof) => !apart.isWaiting(nameOf(proof)))
+  const checked = await recheckApart(client, asked, {
+    chainId: scope.chainId,
+    onFailure: (proof, error) => apart.put(nameOf(proof), error),
+  })
+  const displaced = checked.filter(
+    (one): one is Displaced =>
+      one.verdict === 'moved' || one.verdict === 'gone',
+  )
+  if (displaced.length) await heads.confirm()
+  const { timestamp: blockTime } = heads.latest
+  await takeBack(context, displaced, { blockTime, lease })
+  const isClear = await recheckConsumed(context, { ...watch, apart, fromBlock })
+  apart.close()
+  const isWhole = asked.length === doubtful.length
+  return (
+    isClear && isWhole && checked.every(({ verdict }) => verdict !== 'unclear')
+  )
+}
+
+/** The name under which a proof is put aside if the node gives no answer. */
+const nameOf = ({ orderId, transactionHash }: ProofRecord): string =>
+  orderId ?? transactionHash

@@ -1,0 +1,187 @@
+import { LeaseLostError } from '../../store/errors.js'
+import type { OrderState } from '../../store/types.js'
+import type { OrderAttempt } from '../evidence/findEvidence.js'
+import { joinChanges, noChanges, tellOrder } from '../model/changes.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import type { OrdersContext } from '../model/types.js'
+import type { Watch } from './checkReorg.js'
+import { eraseSecrets } from './eraseSecrets.js'
+import { findPaid } from './findPaid.js'
+import { isOver, type Judged, judgeDue, payerOf } from './judgeDue.js'
+import { openApart } from './openApart.js'
+import { settleFindings } from './settleFindings.js'
+import { lookAgain, type SureWatch } from './sureWatch.js'
+import type { WatchMemory } from './watchState.js'
+import { writeUnit } from './writeUnit.js'
+
+const pageSize = 200
+
+/** What needs no further look. */
+const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
+
+/** Seconds between the two looks that find a draft unpaid. */
+const unpaidAgain = 2n
+
+/** Seconds after which a draft that was found unpaid once is forgotten. */
+const forgetAfter = 3600n
+
+/** The name under which the ends of windows are put aside. */
+export const expiryStep = 'expiry'
+
+/** The name under which the search for payments of drafts is put aside. */
+const draftsStep = 'drafts'
+
+/**
+ * Asks the chain about every order that is due for it: whether its window is
+ * over with the nonce unused, in one and the same block, or what spent it; and
+ * reports once when a deadline nears. Puts orders aside if the node gives no
+ * answer, and asks again. Reporting a deadline needs no answer.
+ *
+ * What is in flight for an order is the lane's to end.
+ */
+export async function expireDue(
+  context: OrdersContext,
+  watch: SureWatch,
+): Promise<void> {
+  const { memory, heads } = watch
+  const { timestamp } = heads.latest
+  const apart = openApart(memory, { step: expiryStep, time: timestamp })
+  let isSeen: boolean | undefined
+  let isAnswering = !apart.isWaiting(expiryStep)
+  const again = timestamp + lookAgain
+  // Every row of a page gets a later look or none, so pages come to an end.
+  for (;;) {
+    const due = await readDue(context, watch)
+    if (!due.length) break
+    // All writes below rely on the time of the newest block.
+    await heads.confirm()
+    const isAsked = due.some(
+      (file) => !payerOf(file) && isOver(file, timestamp),
+    )
+    if (isAsked && isSeen === undefined) {
+      isSeen = await findPaid(context, watch).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof LeaseLostError) throw error
+          apart.put(draftsStep, error, again)
+          return false
+        },
+      )
+      continue
+    }
+    const dueWatch = { ...watch, apart, isSeen: isSeen === true }
+    const judged = isAnswering
+      ? await judgeDue(dueWatch, due).catch((error: unknown) => {
+          apart.put(expiryStep, error, again)
+          return undefined
+        })
+      : undefined
+    isAnswering = judged !== undefined
+    await writePage(context, watch, judged ?? due.map(unjudged))
+    if (due.length < pageSize) break
+  }
+  forgetUnpaid(memory, timestamp)
+  apart.close()
+}
+
+/** Without an answer, only the next look of the order is set. */
+const unjudged = ({ order }: OrderAttempt): Judged => ({
+  order,
+  evidence: undefined,
+})
+
+function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
+  for (const [id, since] of unpaid ?? [])
+    if (since + forgetAfter < time) unpaid?.delete(id)
+}
+
+async function readDue(
+  { store }: OrdersContext,
+  { scope, heads }: Watch,
+): Promise<OrderAttempt[]> {
+  const until = heads.latest.timestamp
+  const files = await store.read(async (tables) => {
+    const lookDue = { lookDue: scope, until, limit: pageSize }
+    const orders = await tables.orders.find(lookDue)
+    return readFiles(
+      tables,
+      orders.map(({ id }) => id),
+    )
+  })
+  return [...files.values()].flatMap(({ order, attempts }) => {
+    const attempt = attempts.find(({ number }) => number === order.attempt)
+    return attempt ? [{ order, attempt }] : []
+  })
+}
+
+async function writePage(
+  context: OrdersContext,
+  watch: SureWatch,
+  judged: readonly Judged[],
+): Promise<void> {
+  await writeUnit(
+    context,
+    async (tables) => {
+      const findings = judged.flatMap(({ order, evidence }) =>
+        evidence
+          ? [{ orderId: order.id, attempt: order.attempt, evidence }]
+          : [],
+      )
+      const found = await settleFindings(context, tables, findings, [
+        eraseFinal,
+        postpone(context, watch),
+      ])
+      const others = judged.filter(({ evidence }) => !evidence)
+      const ids = others.map(({ order }) => order.id)
+      const files = [...(await readFiles(tables, ids)).values()]
+      const postponed = files.map((file) =>
+        takeSteps(file, [postpone(context, watch)]),
+      )
+      return joinChanges([found, ...postponed])
+    },
+    { lease: watch.lease },
+  )
+}
+
+const eraseFinal: Step = (file) =>
+  file.order.grade === 'finalized' ? eraseSecrets(file) : noChanges()
+
+/** Sets the next look of an open order, and reports a deadline that nears. */
+function postpone(
+  { policy, now }: OrdersContext,
+  { heads: { latest }, memory: { unpaid } }: Watch,
+): Step {
+  return ({ order, attempts }) => {
+    const attempt = attempts.find(({ number }) => number === order.attempt)
+    const { timestamp } = latest
+    if (!attempt || order.lookDue === undefined || order.lookDue > timestamp)
+      return noChanges()
+    const end = lastSecondOf(attempt)
+    // The second look, which ends an unpaid draft, needs a later block.
+    const pause = unpaid?.get(order.id) === timestamp ? unpaidAgain : lookAgain
+    const lookDue = end > timestamp ? end : timestamp + pause
+    const isNear =
+      order.state === 'stored' &&
+      order.wish === undefined &&
+      order.deadline > timestamp
+    if (settled.includes(order.state))
+      return { ...noChanges(), orders: [{ ...order, lookDue: undefined }] }
+    if (!isNear) return { ...noChanges(), orders: [{ ...order, lookDue }] }
+    const isDue =
+      policy.capture === 'beforeDeadline' &&
+      !order.held &&
+      // The buyer wants it canceled, though that could not be sent.
+      attempt.cancellation === undefined
+    const told = tellOrder(
+      order,
+      {
+        type: 'deadlineNear',
+        at: now(),
+        data: { deadline: String(order.deadline) },
+      },
+      { lookDue, ...(isDue ? { wish: 'capture', sendDue: 0n } : {}) },
+    )
+    return { ...noChanges(), orders: [told.order], events: [told.event] }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Client } from 'viem'
+import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import type { Scope } from '../../store/types.js'
+import { findBlockAt } from '../evidence/findBlockAt.js'
+import type { OrdersContext } from '../model/types.js'
+import { readCursor } from './watchState.js'
+
+/**
+ * The first block that can matter for the record of a scope: the block of its
+ * oldest order, of its first proof or of the first reconciliation, whichever is
+ * lowest. The head if nothing is on record.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or does not have a block below its head.
+ */
+export async function findFirstBlock(
+  { store }: Pick<OrdersContext, 'store'>,
+  client: Client,
+  scope: Scope,
+  head: BlockHead,
+): Promise<bigint> {
+  const { cursor, order, proof } = await store.read(async (tables) => {
+    const [order] = await tables.orders.find({ oldest: scope, limit: 1 })
+    const [proof] = await tables.proofs.find({ scopes: [scope], limit: 1 })
+    return { cursor: await readCursor(tables, scope), order, proof }
+  })
+  const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
+  if (!order) return read
+  const start = cursor && (await getBlockHead(client, cursor.from))
+  // Usually true, and avoids a search of dozens of requests.
+  if (start && start.timestamp <= order.createdAt) return read
+  return lowest(read, [await findBlockAt(client, order.createdAt, head)])
+}
+
+function lowest(
+  first: bigint,
+  others: readonly (bigint | undefined)[],
+): bigint {
+  return others.reduce<bigint>(
+    (low, one) => (one !== undefined && one < low ? one : low),
+    first,
+  )
+}

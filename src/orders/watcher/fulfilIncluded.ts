@@ -1,0 +1,89 @@
+import type { OrderQuery } from '../../store/types.js'
+import { type Changes, joinChanges } from '../model/changes.js'
+import { readFiles, takeSteps } from '../model/orderFiles.js'
+import type { OrdersContext } from '../model/types.js'
+import type { Watch } from './checkReorg.js'
+import { pageSettled } from './readSettled.js'
+import { fulfilAtOnce } from './settleFindings.js'
+import { scopeKey } from './watchState.js'
+import { writeUnit } from './writeUnit.js'
+
+/** Events read at a time. */
+const pageSize = 200
+
+/**
+ * Announces the fulfilment of what others have captured, a lane or another
+ * process, where `included` is enough. Follows the stream of events, so that
+ * it reads each capture once, however many there were before.
+ */
+export async function fulfilIncluded(
+  context: OrdersContext,
+  watch: Watch,
+): Promise<void> {
+  const { scope, memory } = watch
+  let after = memory.fulfilledTo ?? (await findStart(context, watch))
+  for (;;) {
+    const page = await context.store.read(({ events }) =>
+      events.find({ scopes: [scope], after, limit: pageSize }),
+    )
+    after = page.at(-1)?.cursor ?? after
+    const ids = page.flatMap(({ type, orderId }) =>
+      type === 'captured' && orderId !== undefined ? [orderId] : [],
+    )
+    if (ids.length) await fulfil(context, watch, { ids, after })
+    memory.fulfilledTo = after
+    if (page.length < pageSize) return
+  }
+}
+
+/** Where it was left; at the very first all that is captured is looked at. */
+async function findStart(
+  context: OrdersContext,
+  watch: Watch,
+): Promise<bigint> {
+  const { store } = context
+  const { scope } = watch
+  const key = scopeKey('fulfilled', scope)
+  const { value, newest } = await store.read(async (tables) => ({
+    value: await tables.getValue(key),
+    newest: await tables.events.find({ newest: [scope] }),
+  }))
+  if (value) return BigInt(String(value.after))
+  const after = newest[0]?.cursor ?? 0n
+  const orders = {
+    find: (query: OrderQuery) =>
+      store.read((tables) => tables.orders.find(query)),
+  }
+  for await (const page of pageSettled({ orders }, scope, 'included', {})) {
+    const due = page.filter(
+      ({ state, fulfilled, unexpected }) =>
+        state === 'captured' && fulfilled === undefined && !unexpected,
+    )
+    const ids = due.map(({ id }) => id)
+    if (ids.length) await fulfil(context, watch, { ids })
+  }
+  await fulfil(context, watch, { ids: [], after })
+  return after
+}
+
+/** The place in the stream is kept with what was announced up to there. */
+async function fulfil(
+  context: OrdersContext,
+  { scope, lease }: Watch,
+  { ids, after }: { ids: readonly string[]; after?: bigint | undefined },
+): Promise<Changes> {
+  const step = fulfilAtOnce(context.policy, context.now())
+  return writeUnit(
+    context,
+    async (tables) => {
+      const files = await readFiles(tables, ids)
+      const key = scopeKey('fulfilled', scope)
+      if (after !== undefined)
+        await tables.setValue(key, { after: String(after) })
+      return joinChanges(
+        [...files.values()].map((file) => takeSteps(file, [step])),
+      )
+    },
+    { lease },
+  )
+}

@@ -1,0 +1,113 @@
+import type { Address } from 'viem'
+import type { OrderRecord } from '../../store/types.js'
+import { findEvidence, type OrderAttempt } from '../evidence/findEvidence.js'
+import { findOpen } from '../evidence/findOpen.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import type { Evidence } from '../model/settleOrder.js'
+import type { Apart } from './openApart.js'
+import { lookAgain, type SureWatch } from './sureWatch.js'
+
+/** What one look knows when it judges what is due. */
+export type DueWatch = SureWatch & {
+  /** Payments of drafts without a payer are on record up to the head. */
+  isSeen: boolean
+  /** Takes single orders that fail. */
+  apart: Apart
+}
+
+/** Whose nonce it is, where that is known. */
+export function payerOf({ order, attempt }: OrderAttempt): Address | undefined {
+  return attempt.payer ?? order.payer
+}
+
+/** True once nothing signed for the attempt is valid any more. */
+export function isOver({ attempt }: OrderAttempt, time: bigint): boolean {
+  return lastSecondOf(attempt) <= time
+}
+
+export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
+
+/**
+ * What the chain says about orders that are due for a look, in the newest
+ * block, which the node must also name by its number. A nonce that is unused
+ * there was unused in every block before, so old states, which most nodes do
+ * not keep, are not needed.
+ *
+ * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function judgeDue(
+  { client, scope, heads, sure, isSeen, apart, memory }: DueWatch,
+  due: readonly OrderAttempt[],
+): Promise<Judged[]> {
+  const { latest, confirm } = heads
+  const over = due.filter((file) => isOver(file, latest.timestamp))
+  const [{ spent, unused }] = await Promise.all([
+    findOpen(client, scope, over, latest.number),
+    confirm(),
+  ])
+  const explain = async (file: OrderAttempt): Promise<Evidence | undefined> => {
+    try {
+      const block = latest.number
+      const evidence = await findEvidence(client, { ...file, block })
+      // Used a moment ago and unused now: the next look decides.
+      return evidence?.kind === 'expired' ? undefined : evidence
+    } catch (error) {
+      // One order that cannot be explained must not keep the others waiting.
+      apart.put(file.order.id, error, latest.timestamp + lookAgain)
+      return undefined
+    }
+  }
+  const judge = async (file: OrderAttempt): Promise<Evidence | undefined> => {
+    const { order, attempt } = file
+    if (spent.has(attempt.nonce)) return explain(file)
+    // Without a payer there is nobody whose nonce could have been spent.
+    if (!payerOf(file))
+      return isSeen && isStillUnpaid(memory, order, latest.timestamp)
+        ? expiredAt(latest, true)
+        : undefined
+    const answered = unused.get(attempt.nonce)
+    if (answered === undefined) return undefined
+    // The node may answer at an older block than the requested one.
+    const isOlder = answered < latest.timestamp
+    const timestamp = isOlder ? answered : latest.timestamp
+    const { finalized } = sure
+    const isFinal =
+      finalized !== undefined &&
+      finalized.timestamp <= timestamp &&
+      isOver(file, finalized.timestamp)
+    if (isFinal) return expiredAt(finalized, true)
+    return isOver(file, timestamp)
+      ? expiredAt({ number: latest.number, timestamp }, false)
+      : undefined
+  }
+  return Promise.all(
+    due.map(async (file) => ({
+      order: file.order,
+      evidence: over.includes(file) ? await judge(file) : undefined,
+    })),
+  )
+}
+
+/**
+ * True when an earlier look found no payment either. Otherwise logs that a node
+ * left out once would end a paid draft.
+ */
+function isStillUnpaid(
+  memory: DueWatch['memory'],
+  { id }: OrderRecord,
+  time: bigint,
+): boolean {
+  memory.unpaid ??= new Map()
+  const before = memory.unpaid.get(id)
+  if (before === undefined) memory.unpaid.set(id, time)
+  return before !== undefined && before < time
+}
+
+function expiredAt(
+  { number, timestamp }: { number: bigint; timestamp: bigint },
+  final: boolean,
+): Evidence {
+  return { kind: 'expired', blockNumber: number, blockTime: timestamp, final }
+}

@@ -1,0 +1,37 @@
+import type { OrdersContext } from '../model/types.js'
+import type { Watch } from './checkReorg.js'
+import {
+  encodeCursor,
+  readCursor,
+  type ScopeCursor,
+  scopeKey,
+} from './watchState.js'
+
+/**
+ * Keeps how far a scope is reconciled, for whoever reads on from there. Where
+ * another process was faster, and has read further, its cursor stays.
+ *
+ * @param cursors.before the one that was read from.
+ * @throws {@link LeaseLostError} when the watch's lease is someone else's.
+ */
+export async function moveCursor(
+  { store }: Pick<OrdersContext, 'store'>,
+  { scope, lease }: Pick<Watch, 'scope' | 'lease'>,
+  { before, after }: { before: ScopeCursor | undefined; after: ScopeCursor },
+): Promise<void> {
+  const key = scopeKey('cursor', scope)
+  await store.write(
+    async (tables) => {
+      await tables.lock(key)
+      const current = await readCursor(tables, scope)
+      const isOthers = current && current.last.hash !== before?.last.hash
+      const isFurther = isOthers && current.last.number >= after.last.number
+      const next = isFurther ? current : after
+      const from =
+        current && current.from < after.from ? current.from : after.from
+      if (isFurther && from === current.from) return
+      await tables.setValue(key, encodeCursor({ ...next, from }))
+    },
+    { lease },
+  )
+}

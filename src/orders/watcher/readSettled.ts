@@ -1,0 +1,100 @@
+import type { Finality } from '../../core/types.js'
+import type {
+  OrderQuery,
+  OrderRecord,
+  ProofQuery,
+  ProofRecord,
+  Reader,
+  Scope,
+} from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+
+const pageSize = 500
+
+type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
+
+/** All orders settled with a grade in these blocks, the lowest first. */
+export async function readSettled(
+  { store }: Pick<OrdersContext, 'store'>,
+  scope: Scope,
+  grade: Finality,
+  range: Range,
+): Promise<OrderRecord[]> {
+  return store.read(async (tables) => {
+    const rows: OrderRecord[] = []
+    for await (const page of pageSettled(tables, scope, grade, range))
+      rows.push(...page)
+    return rows
+  })
+}
+
+/** The same, so many at a time. */
+export function pageSettled(
+  { orders }: { orders: Reader<OrderRecord, OrderQuery> },
+  scope: Scope,
+  grade: Finality,
+  { fromBlock, toBlock }: Range,
+): AsyncGenerator<OrderRecord[]> {
+  return readPages(
+    (from, limit) =>
+      orders.find({ settled: scope, grade, fromBlock: from, toBlock, limit }),
+    {
+      fromBlock,
+      blockOf: ({ settledBlock }) => settledBlock ?? 0n,
+      keyOf: ({ id }) => id,
+    },
+  )
+}
+
+/** All proofs in these blocks that stand, in the order of the chain. */
+export async function readProofs(
+  { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
+  scopes: readonly Scope[],
+  fromBlock: bigint,
+  signal?: AbortSignal | undefined,
+): Promise<ProofRecord[]> {
+  const pages = readPages(
+    (from, limit) => proofs.find({ scopes, fromBlock: from, limit }),
+    {
+      fromBlock,
+      blockOf: ({ blockNumber }) => blockNumber,
+      keyOf: (proof) => `${proof.transactionHash}/${proof.logIndex}`,
+    },
+  )
+  const rows: ProofRecord[] = []
+  for await (const page of pages) {
+    signal?.throwIfAborted()
+    rows.push(...page)
+  }
+  return rows.filter(({ removed }) => !removed)
+}
+
+/**
+ * Each row once. Pages begin at a block, so a block with more rows asks for a
+ * longer one.
+ */
+async function* readPages<row>(
+  find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,
+  {
+    fromBlock,
+    blockOf,
+    keyOf,
+  }: {
+    fromBlock: bigint | undefined
+    blockOf: (row: row) => bigint
+    keyOf: (row: row) => string
+  },
+): AsyncGenerator<row[]> {
+  let seen = new Set<string>()
+  let from = fromBlock
+  let limit = pageSize
+  for (;;) {
+    const page = await find(from, limit)
+    yield page.filter((row) => !seen.has(keyOf(row)))
+    const last = page.at(-1)
+    if (!last || page.length < limit) return
+    seen = new Set(page.map(keyOf))
+    limit = from === blockOf(last) ? limit * 2 : pageSize
+    from = blockOf(last)
+  }
+}

@@ -1,0 +1,169 @@
+import type { Client, Hash } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getChainId } from '../../chain/rpc/requestNode.js'
+import {
+  type BlockTime,
+  getBlockTimes,
+} from '../../chain/state/getBlockTimes.js'
+import { getReceipts } from '../../chain/state/getReceipts.js'
+import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
+
+/** Where something was seen on the chain. */
+export type SeenProof = {
+  transactionHash: Hash
+  blockNumber: bigint
+  /** Absent where only the height was kept. */
+  blockHash?: Hash | undefined
+}
+
+/** What the chain says now of what it once showed. */
+export type Recheck<seen> = { proof: seen } & (
+  | { verdict: 'same' }
+  | { verdict: 'moved'; receipt: ProofReceipt; blockTime: bigint }
+  /** Another block is at its height, and no receipt is known. */
+  | { verdict: 'gone'; replacedBy: Hash }
+  /** The answers do not fit together yet, or the chain is not as far again. */
+  | { verdict: 'unclear' }
+)
+
+type RecheckOptions = {
+  /** The chain the proofs are of. */
+  chainId: number
+}
+
+/**
+ * Looks again at what was seen, in requests of one tick, and of another for
+ * what moved. A receipt that is missing takes nothing back: the node must also
+ * report another block at that height twice, and be on the right chain.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function recheckProofs<seen extends SeenProof>(
+  client: Client,
+  proofs: readonly seen[],
+  { chainId }: RecheckOptions,
+): Promise<Recheck<seen>[]> {
+  const checked = await lookAgain(client, proofs)
+  const gone = checked.filter(({ verdict }) => verdict === 'gone')
+  if (!gone.length) return checked
+  const [second, named] = await Promise.all([
+    lookAgain(
+      client,
+      gone.map(({ proof }) => proof),
+    ),
+    getChainId(client),
+  ])
+  if (named !== chainId)
+    throw new NodeAnswerError({
+      method: 'eth_chainId',
+      problem: `names chain ${named}, and not ${chainId}`,
+    })
+  const again = new Map(second.map((one) => [one.proof, one]))
+  return checked.map((one) => {
+    if (one.verdict !== 'gone') return one
+    const other = again.get(one.proof)
+    const isSame =
+      other?.verdict === 'gone' && other.replacedBy === one.replacedBy
+    return isSame ? one : { proof: one.proof, verdict: 'unclear' }
+  })
+}
+
+/**
+ * Like {@link recheckProofs}, but a proof without an answer is `unclear` and
+ * the others go on: asks about all at once, and about each alone if that fails.
+ *
+ * @param options.onFailure called for each proof without an answer.
+ * @throws {@link NodeError} {@link NodeAnswerError} when there are several
+ * proofs and the node answers about none.
+ */
+export async function recheckApart<seen extends SeenProof>(
+  client: Client,
+  proofs: readonly seen[],
+  {
+    chainId,
+    onFailure,
+  }: RecheckOptions & { onFailure: (proof: seen, error: unknown) => void },
+): Promise<Recheck<seen>[]> {
+  try {
+    return await recheckProofs(client, proofs, { chainId })
+  } catch (error) {
+    // All in one tick, so that a batching transport sends one request.
+    const done = await Promise.all(
+      proofs.map(async (proof) => {
+        const alone = proofs.length > 1
+        const asked = alone
+          ? recheckProofs(client, [proof], { chainId })
+          : Promise.reject(error)
+        return asked.then(
+          (checked) => ({ proof, checked, error: undefined }),
+          (failure: unknown) => ({ proof, checked: [], error: failure }),
+        )
+      }),
+    )
+    const failed = done.filter(({ checked }) => !checked.length)
+    if (failed.length === proofs.length && failed.length > 1) throw error
+    for (const one of failed) onFailure(one.proof, one.error)
+    return done.flatMap(({ proof, checked }): Recheck<seen>[] =>
+      checked.length ? [...checked] : [{ proof, verdict: 'unclear' }],
+    )
+  }
+}
+
+async function lookAgain<seen extends SeenProof>(
+  client: Client,
+  proofs: readonly seen[],
+): Promise<Recheck<seen>[]> {
+  const hashes = [...new Set(proofs.map((proof) => proof.transactionHash))]
+  const [found, blocks] = await Promise.all([
+    getReceipts(client, hashes),
+    getBlockTimes(
+      client,
+      proofs.map(({ blockNumber }) => blockNumber),
+    ),
+  ])
+  const receipts = new Map<Hash, ProofReceipt>()
+  for (const [at, hash] of hashes.entries()) {
+    const receipt = found[at]
+    if (receipt && receipt.blockHash !== zeroHash) receipts.set(hash, receipt)
+  }
+  const moved = [...receipts.values()].filter(
+    ({ blockNumber }) => !blocks.has(blockNumber),
+  )
+  const others = await getBlockTimes(
+    client,
+    moved.map(({ blockNumber }) => blockNumber),
+  )
+  const canonical = new Map([...blocks, ...others])
+  return proofs.map((proof) =>
+    judgeProof(proof, receipts.get(proof.transactionHash), canonical),
+  )
+}
+
+function judgeProof<seen extends SeenProof>(
+  proof: seen,
+  receipt: ProofReceipt | undefined,
+  canonical: ReadonlyMap<bigint, BlockTime>,
+): Recheck<seen> {
+  const there = canonical.get(proof.blockNumber)
+  const expected = proof.blockHash ?? receipt?.blockHash
+  const isThere =
+    receipt?.blockNumber === proof.blockNumber &&
+    receipt.blockHash === expected &&
+    there?.hash === expected
+  if (isThere) return { proof, verdict: 'same' }
+  if (receipt) {
+    const now = canonical.get(receipt.blockNumber)
+    return now && now.hash === receipt.blockHash
+      ? { proof, verdict: 'moved', receipt, blockTime: now.timestamp }
+      : { proof, verdict: 'unclear' }
+  }
+  // Without a known hash, a missing receipt could be a lagging node's.
+  const isReplaced =
+    there !== undefined &&
+    proof.blockHash !== undefined &&
+    there.hash !== proof.blockHash
+  return isReplaced
+    ? { proof, verdict: 'gone', replacedBy: there.hash }
+    : { proof, verdict: 'unclear' }
+}

@@ -1,0 +1,107 @@
+import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
+import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ProofRecord, Scope, StoreWriter } from '../../store/types.js'
+import type { TimedReceipt } from '../evidence/readTimedReceipts.js'
+import { type Changes, noChanges } from '../model/changes.js'
+
+/** A payment that belongs to no order, as it is kept. */
+export type Unmatched = Omit<ProofRecord, 'version'>
+
+/** A transfer as a payment without an order; `undefined` for one of nothing. */
+export function unmatchedOf(
+  log: ReadLog,
+  scope: Scope,
+  { receipt, blockTime }: TimedReceipt,
+): Unmatched | undefined {
+  const event = decodeTokenLog(log)
+  // Anyone can send nothing from anyone, as often as they like.
+  if (event?.name !== 'Transfer' || event.value === 0n) return undefined
+  const { chainId, token, recipient } = scope
+  return {
+    chainId,
+    token,
+    recipient,
+    transactionHash: receipt.transactionHash,
+    logIndex: log.logIndex,
+    kind: 'unmatched',
+    orderId: undefined,
+    attempt: undefined,
+    blockHash: receipt.blockHash,
+    blockNumber: receipt.blockNumber,
+    blockTime,
+    payer: event.from,
+    value: event.value,
+    submitter: receipt.from.toLowerCase() as Unmatched['submitter'],
+    gasUsed: receipt.gasUsed,
+    effectiveGasPrice: receipt.effectiveGasPrice,
+    removed: false,
+  }
+}
+
+/** What payments without an order change; told once each. */
+export async function settleUnmatched(
+  tables: Pick<StoreWriter, 'proofs'>,
+  found: readonly Unmatched[],
+  at: bigint,
+): Promise<Changes> {
+  const changes = noChanges()
+  const [first] = found
+  if (!first) return changes
+  const rows = await tables.proofs.find({
+    hashes: [...new Set(found.map(({ transactionHash }) => transactionHash))],
+    chainId: first.chainId,
+  })
+  const isAt = (row: Unmatched, other: Unmatched) =>
+    row.transactionHash === other.transactionHash &&
+    row.logIndex === other.logIndex
+  // In another block a transaction's logs have other places.
+  const moved = rows.filter(
+    (row) =>
+      row.removed &&
+      row.kind === 'unmatched' &&
+      !found.some((proof) => isAt(row, proof)),
+  )
+  for (const proof of found) {
+    const known = rows.find((row) => isAt(row, proof))
+    const isKnown = known && !known.removed
+    if (isKnown && known.blockHash === proof.blockHash) continue
+    if (known) changes.proofs.push({ ...known, ...proof })
+    else changes.newProofs.push(proof)
+    const from = known ? -1 : moved.findIndex((row) => isAlike(row, proof))
+    if (from >= 0) moved.splice(from, 1)
+    else if (known?.kind !== 'unmatched')
+      changes.events.push(eventOf(proof, at))
+  }
+  return changes
+}
+
+function isAlike(row: Unmatched, other: Unmatched): boolean {
+  return (
+    row.transactionHash === other.transactionHash &&
+    row.token === other.token &&
+    row.recipient === other.recipient &&
+    row.payer === other.payer &&
+    row.value === other.value
+  )
+}
+
+function eventOf(proof: Unmatched, at: bigint): Changes['events'][number] {
+  const { chainId, token, recipient, transactionHash, logIndex } = proof
+  return {
+    chainId,
+    token,
+    recipient,
+    orderId: undefined,
+    sequence: 0,
+    type: 'unmatched',
+    at,
+    data: {
+      transactionHash,
+      logIndex,
+      blockNumber: String(proof.blockNumber),
+      value: String(proof.value),
+      from: proof.payer,
+      submitter: proof.submitter,
+    },
+  }
+}

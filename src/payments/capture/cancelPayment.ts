@@ -1,0 +1,83 @@
+import type { Client, Hash } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { readSignedCancellation } from '../../core/fields.js'
+import type { SignedCancellation } from '../../core/types.js'
+import { encodeCancel } from '../message/encodeCall.js'
+import { defaultMaxCaptureGas, rehearseCancel } from '../verify/rehearse.js'
+import { CancelRejectedError } from './errors.js'
+import {
+  gasLimit,
+  hasFees,
+  pickFees,
+  readAccount,
+  type SendOptions,
+} from './planTransaction.js'
+import { sendCall } from './sendCall.js'
+
+/** What {@link cancelPayment} takes. */
+export type CancelPaymentParameters = SendOptions & {
+  cancellation: SignedCancellation
+}
+
+const members: MembersOf<CancelPaymentParameters> = {
+  cancellation: true,
+  maxFeePerGas: true,
+  maxPriorityFeePerGas: true,
+  gasPrice: true,
+  account: true,
+  nonce: true,
+  gas: true,
+  maxCaptureGas: true,
+}
+
+/**
+ * Submits a payer's cancellation, from any account, and gives the hash of the
+ * transaction. Rehearses it first.
+ *
+ * A capture can still win the race: only `waitForOutcome` tells which the
+ * chain took.
+ *
+ * @throws {@link CancelRejectedError} when the cancellation would fail, as when
+ * the nonce is consumed; nothing was sent.
+ * @throws {@link SendError} when the transaction was not taken; with `maybeSent`
+ * it may be on its way, under the `transactionHash` in the details if known.
+ * @throws {@link AccountError} when there is no account to send from.
+ * @throws {@link SigningDeclinedError} when the user declines in the wallet.
+ * @throws {@link WrongWalletError} when the wallet is on another chain.
+ * @throws {@link InvalidFieldError} when the cancellation is malformed, or a
+ * nonce, gas or fee is no whole number.
+ * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { cancelPayment, type SignedCancellation } from 'countersign'
+ * import type { WalletClient } from 'viem'
+ *
+ * const relay = (relayer: WalletClient, cancellation: SignedCancellation) =>
+ *   cancelPayment(relayer, { cancellation })
+ * ```
+ */
+export async function cancelPayment(
+  client: Client,
+  parameters: CancelPaymentParameters,
+): Promise<Hash> {
+  checkMembers(parameters, members)
+  const { cancellation: given, ...options }: CancelPaymentParameters =
+    Object(parameters)
+  const { maxCaptureGas = defaultMaxCaptureGas } = options
+  const cancellation = readSignedCancellation(given)
+  const account = readAccount(client, options.account)
+  const { chainId } = cancellation.domain
+  if (client.chain && client.chain.id !== chainId)
+    throw new CancelRejectedError({ reason: 'wrongChain' })
+
+  const rehearsal = await rehearseCancel(client, cancellation, {
+    origin: account.address,
+    fees: hasFees(options) ? pickFees(options) : undefined,
+    maxGas: maxCaptureGas,
+  })
+  if (!rehearsal.ok) throw new CancelRejectedError(rehearsal)
+  const gas = options.gas ?? gasLimit(rehearsal, maxCaptureGas)
+  const call = encodeCancel(cancellation)
+  return sendCall(client, { call, chainId, account, gas, options })
+}

@@ -1,0 +1,122 @@
+import type { Client, Hash } from 'viem'
+import type { NodeFailure } from '../../chain/rpc/errors.js'
+import { tryRequest } from '../../chain/rpc/requestNode.js'
+import {
+  judgeReceipt,
+  type PaymentOutcome,
+} from '../../chain/state/getPaymentOutcome.js'
+import { readReceipt } from '../../chain/state/getReceipt.js'
+import { checkMembers } from '../../core/checkMembers.js'
+import { readSignedPayment } from '../../core/fields.js'
+import type { SignedPayment } from '../../core/types.js'
+import {
+  type CaptureOptions,
+  captureMembers,
+  planCapture,
+} from './planCapture.js'
+import { sendCall, signAndSend } from './sendCall.js'
+import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
+import { checkMilliseconds } from './startWait.js'
+import { waitForOutcome } from './waitForOutcome.js'
+
+/** What {@link capturePaymentSync} takes. */
+export type CapturePaymentSyncParameters = CaptureOptions & {
+  /** Milliseconds to wait for an outcome. @default 20_000 */
+  timeout?: number | undefined
+  /** Milliseconds between two looks where the node cannot answer at once. */
+  pollingInterval?: number | undefined
+}
+
+/**
+ * Settles a payment and gives its outcome, through one request that the node
+ * answers with the receipt (`eth_sendRawTransactionSync`, EIP-7966), or by
+ * polling where it has no such method.
+ *
+ * The outcome may be only `preconfirmed`: fulfil nothing before `waitForOutcome`
+ * gave it a better grade.
+ *
+ * @throws as {@link capturePayment} and {@link waitForOutcome}.
+ *
+ * @example
+ * ```ts
+ * import { capturePaymentSync, type SignedPayment } from 'countersign'
+ * import type { WalletClient } from 'viem'
+ *
+ * const settle = (merchant: WalletClient, payment: SignedPayment) =>
+ *   capturePaymentSync(merchant, { payment })
+ * ```
+ */
+export async function capturePaymentSync(
+  client: Client,
+  parameters: CapturePaymentSyncParameters,
+): Promise<PaymentOutcome> {
+  checkMembers(parameters, {
+    ...captureMembers,
+    timeout: true,
+    pollingInterval: true,
+  })
+  const {
+    timeout = 20_000,
+    pollingInterval,
+    ...options
+  }: CapturePaymentSyncParameters = Object(parameters)
+  const payment = readSignedPayment(options.payment)
+  // Checked before the capture is sent; the wait would refuse them too late.
+  checkMilliseconds(timeout, 'timeout')
+  checkMilliseconds(pollingInterval, 'pollingInterval')
+  const capture = await planCapture(client, options)
+  const deadline = Date.now() + timeout
+  const wait = (hash: Hash) =>
+    waitForOutcome(client, {
+      payment,
+      hash,
+      finality: 'preconfirmed',
+      pollingInterval,
+      timeout: Math.max(deadline - Date.now(), 0),
+    })
+  if (capture.account.type !== 'local')
+    return wait(await sendCall(client, capture))
+
+  const { hash, outcome } = await signAndSend(client, capture, (signed) =>
+    sendSync(client, payment, signed),
+  )
+  return outcome ?? wait(hash)
+}
+
+/** No outcome where the transaction is on its way and nothing is known yet. */
+async function sendSync(
+  client: Client,
+  payment: SignedPayment,
+  signed: SignedTransaction,
+): Promise<{ hash: Hash; outcome?: PaymentOutcome | undefined }> {
+  const { hash, raw } = signed
+  const method = 'eth_sendRawTransactionSync'
+  const { result, failure } = await tryRequest(client, method, [raw], {
+    retryCount: 0,
+  })
+  if (!failure) return { hash, outcome: judgeAnswer(result, payment, hash) }
+  // The same bytes again do no harm, and every node knows the plain method.
+  if (!isKnown(failure) && !isTimeout(failure)) await sendRaw(client, signed)
+  return { hash }
+}
+
+/** An answer that is no receipt of the transaction says only that it was taken. */
+function judgeAnswer(
+  answer: unknown,
+  payment: SignedPayment,
+  hash: Hash,
+): PaymentOutcome | undefined {
+  try {
+    const receipt = readReceipt(answer, 'eth_sendRawTransactionSync')
+    return receipt?.transactionHash.toLowerCase() === hash
+      ? judgeReceipt(receipt, payment, undefined)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** EIP-7966's code 4, or the words of a node or a transport. */
+function isTimeout({ code, words }: NodeFailure): boolean {
+  return code === 4 || /time[d ]*out/i.test(words)
+}

@@ -1,0 +1,94 @@
+import { CountersignError } from '../../core/CountersignError.js'
+import type { RejectionReason } from '../../core/types.js'
+
+type Rejection = { reason: RejectionReason; words?: string | undefined }
+
+const sentence = ({ reason, words }: Rejection): string =>
+  `${reason}${words ? ` (${words})` : ''}.`
+
+/** The capture would fail. Nothing was sent, no tokens moved. */
+export class CaptureRejectedError extends CountersignError {
+  override readonly name = 'CaptureRejectedError'
+  readonly reason: RejectionReason
+
+  constructor({ reason, words }: Rejection) {
+    super(`Capture rejected: ${sentence({ reason, words })}`, { reason, words })
+    this.reason = reason
+  }
+}
+
+/** The cancellation would fail. Nothing was sent. */
+export class CancelRejectedError extends CountersignError {
+  override readonly name = 'CancelRejectedError'
+  readonly reason: RejectionReason
+
+  constructor({ reason, words }: Rejection) {
+    super(`Cancellation rejected: ${sentence({ reason, words })}`, {
+      reason,
+      words,
+    })
+    this.reason = reason
+  }
+}
+
+/** The transaction was mined and failed. Its gas is spent, no tokens moved. */
+export class CaptureRevertedError extends CountersignError {
+  override readonly name = 'CaptureRevertedError'
+  readonly reason: RejectionReason
+
+  constructor(rejection: Rejection & { transactionHash: string }) {
+    const { transactionHash } = rejection
+    super(
+      `Transaction ${transactionHash} reverted: ${sentence(rejection)}`,
+      rejection,
+    )
+    this.reason = rejection.reason
+  }
+}
+
+/**
+ * The node or the wallet did not take the transaction, or did not say. Where it
+ * may have been sent all the same, wait for the outcome before sending again.
+ */
+export class SendError extends CountersignError {
+  override readonly name = 'SendError'
+  override readonly retryable: boolean
+  /** Whether the transaction may be on its way. */
+  readonly maybeSent: boolean
+
+  constructor({
+    retryable,
+    ...facts
+  }: {
+    transactionHash?: string | undefined
+    words: string
+    code?: number | undefined
+    retryable: boolean
+    maybeSent: boolean
+  }) {
+    const { maybeSent, words } = facts
+    const was = maybeSent ? 'may not have been' : 'was not'
+    super(`The transaction ${was} sent: ${words}.`, facts)
+    this.retryable = retryable
+    this.maybeSent = maybeSent
+  }
+}
+
+/** No account can send, or this kind of account cannot do what was asked. */
+export class AccountError extends CountersignError {
+  override readonly name = 'AccountError'
+
+  constructor(problem: string) {
+    super(`The client has no account that ${problem}.`, { problem })
+  }
+}
+
+/** The outcome was still open when the time to wait was over. */
+export class OutcomeTimeoutError extends CountersignError {
+  override readonly name = 'OutcomeTimeoutError'
+  override readonly retryable = true
+
+  constructor(facts: { timeout: number; hash?: string | undefined }) {
+    super(`The payment was still open after ${facts.timeout} ms.`, facts)
+  }
+}

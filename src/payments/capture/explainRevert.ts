@@ -1,0 +1,118 @@
+import type { Client, Hash } from 'viem'
+import { isPassing, NodeError } from '../../chain/rpc/errors.js'
+import {
+  encodeBlock,
+  readQuantity,
+  requestNode,
+  tryRequest,
+} from '../../chain/rpc/requestNode.js'
+import { prober } from '../../chain/state/getToken.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
+import { CountersignError } from '../../core/CountersignError.js'
+import {
+  type RefusalReason,
+  type RevertReason,
+  readRefusal,
+} from '../../core/revertReason.js'
+import type { Payment } from '../../core/types.js'
+import { refine } from '../verify/judgeRehearsal.js'
+import { factCalls } from '../verify/rehearse.js'
+import { CaptureRevertedError } from './errors.js'
+
+type FailedReceipt = {
+  transactionHash: Hash
+  blockNumber: bigint
+  gasUsed: bigint
+}
+
+/** Errors of nodes that no longer have the state of a block. */
+const stateIsGone =
+  /missing trie node|state .*(not |un)available|historical state|pruned|archive/i
+
+/**
+ * Finds out why a transaction failed by repeating it on the state after its
+ * block, which still holds the cause. The reason is `simulationFailed` if the
+ * node cannot repeat it, for example because it no longer has that state.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node may answer
+ * later.
+ */
+export async function explainRevert(
+  client: Client,
+  receipt: FailedReceipt,
+  payment: Payment,
+): Promise<CaptureRevertedError> {
+  try {
+    return await repeatFailed(client, receipt, payment)
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error
+    const words = String(error.details.words)
+    if (error.retryable && !stateIsGone.test(words)) throw error
+    const { transactionHash } = receipt
+    return new CaptureRevertedError({
+      transactionHash,
+      reason: 'simulationFailed',
+    })
+  }
+}
+
+async function repeatFailed(
+  client: Client,
+  receipt: FailedReceipt,
+  payment: Payment,
+): Promise<CaptureRevertedError> {
+  const { transactionHash, blockNumber } = receipt
+  const sent = Object(
+    await requestNode(client, 'eth_getTransactionByHash', [transactionHash]),
+  )
+  if (ranOutOfGas(sent.gas, receipt))
+    return new CaptureRevertedError({ transactionHash, reason: 'gasTooHigh' })
+  const method = 'eth_call'
+  const { failure } = await tryRequest(client, method, [
+    { from: sent.from, to: sent.to, data: sent.input, gas: sent.gas },
+    encodeBlock(blockNumber),
+  ])
+  const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
+  const isGone = stateIsGone.test(failure?.words ?? '')
+  if (failure && (isGone || (isPassing(failure) && !replayed)))
+    throw new NodeError({ method, failure })
+  const told: { reason: RevertReason; words?: string } = failure
+    ? readRefusal(failure)
+    : { reason: 'simulationFailed' }
+  return new CaptureRevertedError({
+    ...told,
+    transactionHash,
+    reason: await refineAt(client, told.reason, { payment, blockNumber }),
+  })
+}
+
+/** A call that is cut off leaves less than the 64th it keeps per level. */
+function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
+  const limit = readQuantity(gas ?? '0x0', 'eth_getTransactionByHash')
+  return limit > 0n && gasUsed * 100n > limit * 96n
+}
+
+/** Asks for what a rehearsal asks too, so that the reasons are the same. */
+async function refineAt(
+  client: Client,
+  reason: RevertReason,
+  { payment, blockNumber }: { payment: Payment; blockNumber: bigint },
+): Promise<RefusalReason> {
+  const { domain, message } = payment
+  const { from: payer, nonce } = message
+  const act = {
+    domain,
+    payer,
+    nonce,
+    signature: '0x',
+    transfer: message,
+  } as const
+  const facts = await runCalls(client, {
+    from: prober,
+    fallback: runPlainCalls,
+    block: blockNumber,
+    calls: factCalls(domain.verifyingContract, act),
+  })
+  return refine(reason, act, facts)
+}

@@ -1,0 +1,179 @@
+import {
+  type Account,
+  type Address,
+  type Client,
+  Eip1559FeesNotSupportedError,
+  type Hex,
+  type LocalAccount,
+  type NonceManager,
+} from 'viem'
+import { estimateFeesPerGas } from 'viem/actions'
+import { NodeError, readFailure } from '../../chain/rpc/errors.js'
+import { requestQuantity } from '../../chain/rpc/requestNode.js'
+import type { CallFees } from '../../chain/state/types.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { TokenCall } from '../message/captureCall.js'
+import type { Rehearsal } from '../verify/types.js'
+import { AccountError } from './errors.js'
+
+/** How to send a transaction. What is left out is asked from the node. */
+export type SendOptions = CallFees & {
+  /** @default the client's account */
+  account?: Account | Address | undefined
+  /** Account nonce. @default the count of the node's `pending` block */
+  nonce?: number | undefined
+  /** Gas limit. @default a quarter above what the rehearsal used */
+  gas?: bigint | undefined
+  /** Highest gas limit. @default 300_000n */
+  maxCaptureGas?: bigint | undefined
+}
+
+/** A transaction with every field decided. */
+export type PlannedTransaction = {
+  to: Address
+  data: Hex
+  chainId: number
+  nonce: number
+  gas: bigint
+} & (
+  | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+  | { type: 'legacy'; gasPrice: bigint }
+)
+
+export function readAccount(
+  client: Client,
+  account: Account | Address | undefined = client.account,
+): Account {
+  if (!account) throw new AccountError('can send')
+  return typeof account === 'string'
+    ? { address: account, type: 'json-rpc' }
+    : account
+}
+
+export function readLocalAccount(account: Account): LocalAccount {
+  if (account.type !== 'local')
+    throw new AccountError('can sign a transaction here')
+  return account
+}
+
+/** Fills in nonce and fees; asks nothing where both are given. */
+export async function planTransaction(
+  client: Client,
+  {
+    call,
+    chainId,
+    account,
+    gas,
+    options,
+  }: {
+    call: Pick<TokenCall, 'to' | 'data'>
+    chainId: number
+    account: Account
+    gas: bigint
+    options: SendOptions
+  },
+): Promise<PlannedTransaction> {
+  const asked = decideFees(client, options)
+  // A nonce consumed beside fees that fail would be lost.
+  const manager = account.type === 'local' ? account.nonceManager : undefined
+  if (manager && options.nonce === undefined) await asked
+  const [nonce, fees] = await Promise.all([
+    options.nonce ?? getNonce(client, account.address, chainId, manager),
+    asked,
+  ])
+  const { type, ...prices } = fees
+  // A signer takes what is no number for 0.
+  for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
+    if (!/^\d+$/.test(String(value)))
+      throw new InvalidFieldError(field, value, 'digits')
+  return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
+}
+
+async function getNonce(
+  client: Client,
+  address: Address,
+  chainId: number,
+  manager: NonceManager | undefined,
+): Promise<number> {
+  const method = 'eth_getTransactionCount'
+  if (manager)
+    return manager
+      .consume({ address, chainId, client })
+      .catch((error: unknown) => {
+        throw new NodeError({
+          method,
+          failure: readFailure(error, client.transport),
+        })
+      })
+  return Number(await requestQuantity(client, method, [address, 'pending']))
+}
+
+export type DecidedFees =
+  | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+  | { type: 'legacy'; gasPrice: bigint }
+
+async function decideFees(
+  client: Client,
+  { gasPrice, ...request }: CallFees,
+): Promise<DecidedFees> {
+  const { maxFeePerGas, maxPriorityFeePerGas } = request
+  if (gasPrice !== undefined) return { type: 'legacy', gasPrice }
+  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined)
+    return { type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas }
+  const fees = await estimateFees(client, request)
+  if (fees.type === 'legacy') return fees
+  const { maxFeePerGas: cap, maxPriorityFeePerGas: tip } = fees
+  return { ...fees, maxPriorityFeePerGas: tip < cap ? tip : cap }
+}
+
+/** As viem estimates them; by gas price where blocks have no base fee. */
+async function estimateFees(
+  client: Client,
+  request: Pick<CallFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+): Promise<DecidedFees> {
+  try {
+    const fees = await estimateFeesPerGas(client, {
+      chain: client.chain,
+      request: pickFees(request),
+    } as never)
+    return { type: 'eip1559', ...fees }
+  } catch (error) {
+    if (
+      error instanceof Eip1559FeesNotSupportedError &&
+      request.maxFeePerGas === undefined
+    )
+      return {
+        type: 'legacy',
+        gasPrice: await requestQuantity(client, 'eth_gasPrice'),
+      }
+    throw new NodeError({
+      method: 'eth_gasPrice',
+      failure: readFailure(error, client.transport),
+    })
+  }
+}
+
+/** A quarter above what the rehearsal used, never the node's own estimate. */
+export function gasLimit(
+  rehearsal: Rehearsal | undefined,
+  maxGas: bigint,
+): bigint {
+  const used = rehearsal?.at.gasUsed ?? maxGas
+  const limit = (used * 125n) / 100n
+  return limit < maxGas ? limit : maxGas
+}
+
+/** The fee fields given, of one kind: a gas price stands alone. */
+export function pickFees({
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+  gasPrice,
+}: CallFees): CallFees {
+  return gasPrice === undefined
+    ? { maxFeePerGas, maxPriorityFeePerGas }
+    : { gasPrice }
+}
+
+export function hasFees({ maxFeePerGas, gasPrice }: SendOptions): boolean {
+  return maxFeePerGas !== undefined || gasPrice !== undefined
+}

@@ -1,0 +1,40 @@
+import type { Client, Hash } from 'viem'
+import { tryRequest } from '../../chain/rpc/requestNode.js'
+import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
+import type { SignedTransaction } from './sendTransaction.js'
+
+/** What became of signed bytes that were sent. */
+export type SendOutcome = {
+  hash: Hash
+  status: SendStatus
+  /** The node's, where it did not take them; free of secrets. */
+  words?: string | undefined
+}
+
+/**
+ * Sends signed transactions in their order, once each, with requests of one
+ * tick, which a batching transport sends as one.
+ *
+ * Sent is not included: a pool can still drop them.
+ */
+export function sendRawBatch(
+  client: Pick<Client, 'request'>,
+  signed: readonly Pick<SignedTransaction, 'hash' | 'raw'>[],
+): Promise<readonly SendOutcome[]> {
+  return Promise.all(signed.map((one) => sendOnce(client, one)))
+}
+
+async function sendOnce(
+  client: Pick<Client, 'request'>,
+  { hash, raw }: Pick<SignedTransaction, 'hash' | 'raw'>,
+): Promise<SendOutcome> {
+  const method = 'eth_sendRawTransaction'
+  const { result, failure } = await tryRequest(client, method, [raw], {
+    retryCount: 0,
+  })
+  if (failure)
+    return { hash, status: classifySendFailure(failure), words: failure.words }
+  return String(result).toLowerCase() === hash.toLowerCase()
+    ? { hash, status: 'sent' }
+    : { hash, status: 'unclear', words: 'the node gave another hash' }
+}

@@ -1,0 +1,69 @@
+import { InvalidFieldError } from '../../core/errors.js'
+import { OutcomeTimeoutError } from './errors.js'
+
+/** Work and pauses that end early, by a timeout or by a signal. */
+export type Wait = {
+  until<value>(work: Promise<value>): Promise<value>
+  pause(milliseconds: number): Promise<void>
+  /** Leaves no timer and no listener behind. */
+  end(): void
+}
+
+/** Longer timers fire at once. Written out, for bundlers keep a computed one. */
+const maxTimer = 2_147_483_647
+
+/**
+ * Checks a time to wait; `Infinity` is allowed. A value that is no number would
+ * make the wait endless.
+ *
+ * @throws {@link InvalidFieldError} when it is given and not such a number.
+ */
+export function checkMilliseconds(
+  value: number | undefined,
+  field: string,
+): void {
+  const isTime = typeof value === 'number' && value >= 0
+  if (value !== undefined && !isTime)
+    throw new InvalidFieldError(field, value, 'milliseconds, 0 or more')
+}
+
+export function startWait({
+  timeout = Number.POSITIVE_INFINITY,
+  signal,
+  hash,
+}: {
+  timeout?: number | undefined
+  signal?: AbortSignal | undefined
+  hash?: string | undefined
+}): Wait {
+  let fail: (error: unknown) => void = () => undefined
+  const ended = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  ended.catch(() => undefined)
+  const abort = () => fail(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  const deadline =
+    timeout <= maxTimer
+      ? setTimeout(
+          () => fail(new OutcomeTimeoutError({ timeout, hash })),
+          timeout,
+        )
+      : undefined
+  let pause: ReturnType<typeof setTimeout> | undefined
+  return {
+    until: (work) => Promise.race([work, ended]),
+    pause: (milliseconds) => {
+      const over = new Promise<void>((resolve) => {
+        const time = milliseconds <= maxTimer ? milliseconds : maxTimer
+        pause = setTimeout(resolve, time)
+      })
+      return Promise.race([over, ended])
+    },
+    end: () => {
+      clearTimeout(deadline)
+      clearTimeout(pause)
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+}

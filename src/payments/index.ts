@@ -1,0 +1,138 @@
+export {
+  DomainMismatchError,
+  FinalityUnsupportedError,
+  NodeAnswerError,
+  NodeError,
+  type NodeFailure,
+  UnsupportedTokenError,
+} from '../chain/rpc/errors.js'
+export type { BlockSelector } from '../chain/rpc/requestNode.js'
+export {
+  type GetAuthorizationStateParameters,
+  getAuthorizationState,
+} from '../chain/state/getAuthorizationState.js'
+export {
+  type GetPaymentOutcomeParameters,
+  getPaymentOutcome,
+  type PaymentOutcome,
+} from '../chain/state/getPaymentOutcome.js'
+export {
+  type GetTokenParameters,
+  getToken,
+  type Token,
+} from '../chain/state/getToken.js'
+export type { CallFees, TokenCapabilities } from '../chain/state/types.js'
+export { formatAmount, parseAmount } from '../core/amount.js'
+export {
+  CountersignError,
+  type ErrorDetails,
+} from '../core/CountersignError.js'
+export {
+  ClockSkewError,
+  InvalidAmountError,
+  InvalidFieldError,
+  NoRandomnessError,
+} from '../core/errors.js'
+export { hashPayment } from '../core/hashPayment.js'
+export { type KnownToken, knownTokens } from '../core/knownTokens.js'
+export type { CaptureProof } from '../core/receiptProof.js'
+export type { RefusalReason } from '../core/revertReason.js'
+export { eip3009Abi } from '../core/tokenAbi.js'
+export type {
+  CancelAuthorization,
+  Cancellation,
+  Finality,
+  JudgedAt,
+  Payment,
+  PaymentAuthorization,
+  PrimaryType,
+  RejectionReason,
+  SignedCancellation,
+  SignedPayment,
+  TokenDomain,
+} from '../core/types.js'
+export {
+  type CancelPaymentParameters,
+  cancelPayment,
+} from './capture/cancelPayment.js'
+export {
+  type CapturePaymentParameters,
+  capturePayment,
+} from './capture/capturePayment.js'
+export {
+  type CapturePaymentSyncParameters,
+  capturePaymentSync,
+} from './capture/capturePaymentSync.js'
+export {
+  AccountError,
+  CancelRejectedError,
+  CaptureRejectedError,
+  CaptureRevertedError,
+  OutcomeTimeoutError,
+  SendError,
+} from './capture/errors.js'
+export type { CaptureOptions } from './capture/planCapture.js'
+export type { SendOptions } from './capture/planTransaction.js'
+export type { SignedTransaction } from './capture/sendTransaction.js'
+export {
+  type SignCaptureParameters,
+  signCapture,
+} from './capture/signCapture.js'
+export {
+  type WaitForOutcomeParameters,
+  waitForOutcome,
+} from './capture/waitForOutcome.js'
+export {
+  type BuildCancellationParameters,
+  buildCancellation,
+} from './message/buildCancellation.js'
+export {
+  type BuildPaymentParameters,
+  buildPayment,
+} from './message/buildPayment.js'
+export { type CancelCallParameters, cancelCall } from './message/cancelCall.js'
+export {
+  type CaptureCallParameters,
+  captureCall,
+  type TokenCall,
+} from './message/captureCall.js'
+export { decodePayment, encodePayment } from './message/codec.js'
+export {
+  type PaymentTypedData,
+  paymentTypedData,
+} from './message/paymentTypedData.js'
+export {
+  type PreparePaymentParameters,
+  preparePayment,
+} from './message/preparePayment.js'
+export type { Wallet } from './sign/askWallet.js'
+export {
+  SigningDeclinedError,
+  UnexpectedPaymentError,
+  WalletError,
+  WrongWalletError,
+} from './sign/errors.js'
+export {
+  type SignCancellationExpectation,
+  type SignCancellationParameters,
+  signCancellation,
+} from './sign/signCancellation.js'
+export {
+  type SignPaymentExpectation,
+  type SignPaymentParameters,
+  signPayment,
+} from './sign/signPayment.js'
+export {
+  type ExplainSignatureParameters,
+  explainSignature,
+  type SignatureDifference,
+  type SignatureExplanation,
+} from './verify/explainSignature.js'
+export type {
+  PaymentExpectation,
+  PaymentVerdict,
+} from './verify/types.js'
+export {
+  type VerifyPaymentParameters,
+  verifyPayment,
+} from './verify/verifyPayment.js'

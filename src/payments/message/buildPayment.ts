@@ -1,0 +1,117 @@
+import type { Address, Hex } from 'viem'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { readTime } from '../../core/clock.js'
+import { drawNonce } from '../../core/drawNonce.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readPayment } from '../../core/fields.js'
+import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
+
+/** Seconds a payment is valid before it is built, against slow chain clocks. */
+const secondsBefore = 60n
+
+/** Seconds a payment can be captured after it is built. */
+const windowSeconds = 900n
+
+/** What {@link buildPayment} takes. */
+export type BuildPaymentParameters = {
+  /** The token's EIP-712 domain, as `getToken` proves it. */
+  domain: TokenDomain
+  /** Decimals of the token. @default 6 */
+  decimals?: number | undefined
+  /** The payer. */
+  from: Address
+  /** The recipient. */
+  to: Address
+  /** A decimal such as `'12.50'`, in whole tokens. */
+  amount: string
+  /** @default 'ReceiveWithAuthorization' */
+  primaryType?: PrimaryType | undefined
+  /** Unix seconds to count the window from. @default the wall clock */
+  now?: bigint | undefined
+  /** Earliest capture, exclusive, Unix seconds. @default `now` - 60 */
+  validAfter?: bigint | undefined
+  /** Latest capture, exclusive, Unix seconds. @default `now` + 900 */
+  validBefore?: bigint | undefined
+  /** 32 bytes, never used before. @default drawn from Web Crypto */
+  nonce?: Hex | undefined
+}
+
+const members: MembersOf<BuildPaymentParameters> = {
+  domain: true,
+  decimals: true,
+  from: true,
+  to: true,
+  amount: true,
+  primaryType: true,
+  now: true,
+  validAfter: true,
+  validBefore: true,
+  nonce: true,
+}
+
+/**
+ * Builds the message a payer signs for one order.
+ *
+ * Nothing is reserved: the payer can still move the funds before capture.
+ *
+ * @throws {@link InvalidAmountError} when `amount` is not a positive decimal
+ * the token can represent.
+ * @throws {@link InvalidFieldError} when another field is malformed, payer and
+ * recipient are the same, or the window is empty.
+ * @throws {@link NoRandomnessError} when no nonce is given and none can be drawn.
+ *
+ * @example
+ * ```ts
+ * import { buildPayment } from 'countersign'
+ *
+ * const payment = buildPayment({
+ *   domain: {
+ *     name: 'USD Coin',
+ *     version: '2',
+ *     chainId: 8453,
+ *     verifyingContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   },
+ *   from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *   amount: '12.50',
+ * })
+ * ```
+ */
+export function buildPayment(parameters: BuildPaymentParameters): Payment {
+  checkMembers(parameters, members)
+  const now = readTime(parameters.now)
+  const {
+    domain,
+    decimals = 6,
+    from,
+    to,
+    amount,
+    primaryType = 'ReceiveWithAuthorization',
+    validAfter = now - secondsBefore,
+    validBefore = now + windowSeconds,
+    nonce = drawNonce(),
+  } = parameters
+  const payment: Payment = readPayment({
+    primaryType,
+    domain,
+    message: {
+      from,
+      to,
+      value: parseAmount(amount, decimals),
+      validAfter,
+      validBefore,
+      nonce,
+    },
+  })
+  const { message } = payment
+  if (message.from === message.to)
+    throw new InvalidFieldError('to', to, 'another account than the payer')
+  if (validBefore - validAfter < 2n)
+    throw new InvalidFieldError(
+      'validBefore',
+      validBefore,
+      `at least 2 seconds after validAfter, ${validAfter}`,
+    )
+  return payment
+}

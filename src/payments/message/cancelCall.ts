@@ -1,0 +1,40 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { SignedCancellation } from '../../core/types.js'
+import { describeCall, type TokenCall } from './captureCall.js'
+import { encodeCancel } from './encodeCall.js'
+
+/** What {@link cancelCall} takes. */
+export type CancelCallParameters = {
+  cancellation: SignedCancellation
+}
+
+const members: MembersOf<CancelCallParameters> = {
+  cancellation: true,
+}
+
+/**
+ * The call that makes a payment's nonce unusable; anyone may send it. The
+ * overload follows from the length of the signature, as for `captureCall`.
+ *
+ * Success does not prove the cancellation: some tokens succeed on a used nonce
+ * without a word. `waitForOutcome` tells.
+ *
+ * @throws {@link InvalidFieldError} when a field is malformed.
+ *
+ * @example
+ * ```ts
+ * import { cancelCall, type SignedCancellation } from 'countersign'
+ *
+ * const call = (cancellation: SignedCancellation) =>
+ *   cancelCall({ cancellation })
+ * ```
+ */
+export function cancelCall(parameters: CancelCallParameters): TokenCall {
+  checkMembers(parameters, members)
+  const call = encodeCancel(Object(parameters).cancellation)
+  const { authorizer, nonce } = call.signed.message
+  return describeCall(call, {
+    functionName: 'cancelAuthorization',
+    message: [authorizer, nonce],
+  })
+}

@@ -1,0 +1,84 @@
+import type { Address, Hex } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readCancellation, readPayment } from '../../core/fields.js'
+import { tokenSignature } from '../../core/signature.js'
+import { selectors } from '../../core/tokenAbi.js'
+import type {
+  Cancellation,
+  Payment,
+  SignedCancellation,
+  SignedPayment,
+} from '../../core/types.js'
+import { authorizationWords, bytesWords, word } from '../../core/words.js'
+
+/** What a transaction needs of a call, and what the call was made from. */
+export type EncodedCall<signed> = {
+  to: Address
+  data: Hex
+  /** As it was read, without its signature. */
+  signed: signed
+  /** In the form tokens accept. */
+  signature: Hex
+}
+
+/** The call that settles a payment, without its ABI. */
+export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
+  const { signature: given, ...unsigned } = Object(payment)
+  const signed = readPayment(unsigned)
+  const signature = readTokenSignature(given)
+  const { receiveVrs, receiveBytes, transferVrs, transferBytes } = selectors
+  const overloads =
+    signed.primaryType === 'ReceiveWithAuthorization'
+      ? { vrs: receiveVrs, bytes: receiveBytes }
+      : { vrs: transferVrs, bytes: transferBytes }
+  const words = authorizationWords(signed.message)
+  return {
+    to: signed.domain.verifyingContract,
+    data: encode(overloads, words, signature),
+    signed,
+    signature,
+  }
+}
+
+/** The call that makes a payment's nonce unusable, without its ABI. */
+export function encodeCancel(
+  cancellation: SignedCancellation,
+): EncodedCall<Cancellation> {
+  const { signature: given, ...unsigned } = Object(cancellation)
+  const signed = readCancellation(unsigned)
+  const signature = readTokenSignature(given)
+  const { cancelVrs, cancelBytes } = selectors
+  const words = word(signed.message.authorizer) + word(signed.message.nonce)
+  return {
+    to: signed.domain.verifyingContract,
+    data: encode({ vrs: cancelVrs, bytes: cancelBytes }, words, signature),
+    signed,
+    signature,
+  }
+}
+
+/** Whether a signature goes as `v`, `r`, `s` and not as `bytes`. */
+export function isPlain(signature: Hex): boolean {
+  return signature.length === 132
+}
+
+/** The signature in the form tokens accept, or an error that never shows it. */
+function readTokenSignature(signature: unknown): Hex {
+  const normal = tokenSignature(signature)
+  if (!normal)
+    throw new InvalidFieldError('signature', signature, 'a wallet signature')
+  return normal
+}
+
+/** Static words followed by a signature. */
+function encode(
+  overloads: { vrs: string; bytes: string },
+  words: string,
+  signature: Hex,
+): Hex {
+  const [rs, v] = [signature.slice(2, 130), signature.slice(130)]
+  const offset = words.length / 2 + 32
+  return isPlain(signature)
+    ? `0x${overloads.vrs}${words}${v.padStart(64, '0')}${rs}`
+    : `0x${overloads.bytes}${words}${word(offset)}${bytesWords(signature)}`
+}

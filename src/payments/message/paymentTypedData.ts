@@ -1,0 +1,68 @@
+import { readCancellation, readPayment } from '../../core/fields.js'
+import { toJson } from '../../core/toJson.js'
+import { typedDataTypes } from '../../core/typedDataTypes.js'
+import type { Cancellation, Payment, TokenDomain } from '../../core/types.js'
+
+type TypedDataField = { readonly name: string; readonly type: string }
+
+/** The payload of `eth_signTypedData_v4`, ready for `JSON.stringify`. */
+export type PaymentTypedData = {
+  types: { EIP712Domain: readonly TypedDataField[] } & Record<
+    string,
+    readonly TypedDataField[]
+  >
+  primaryType: Payment['primaryType'] | Cancellation['primaryType']
+  domain: TokenDomain
+  /** Integers as decimal strings. */
+  message: Record<string, string>
+}
+
+/**
+ * The complete typed data of a payment or a cancellation, as wallets want it:
+ * with the `EIP712Domain` type, without which some hash an empty domain, with
+ * integers as decimal strings and the chain id as a number.
+ *
+ * @throws {@link InvalidFieldError} when a field is malformed.
+ *
+ * @example
+ * ```ts
+ * import { decodePayment, paymentTypedData } from 'countersign'
+ *
+ * const payload = (json: string) =>
+ *   JSON.stringify(paymentTypedData(decodePayment(json)))
+ * ```
+ */
+export function paymentTypedData(
+  payment: Payment | Cancellation,
+): PaymentTypedData {
+  return JSON.parse(
+    toJson(
+      addTypes(
+        payment?.primaryType === 'CancelAuthorization'
+          ? readCancellation(payment)
+          : readPayment(payment),
+      ),
+    ),
+  )
+}
+
+/**
+ * A checked message with its types, integers still as `bigint`. A copy, so a
+ * signer that modifies it does not modify the payment.
+ */
+export function addTypes<message extends Payment | Cancellation>({
+  primaryType,
+  domain,
+  message,
+}: message): Pick<message, 'primaryType' | 'domain' | 'message'> &
+  Pick<PaymentTypedData, 'types'> {
+  const types = {
+    EIP712Domain: copyFields(typedDataTypes.EIP712Domain),
+    [primaryType]: copyFields(typedDataTypes[primaryType]),
+  }
+  return { types, primaryType, domain: { ...domain }, message: { ...message } }
+}
+
+function copyFields(fields: readonly TypedDataField[]): TypedDataField[] {
+  return fields.map((field) => ({ ...field }))
+}

@@ -1,0 +1,96 @@
+import type { Address, Client } from 'viem'
+import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
+import { getTokenAndHead } from '../../chain/state/getToken.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock, readTime } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { Payment } from '../../core/types.js'
+import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
+
+/** What {@link preparePayment} takes. */
+export type PreparePaymentParameters = Omit<
+  BuildPaymentParameters,
+  'domain' | 'decimals' | 'now'
+> & {
+  /** Address of the token contract. */
+  token: Address
+  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  now?: bigint | undefined
+}
+
+const members: MembersOf<PreparePaymentParameters> = {
+  token: true,
+  from: true,
+  to: true,
+  amount: true,
+  primaryType: true,
+  now: true,
+  validAfter: true,
+  validBefore: true,
+  nonce: true,
+}
+
+/**
+ * Builds a payment with the token's own domain and decimals and the chain's
+ * own time, all from one request; on nodes without state overrides the first
+ * takes one more.
+ *
+ * Nothing is reserved: the payer can still move the funds before capture.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link UnsupportedTokenError} when the token cannot settle this type.
+ * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
+ * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`;
+ * when an address is mistyped; when the node is on another chain than the client.
+ * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ *
+ * @example
+ * ```ts
+ * import { preparePayment } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ * const payment = await preparePayment(client, {
+ *   token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *   amount: '12.50',
+ * })
+ * ```
+ */
+export async function preparePayment(
+  client: Client,
+  parameters: PreparePaymentParameters,
+): Promise<Payment> {
+  checkMembers(parameters, members)
+  const { token, now: given, ...fields } = parameters
+  const now = readTime(given)
+  readCheckedAddress(fields.from, 'from')
+  readCheckedAddress(fields.to, 'to')
+  const { token: found, head } = await getTokenAndHead(
+    client,
+    readCheckedAddress(token, 'token'),
+  )
+  checkClock(head, now)
+  const payment = buildPayment({
+    ...fields,
+    domain: found.domain,
+    decimals: found.decimals,
+    now: head.timestamp,
+  })
+  const { receive, transfer } = found.capabilities
+  const settles =
+    payment.primaryType === 'ReceiveWithAuthorization' ? receive : transfer
+  if (!settles)
+    throw new UnsupportedTokenError({
+      token,
+      problem: `cannot settle ${payment.primaryType}`,
+    })
+  const { chainId } = payment.domain
+  if (chainId !== head.chainId || chainId !== (client.chain?.id ?? chainId))
+    throw new InvalidFieldError('chainId', chainId, 'that of client and node')
+  return payment
+}

@@ -1,0 +1,71 @@
+import type { Account, Address, Hex } from 'viem'
+import { normalizeSignature } from '../../core/signature.js'
+import { toJson } from '../../core/toJson.js'
+import type { Cancellation, Payment } from '../../core/types.js'
+import { addTypes } from '../message/paymentTypedData.js'
+import {
+  SigningDeclinedError,
+  WalletError,
+  WrongWalletError,
+} from './errors.js'
+
+/**
+ * A viem client with an account, or an EIP-1193 provider, which then signs
+ * with the payer's account.
+ */
+export type Wallet = {
+  /** As EIP-1193 has it. */
+  // biome-ignore lint/suspicious/noExplicitAny: viem's and each wallet's request differ in their parameter type only
+  request(args: any, options?: any): Promise<unknown>
+  account?: Account | Address | undefined
+}
+
+/** Has a wallet sign, and brings the answer into the form tokens accept. */
+export async function askWallet(
+  wallet: Wallet,
+  payment: Payment | Cancellation,
+  payer: Address,
+): Promise<Hex> {
+  const account = wallet.account ?? payer
+  const signer: Signer =
+    typeof account === 'string' ? { address: account } : account
+  if (signer.address.toLowerCase() !== payer)
+    throw new WrongWalletError('account', signer.address, payer)
+
+  const signature = normalizeSignature(
+    await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
+  )
+  if (!signature) throw new WalletError()
+  return signature
+}
+
+type Signer = Pick<Account, 'address' | 'signTypedData'>
+
+async function ask(
+  wallet: Wallet,
+  signer: Signer,
+  payload: ReturnType<typeof addTypes>,
+): Promise<unknown> {
+  if (signer.signTypedData) return signer.signTypedData(payload as never)
+
+  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
+  if (chainId !== payload.domain.chainId)
+    throw new WrongWalletError('chainId', chainId, payload.domain.chainId)
+  return wallet.request(
+    {
+      method: 'eth_signTypedData_v4',
+      params: [signer.address, toJson(payload)],
+    },
+    // For viem: who has closed the wallet is not asked three more times.
+    { retryCount: 0 },
+  )
+}
+
+/** EIP-1193's 4001 or WalletConnect's 5000, however deep the wallet's library wrapped it. */
+function throwWalletError(error: unknown, depth = 0): never {
+  if (error instanceof WrongWalletError) throw error
+  const { code, cause } = Object(error)
+  if (code === 4001 || code === 5000) throw new SigningDeclinedError()
+  if (cause && depth < 9) throwWalletError(cause, depth + 1)
+  throw new WalletError(Number.isInteger(code) ? code : undefined)
+}

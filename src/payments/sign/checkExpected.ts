@@ -1,0 +1,42 @@
+import type { Address } from 'viem'
+import { readAddress } from '../../core/fields.js'
+import { knownTokens } from '../../core/knownTokens.js'
+import type { TokenDomain } from '../../core/types.js'
+import { UnexpectedPaymentError } from './errors.js'
+
+/** A field, its value, and the value that the page expects. */
+type Check = readonly [field: string, found: unknown, expected: unknown]
+
+/** Refuses the first field that is not as the page expects it. */
+export function checkExpected(checks: readonly Check[]): void {
+  for (const [field, found, expected] of checks)
+    if (found !== expected)
+      throw new UnexpectedPaymentError(field, found, expected)
+}
+
+/**
+ * Wallets show the name of the domain, so a wrong name could deceive the buyer.
+ */
+export function domainChecks(
+  domain: TokenDomain,
+  expect: {
+    chainId: number
+    token: Address
+    name?: string | undefined
+    version?: string | undefined
+  },
+): Check[] {
+  const { chainId } = expect
+  const token = readAddress(expect.token, 'expect.token')
+  const known =
+    knownTokens.find(
+      ({ address, ...one }) => address === token && one.chainId === chainId,
+    ) ?? domain
+  const { name = known.name, version = known.version } = expect
+  return [
+    ['chainId', domain.chainId, chainId],
+    ['token', domain.verifyingContract, token],
+    ['name', domain.name, name],
+    ['version', domain.version, version],
+  ]
+}

@@ -1,0 +1,52 @@
+import { CountersignError } from '../../core/CountersignError.js'
+import { shorten } from '../../core/errors.js'
+
+/** The payment or cancellation is not what the page expects; the wallet was not asked. */
+export class UnexpectedPaymentError extends CountersignError {
+  override readonly name = 'UnexpectedPaymentError'
+
+  constructor(field: string, given: unknown, expected: unknown) {
+    // A name or a nonce may be a misplaced signature.
+    const found = typeof given === 'string' ? shorten(given) : given
+    super(`The payment's ${field} must be ${expected}, not ${found}.`, {
+      field,
+      found,
+      expected,
+    })
+  }
+}
+
+/** The wallet is connected to another chain or account than the payment's. */
+export class WrongWalletError extends CountersignError {
+  override readonly name = 'WrongWalletError'
+
+  constructor(field: 'chainId' | 'account', found: unknown, expected: unknown) {
+    super(`The wallet's ${field} must be ${expected}, not ${found}.`, {
+      field,
+      found,
+      expected,
+    })
+  }
+}
+
+/** The user declined in the wallet. Nothing was signed. */
+export class SigningDeclinedError extends CountersignError {
+  override readonly name = 'SigningDeclinedError'
+
+  constructor() {
+    super('The user declined to sign.')
+  }
+}
+
+/**
+ * The wallet failed, or gave something that is no signature. Carries the
+ * wallet's error code but not its words or its answer.
+ */
+export class WalletError extends CountersignError {
+  override readonly name = 'WalletError'
+  override readonly retryable = true
+
+  constructor(code?: number | undefined) {
+    super('The wallet gave no signature.', { code })
+  }
+}

@@ -1,0 +1,102 @@
+import type { Address, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import {
+  readAddress,
+  readBytes32,
+  readCancellation,
+} from '../../core/fields.js'
+import type { Cancellation, SignedCancellation } from '../../core/types.js'
+import { askWallet, type Wallet } from './askWallet.js'
+import { checkExpected, domainChecks } from './checkExpected.js'
+
+/** What the page itself knows about the payment to cancel. */
+export type SignCancellationExpectation = {
+  chainId: number
+  /** Address of the token contract. */
+  token: Address
+  /**
+   * Name in the token's EIP-712 domain, which the wallet shows. @default the
+   * name in `knownTokens`; any name if the token is not there
+   */
+  name?: string | undefined
+  /** Version in that domain. @default as for `name` */
+  version?: string | undefined
+  /** The payer. @default the payer that the cancellation names */
+  from?: Address | undefined
+  /** The nonce of the payment, where the page kept it. @default any */
+  nonce?: Hex | undefined
+}
+
+const expectationMembers: MembersOf<SignCancellationExpectation> = {
+  chainId: true,
+  token: true,
+  name: true,
+  version: true,
+  from: true,
+  nonce: true,
+}
+
+/** What {@link signCancellation} takes. */
+export type SignCancellationParameters = {
+  cancellation: Cancellation
+  /**
+   * The page's own knowledge; never take it from the response that brought the
+   * cancellation.
+   */
+  expect: SignCancellationExpectation
+}
+
+const members: MembersOf<SignCancellationParameters> = {
+  cancellation: true,
+  expect: true,
+}
+
+/**
+ * Has the payer's wallet sign a cancellation after checking that it is the
+ * expected one: chain, token and its name, and payer and nonce if given.
+ *
+ * It takes effect when someone submits it, and only if the payment has not
+ * been captured before.
+ *
+ * @throws {@link UnexpectedPaymentError} when the cancellation is not the
+ * expected one; the wallet was not asked.
+ * @throws {@link WrongWalletError} when the wallet is on another chain or account.
+ * @throws {@link SigningDeclinedError} when the user declines.
+ * @throws {@link WalletError} when the wallet fails or gives no signature.
+ * @throws {@link InvalidFieldError} when cancellation or expectation are malformed.
+ *
+ * @example
+ * ```ts
+ * import { buildCancellation, type Payment, signCancellation } from 'countersign'
+ * import type { WalletClient } from 'viem'
+ *
+ * const revoke = (wallet: WalletClient, payment: Payment) =>
+ *   signCancellation(wallet, {
+ *     cancellation: buildCancellation({ payment }),
+ *     expect: {
+ *       chainId: 8453,
+ *       token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *     },
+ *   })
+ * ```
+ */
+export async function signCancellation(
+  wallet: Wallet,
+  parameters: SignCancellationParameters,
+): Promise<SignedCancellation> {
+  checkMembers(parameters, members)
+  const given: SignCancellationParameters = Object(parameters)
+  checkMembers(given.expect, expectationMembers, 'expect')
+  const expect: SignCancellationExpectation = Object(given.expect)
+  const cancellation = readCancellation(given.cancellation)
+  const { domain, message } = cancellation
+  const { authorizer } = message
+  const { from = authorizer, nonce = message.nonce } = expect
+  checkExpected([
+    ...domainChecks(domain, expect),
+    ['from', authorizer, readAddress(from, 'expect.from')],
+    ['nonce', message.nonce, readBytes32(nonce, 'expect.nonce')],
+  ])
+  const signature = await askWallet(wallet, cancellation, authorizer)
+  return { ...cancellation, signature }
+}

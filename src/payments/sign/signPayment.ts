@@ -1,0 +1,134 @@
+import type { Address } from 'viem'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { readTime } from '../../core/clock.js'
+import { readAddress, readPayment } from '../../core/fields.js'
+import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
+import { askWallet, type Wallet } from './askWallet.js'
+import { checkExpected, domainChecks } from './checkExpected.js'
+import { UnexpectedPaymentError } from './errors.js'
+
+/** What the page itself knows of the payment, from its own configuration. */
+export type SignPaymentExpectation = {
+  chainId: number
+  /** Address of the token contract. */
+  token: Address
+  /**
+   * Name in the token's EIP-712 domain, which the wallet shows. @default the
+   * name in `knownTokens`; any name if the token is not there
+   */
+  name?: string | undefined
+  /** Version in that domain. @default as for `name` */
+  version?: string | undefined
+  /** The recipient. */
+  to: Address
+  /** A decimal such as `'12.50'`, in whole tokens. */
+  amount: string
+  /** Decimals of the token. @default 6 */
+  decimals?: number | undefined
+  /** @default 'ReceiveWithAuthorization' */
+  primaryType?: PrimaryType | undefined
+  /**
+   * Most seconds from now until `validBefore`. Leave room for a slow clock.
+   * @default 86_400n
+   */
+  maxWindow?: bigint | undefined
+}
+
+const expectationMembers: MembersOf<SignPaymentExpectation> = {
+  chainId: true,
+  token: true,
+  name: true,
+  version: true,
+  to: true,
+  amount: true,
+  decimals: true,
+  primaryType: true,
+  maxWindow: true,
+}
+
+/** What {@link signPayment} takes. */
+export type SignPaymentParameters = {
+  /** The payment to sign, usually as the merchant's server drafted it. */
+  payment: Payment
+  /** Not from the response that brought the payment: from the page. */
+  expect: SignPaymentExpectation
+  /** Unix seconds, to measure the window from. @default the wall clock */
+  now?: bigint | undefined
+}
+
+const members: MembersOf<SignPaymentParameters> = {
+  payment: true,
+  expect: true,
+  now: true,
+}
+
+/** Most seconds until a payment expires, if the page sets no limit. */
+const usualWindow = 86_400n
+
+/**
+ * Has a wallet sign a payment after checking that it is the expected one: chain,
+ * token and its name, type, recipient, amount, and for how long it is valid.
+ *
+ * Signing moves nothing and reserves nothing, but whoever holds the result can
+ * capture it as far as the token lets them. Who signed is judged by
+ * `verifyPayment`, on the merchant's side.
+ *
+ * @throws {@link UnexpectedPaymentError} when the payment is another than
+ * expected; the wallet was not asked.
+ * @throws {@link WrongWalletError} when the wallet is on another chain or account.
+ * @throws {@link SigningDeclinedError} when the user declines.
+ * @throws {@link WalletError} when the wallet fails or gives no signature.
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment or
+ * expectation are malformed.
+ *
+ * @example
+ * ```ts
+ * import { decodePayment, signPayment } from 'countersign'
+ * import { createWalletClient, custom, type EIP1193Provider } from 'viem'
+ *
+ * const pay = async (provider: EIP1193Provider, json: string) =>
+ *   signPayment(createWalletClient({ transport: custom(provider) }), {
+ *     payment: decodePayment(json),
+ *     expect: {
+ *       chainId: 8453,
+ *       token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *       to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *       amount: '12.50',
+ *     },
+ *   })
+ * ```
+ */
+export async function signPayment(
+  wallet: Wallet,
+  parameters: SignPaymentParameters,
+): Promise<SignedPayment> {
+  checkMembers(parameters, members)
+  const given: SignPaymentParameters = Object(parameters)
+  checkMembers(given.expect, expectationMembers, 'expect')
+  const expect: SignPaymentExpectation = Object(given.expect)
+  const payment = readPayment(given.payment)
+  const { primaryType, domain, message } = payment
+  const { decimals, maxWindow = usualWindow } = expect
+  checkExpected([
+    ...domainChecks(domain, expect),
+    [
+      'primaryType',
+      primaryType,
+      expect.primaryType ?? 'ReceiveWithAuthorization',
+    ],
+    ['to', message.to, readAddress(expect.to, 'expect.to')],
+    ['value', message.value, parseAmount(expect.amount, decimals)],
+  ])
+  const window = message.validBefore - readTime(given.now)
+  // Not by >, which says no to what is no number too.
+  if (!(window <= maxWindow))
+    throw new UnexpectedPaymentError(
+      'window',
+      window,
+      `at most ${maxWindow} seconds from now`,
+    )
+
+  const signature = await askWallet(wallet, payment, message.from)
+  return { ...payment, signature }
+}

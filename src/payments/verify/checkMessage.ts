@@ -1,0 +1,33 @@
+import type { RefusalReason } from '../../core/revertReason.js'
+import { tokenSignature } from '../../core/signature.js'
+import type { Payment } from '../../core/types.js'
+import type { PaymentExpectation, Refusal } from './types.js'
+
+/** What the message alone decides, without asking a node; first match wins. */
+export function checkMessage(
+  { primaryType, domain, message }: Payment,
+  signature: unknown,
+  expect: PaymentExpectation,
+): Refusal | undefined {
+  if (!tokenSignature(signature))
+    return { reason: 'malformedSignature', details: {} }
+  const { from, to, nonce, validAfter, validBefore } = message
+  const window = validBefore - validAfter
+  const { maxWindow = window } = expect
+  const checks: readonly (readonly [RefusalReason, unknown, unknown])[] = [
+    ['wrongChain', domain.chainId, expect.chainId],
+    ['wrongToken', domain.verifyingContract, expect.token],
+    ['wrongPrimaryType', primaryType, expect.primaryType],
+    ['wrongNonce', nonce, expect.nonce],
+    ['wrongPayer', from, expect.from],
+    ['wrongRecipient', to, expect.to],
+  ]
+  for (const [reason, found, expected] of checks)
+    if (expected !== undefined && found !== expected)
+      return { reason, details: { found, expected } }
+  if (from === to) return { reason: 'selfPayment', details: { found: from } }
+  // A limit that is no number is never kept to.
+  return window <= maxWindow
+    ? undefined
+    : { reason: 'windowTooLong', details: { window, maxWindow } }
+}

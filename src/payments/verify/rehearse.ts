@@ -1,0 +1,134 @@
+import type { Address, Client, Hex } from 'viem'
+import type { BlockSelector } from '../../chain/rpc/requestNode.js'
+import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
+import { forgetToken } from '../../chain/state/getToken.js'
+import { bytesProbe } from '../../chain/state/probeToken.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import {
+  countDataTokens,
+  runPlainCalls,
+} from '../../chain/state/runPlainCalls.js'
+import type { Call, CallFees } from '../../chain/state/types.js'
+import { selectors } from '../../core/tokenAbi.js'
+import type { SignedCancellation, SignedPayment } from '../../core/types.js'
+import { word } from '../../core/words.js'
+import { encodeCancel, encodeCapture } from '../message/encodeCall.js'
+import { judgeRehearsal } from './judgeRehearsal.js'
+import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
+
+/** Gas a capture may cost before it is refused. */
+export const defaultMaxCaptureGas = 300_000n
+
+export type RehearsalOptions = {
+  /** Sender of the transaction. */
+  origin?: Address | undefined
+  block?: BlockSelector | undefined
+  fees?: CallFees | undefined
+  maxGas?: bigint | undefined
+}
+
+/** Plays the capture from the recipient's address and undoes it. */
+export async function rehearseCapture(
+  client: Client,
+  payment: SignedPayment,
+  options: RehearsalOptions,
+): Promise<Rehearsal> {
+  const { domain, message, signature } = payment
+  return rehearse(client, message.to, options, {
+    domain,
+    call: encodeCapture(payment),
+    payer: message.from,
+    nonce: message.nonce,
+    signature,
+    transfer: message,
+  })
+}
+
+/** Plays the cancellation, which may come from anyone, and undoes it. */
+export async function rehearseCancel(
+  client: Client,
+  cancellation: SignedCancellation,
+  options: RehearsalOptions & { origin: Address },
+): Promise<Rehearsal> {
+  const { domain, message, signature } = cancellation
+  return rehearse(client, neutralCaller, options, {
+    domain,
+    call: encodeCancel(cancellation),
+    payer: message.authorizer,
+    nonce: message.nonce,
+    signature,
+  })
+}
+
+/** A caller without a role: the relayer may be the payer's own account. */
+export const neutralCaller: Address =
+  '0x3009000000000000000000000000000000003010'
+
+async function rehearse(
+  client: Client,
+  from: Address,
+  options: RehearsalOptions,
+  act: Act,
+): Promise<Rehearsal> {
+  const { block = 'latest', maxGas = defaultMaxCaptureGas } = options
+  const token = act.domain.verifyingContract
+  const fixed = fixedGasOf(act.call.data)
+  const gas = Math.max(Number(maxGas) - fixed.intrinsic, 0)
+  const played = { target: token, data: act.call.data.slice(2), gas }
+  const { transfer } = act
+  const answers = await runCalls(client, {
+    from,
+    origin: options.origin?.toLowerCase() as Address | undefined,
+    fees: options.fees,
+    scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
+    fallback: runPlainCalls,
+    calls: factCalls(token, act),
+    block,
+    plain: from === token,
+  })
+  const rehearsal = judgeRehearsal(act, answers, { gas, fixed })
+  if (
+    !rehearsal.ok &&
+    (rehearsal.reason === 'wrongDomain' ||
+      rehearsal.reason === 'unsupportedToken')
+  )
+    forgetToken(client, token)
+  return rehearsal
+}
+
+export function factCalls(
+  token: Address,
+  { payer, nonce, transfer }: Omit<Act, 'call'>,
+): Record<FactName, Call> {
+  const recipient = transfer?.to ?? payer
+  const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })
+  return {
+    token: { target: token, data: '', gas: 0 },
+    payer: { target: payer, data: '', gas: 0 },
+    consumed: authorizationStateCall(token, payer, nonce),
+    balance: balanceCall(token, recipient),
+    decimals: ask(selectors.decimals),
+    separator: ask(selectors.domainSeparator),
+    eip712Domain: ask(selectors.eip712Domain),
+    payerBlacklisted: ask(selectors.isBlacklisted + word(payer)),
+    payerFrozen: ask(selectors.isFrozen + word(payer)),
+    recipientBlacklisted: ask(selectors.isBlacklisted + word(recipient)),
+    recipientFrozen: ask(selectors.isFrozen + word(recipient)),
+    bytes: bytesProbe(token),
+  }
+}
+
+export function balanceCall(token: Address, account: Address): Call {
+  return {
+    target: token,
+    // biome-ignore lint/style/useTemplate: of `balanceOf(address)`, and smaller so
+    data: '70a08231' + word(account),
+    gas: 100_000,
+  }
+}
+
+/** By the tokens of its data (EIP-2028, EIP-7623). */
+export function fixedGasOf(data: Hex): FixedGas {
+  const tokens = countDataTokens(data.slice(2))
+  return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }
+}

@@ -1,0 +1,151 @@
+import type { Client } from 'viem'
+import {
+  readBlock,
+  readCheckedAddress,
+} from '../../chain/logs/encodeLogFilter.js'
+import type { BlockSelector } from '../../chain/rpc/requestNode.js'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock, readTime } from '../../core/clock.js'
+import { readBytes32, readPayment } from '../../core/fields.js'
+import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
+import { checkMessage } from './checkMessage.js'
+import { rehearseCapture } from './rehearse.js'
+import {
+  expectationMembers,
+  type PaymentExpectation,
+  type PaymentVerdict,
+  type Refusal,
+} from './types.js'
+
+/** What {@link verifyPayment} takes. */
+export type VerifyPaymentParameters = {
+  payment: SignedPayment
+  expect: PaymentExpectation
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+  /** Gas the capture may cost at most. @default 300_000n */
+  maxCaptureGas?: bigint | undefined
+  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  now?: bigint | undefined
+}
+
+const members: MembersOf<VerifyPaymentParameters> = {
+  payment: true,
+  expect: true,
+  block: true,
+  maxCaptureGas: true,
+  now: true,
+}
+
+/**
+ * Judges a signed payment by rehearsing its capture: the token's own code
+ * checks signature, window, nonce, balance, pause and block list, with the
+ * recipient as the caller and at the chain's own time. One request where the
+ * node honours state overrides; none where the message alone decides.
+ *
+ * A passing verdict holds for its block: the payer can still move the funds or
+ * cancel, and a contract wallet can change its mind. The rehearsal shows the
+ * signature to the node.
+ *
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment,
+ * expectation or block are malformed.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ *
+ * @example
+ * ```ts
+ * import { decodePayment, verifyPayment } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ *
+ * export async function accept(body: string) {
+ *   const payment = decodePayment(body)
+ *   if (!('signature' in payment)) return 'not signed'
+ *   const verdict = await verifyPayment(client, {
+ *     payment,
+ *     expect: {
+ *       token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *       to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *       amount: '12.50',
+ *     },
+ *   })
+ *   return verdict.ok ? 'accepted' : verdict.reason
+ * }
+ * ```
+ */
+export async function verifyPayment(
+  client: Client,
+  parameters: VerifyPaymentParameters,
+): Promise<PaymentVerdict> {
+  checkMembers(parameters, members)
+  const { block: given = 'latest', maxCaptureGas } = parameters
+  const block = readBlock(given)
+  const now = readTime(parameters.now)
+  const { signature, ...unsigned } = Object(parameters.payment)
+  const payment: Payment = readPayment(unsigned)
+  const expect = readExpectation(parameters.expect, client)
+  const refusal = checkMessage(payment, signature, expect)
+  if (refusal) return { ok: false, ...refusal }
+
+  const { head, at, ...rehearsal } = await rehearseCapture(
+    client,
+    { ...payment, signature },
+    { block, maxGas: maxCaptureGas },
+  )
+  if (block === 'latest' || block === 'pending') checkClock(head, now)
+  if (!rehearsal.ok) {
+    const { reason, words } = rehearsal
+    const found = payment.domain.chainId
+    const details =
+      reason === 'wrongChain' ? { found, expected: head.chainId } : {}
+    return { ok: false, reason, details: words ? { words } : details, at }
+  }
+  const late = checkPolicy(payment, parameters.expect, {
+    decimals: rehearsal.decimals,
+    time: at.time,
+  })
+  return late ? { ok: false, ...late, at } : { ok: true, at }
+}
+
+/** What policy asks and only the chain's facts can answer. */
+function checkPolicy(
+  { message }: Payment,
+  { amount, minRemaining = 0n }: PaymentExpectation,
+  { decimals, time }: { decimals: number; time: bigint },
+): Refusal | undefined {
+  const value = parseAmount(amount, decimals)
+  if (message.value !== value)
+    return {
+      reason: 'wrongAmount',
+      details: { value: message.value, expected: value },
+    }
+  const remaining = message.validBefore - time
+  return remaining >= minRemaining
+    ? undefined
+    : { reason: 'expiresTooSoon', details: { remaining, minRemaining } }
+}
+
+function readExpectation(
+  expect: PaymentExpectation,
+  client: Client,
+): PaymentExpectation & { primaryType: PrimaryType } {
+  checkMembers(expect, expectationMembers, 'expect')
+  const address = (field: 'token' | 'to' | 'from') =>
+    readCheckedAddress(Object(expect)[field], `expect.${field}`)
+  return {
+    ...expect,
+    token: address('token'),
+    to: address('to'),
+    from: expect.from === undefined ? undefined : address('from'),
+    nonce:
+      expect.nonce === undefined
+        ? undefined
+        : readBytes32(expect.nonce, 'expect.nonce'),
+    primaryType: expect.primaryType ?? 'ReceiveWithAuthorization',
+    chainId: expect.chainId ?? client.chain?.id,
+  }
+}

@@ -1,0 +1,181 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { StoreError } from '../../store/errors.js'
+import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
+import type { SqlTables } from '../tables/sqlTables.js'
+import { checkPostgres } from './checkPostgres.js'
+import { postgresDialect } from './postgresDialect.js'
+import { channel, listenPostgres } from './postgresListener.js'
+import {
+  hearErrors,
+  ignoreError,
+  keepAlive,
+  loadPostgres,
+  type PostgresPool,
+  watchPool,
+} from './postgresPool.js'
+import { watchDatabase } from './watchDatabase.js'
+
+/** What {@link postgresStore} takes. */
+export type PostgresStoreParameters = (
+  | {
+      /** A pool of the package `pg`; whoever made it ends it. */
+      pool: PostgresPool
+    }
+  | { connectionString: string }
+) & {
+  /** Where the tables lie; made when it is not there. Default: `countersign`. */
+  schema?: string | undefined
+  /** Reaches the server itself, not PgBouncer, for hints that others wrote. */
+  listen?: string | undefined
+}
+
+const members: MembersOf<PostgresStoreParameters> = {
+  pool: true,
+  connectionString: true,
+  schema: true,
+  listen: true,
+}
+
+/** Who waits longer for a lock, or is silent for longer, gives way. */
+const lockMilliseconds = 10_000
+const idleMilliseconds = 60_000
+
+/** PostgreSQL through a pool, with no state beyond a transaction. */
+export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
+  checkMembers(parameters, members)
+  checkPostgres(parameters)
+  const { schema = 'countersign', listen } = parameters
+  const name = quoteName(schema)
+  const { lend, close } = lendPool(parameters)
+  const listening = new Set<{ stop(): Promise<void> }>()
+  const settings = `set local search_path to ${name};
+    set local bytea_output to hex;
+    set local idle_in_transaction_session_timeout to ${idleMilliseconds}`
+  const begins = {
+    read: `begin isolation level repeatable read read only; ${settings}`,
+    write: `begin isolation level read committed read write; ${settings};
+      set local synchronous_commit to on;
+      set local lock_timeout to ${lockMilliseconds}`,
+  }
+  const database = watchDatabase()
+  const tell = `notify "${channel}", ${quoteText(schema)}; commit`
+  return {
+    dialect: postgresDialect,
+    patienceMilliseconds: 10_000,
+    connect: async (_, use) => (await lend()).connection().execute(use),
+    begin: (session, mode) => database.begin(session, begins[mode]),
+    commit: (session, changed) => runScript(session, changed ? tell : 'commit'),
+    rollback: (session) => runScript(session, 'rollback').catch(ignoreError),
+    assertDurable,
+    lockSchema: (session) => lockSchema(session, schema),
+    identify: database.identify,
+    lock: (session, lock) => lockName(session, `${schema} ${lock}`),
+    ...(listen !== undefined && {
+      onChange: (listener: () => void) => {
+        const heard = listenPostgres(
+          { connectionString: listen, schema },
+          listener,
+        )
+        listening.add(heard)
+        return () => {
+          listening.delete(heard)
+          void heard.stop()
+        }
+      },
+    }),
+    close: async () => {
+      await Promise.all([...listening].map((heard) => heard.stop()))
+      await close()
+    },
+  }
+}
+
+/** The pool given, or one of its own, once it is needed. */
+function lendPool(parameters: PostgresStoreParameters) {
+  let lent: Promise<SqlSession> | undefined
+  let closed: Promise<void> | undefined
+  let free = async () => {}
+  const take = async (): Promise<SqlSession> => {
+    const pool =
+      'pool' in parameters
+        ? parameters.pool
+        : await createPool(parameters.connectionString)
+    pool.on('error', ignoreError)
+    pool.on('connect', hearErrors)
+    free = async () => {
+      // A pool that ends can still hear of connections that are lost.
+      if (!('pool' in parameters)) return pool.end()
+      pool.removeListener('error', ignoreError)
+      pool.removeListener('connect', hearErrors)
+    }
+    const dialect = new PostgresDialect({ pool: watchPool(pool) })
+    return new Kysely<SqlTables>({ dialect })
+  }
+  const end = async (): Promise<void> => {
+    await lent?.catch(ignoreError)
+    await free()
+  }
+  return {
+    lend: (): Promise<SqlSession> => {
+      if (closed) throw new StoreError('is closed')
+      lent ??= take()
+      return lent
+    },
+    close: (): Promise<void> => {
+      closed ??= end()
+      return closed
+    },
+  }
+}
+
+async function createPool(connectionString: string): Promise<PostgresPool> {
+  const { Pool } = await loadPostgres()
+  return new Pool({
+    connectionString,
+    connectionTimeoutMillis: 5_000,
+    ...keepAlive,
+  })
+}
+
+/** A script without parameters: several statements in one round trip. */
+async function runScript(session: SqlSession, text: string): Promise<void> {
+  await sql.raw(text).execute(session)
+}
+
+async function assertDurable(session: SqlSession): Promise<void> {
+  const asked = sql<{ fsync: string }>`select current_setting('fsync') as fsync`
+  const { rows } = await asked.execute(session)
+  if (rows[0]?.fsync !== 'on')
+    throw new StoreError(
+      `needs a server with fsync = on, and this one has ${rows[0]?.fsync}`,
+    )
+}
+
+async function lockSchema(
+  session: SqlSession,
+  schema: string,
+): Promise<boolean> {
+  await lockName(session, `${schema} schema`)
+  const found = await sql<{ table: string | null }>`
+    select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
+    from pg_namespace where nspname = ${schema}`.execute(session)
+  // Asked first: `if not exists` wants the right to create all the same.
+  if (found.rows.length === 0)
+    await runScript(session, `create schema ${quoteName(schema)}`)
+  return Boolean(found.rows[0]?.table)
+}
+
+async function lockName(session: SqlSession, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(
+    session,
+  )
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import { StoreError } from '../../store/errors.js'
+import type { SqlSession } from '../tables/sqlEngine.js'
+import { SqlFault } from '../tables/sqlFault.js'
+import type { SqliteConnection } from './sqliteConnection.js'
+
+/** For how long a writer waits for other processes. */
+export const patienceMilliseconds = 30_000
+
+/** Units of work that share a commit at most, and for how long they do. */
+const maxUnits = 32
+const maxMilliseconds = 25
+
+/** Units of work that become durable together: one sync of the disk for all. */
+type Group = {
+  isOpen: boolean
+  units: number
+  began: number
+  /** Settled when the commit is. */
+  kept: Promise<void>
+  settle(commit: Promise<void>): void
+}
+
+/** One after another, and each all or nothing; who waits shares a commit. */
+export type SharedCommits = {
+  /** Runs a unit of work in its turn; resolves once it is durable. */
+  join<result>(use: (session: SqlSession) => Promise<result>): Promise<result>
+  /** Whether this is the session of a unit that shares. */
+  has(session: SqlSession): boolean
+  begin(session: SqlSession): Promise<void>
+  keep(session: SqlSession): Promise<void>
+  undo(session: SqlSession): Promise<void>
+  end(): Promise<void>
+}
+
+/** A connection that can tell whether its file is still there. */
+export type WatchedConnection = SqliteConnection & {
+  /** @throws {@link StoreError} when what is written goes nowhere. */
+  check(): void
+  close(): Promise<void>
+}
+
+export function shareCommits(
+  connect: () => Promise<WatchedConnection>,
+): SharedCommits {
+  const sessions = new WeakSet<SqlSession>()
+  let writer: WatchedConnection | undefined
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let group: Group | undefined
+  const isFull = ({ units, began }: Group) =>
+    units >= maxUnits || performance.now() - began > maxMilliseconds
+
+  const turn = async <result>(
+    use: (session: SqlSession) => Promise<result>,
+  ) => {
+    waiting--
+    group ??= startGroup()
+    const mine = group
+    mine.units++
+    try {
+      writer ??= await connect()
+      const result = await writer.session.connection().execute((session) => {
+        sessions.add(session)
+        return use(session)
+      })
+      return { result, kept: mine.kept }
+    } finally {
+      // What came in while the disk was waited for is to share this commit.
+      if (waiting === 0) await nextTurn()
+      if (waiting === 0 || isFull(mine)) {
+        mine.settle(mine.isOpen ? commit() : Promise.resolve())
+        group = undefined
+        await mine.kept.catch(() => undefined)
+      }
+    }
+  }
+
+  const commit = async () => {
+    if (!writer) return
+    const { session, isInside, check, close } = writer
+    try {
+      if (!isInside()) throw takenBack()
+      await whileBusy(() => sql`commit`.execute(session))
+      check()
+    } catch (error) {
+      await sql`rollback`.execute(session).catch(() => undefined)
+      // One that cannot even go back is of no use any more.
+      if (isInside()) {
+        writer = undefined
+        await close()
+      }
+      throw explainCommit(error)
+    }
+  }
+  return {
+    join: async (use) => {
+      waiting++
+      const mine = last.then(() => turn(use))
+      last = mine.catch(() => undefined)
+      const { result, kept } = await mine
+      await kept
+      return result
+    },
+    begin: async (session) => {
+      if (group?.isOpen && !writer?.isInside()) throw takenBack()
+      if (group && !group.isOpen) {
+        writer?.check()
+        // Waits asleep: SQLite's own busy timeout would stop the event loop.
+        await whileBusy(() => sql`begin immediate`.execute(session))
+        group.isOpen = true
+      }
+      await sql`savepoint unit`.execute(session)
+    },
+    has: (session) => sessions.has(session),
+    keep: async (session) => {
+      await sql`release unit`.execute(session)
+    },
+    undo: async (session) => {
+      await sql`rollback to unit`.execute(session).catch(() => undefined)
+      await sql`release unit`.execute(session).catch(() => undefined)
+    },
+    end: async () => {
+      await last
+      await writer?.close()
+    },
+  }
+}
+
+/** After what is ready by now has run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function startGroup(): Group {
+  let settle: Group['settle'] = () => undefined
+  const kept = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+  // Whoever took part hears of it; nobody may have.
+  kept.catch(() => undefined)
+  return {
+    isOpen: false,
+    units: 0,
+    began: performance.now(),
+    kept,
+    settle,
+  }
+}
+
+/** All units of a commit are gone with one that had no room, say. */
+function takenBack(): SqlFault {
+  return new SqlFault('rolledBack', 'SQLITE_ABORT')
+}
+
+function explainCommit(error: unknown): unknown {
+  if (!(error instanceof SqlFault) || error.kind === 'rolledBack') return error
+  return new StoreError(
+    `cannot say whether the last write was kept (${error.code})`,
+    true,
+  )
+}
+
+/** Asks again as long as another process is writing. */
+export async function whileBusy<result>(
+  ask: () => Promise<result>,
+): Promise<result> {
+  const until = performance.now() + patienceMilliseconds
+  for (let round = 0; ; round++) {
+    try {
+      return await ask()
+    } catch (error) {
+      const isBusy = error instanceof SqlFault && error.kind === 'rolledBack'
+      if (!isBusy || performance.now() > until) throw error
+      const longest = Math.min(2 ** round, 25)
+      const wait = longest * (0.5 + Math.random() / 2)
+      await new Promise((resolve) => setTimeout(resolve, wait))
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { closeSync, openSync, realpathSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { sql } from 'kysely'
+import { StoreError } from '../../store/errors.js'
+import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
+import {
+  nextTurn,
+  patienceMilliseconds,
+  shareCommits,
+  type WatchedConnection,
+  whileBusy,
+} from './sqliteCommits.js'
+import {
+  connectSqlite,
+  loadLibsql,
+  type OpenLibsql,
+} from './sqliteConnection.js'
+import { sqliteDialect } from './sqliteDialect.js'
+import { watchFile } from './watchFile.js'
+
+/** Idle connections that are kept for the next readers. */
+const maxIdle = 4
+
+/** SQLite in a file: one connection writes, others read beside it. */
+export function sqliteEngine(parameters: { file: string }): SqlEngine {
+  const { file: path } = Object(parameters)
+  if (typeof path !== 'string')
+    throw new StoreError(`needs the path of a file, not a ${typeof path}`)
+  if (/^(|:memory:|file:.*)$/s.test(path) || path.includes('\0'))
+    throw new StoreError(`needs the path of a file, not '${path}'`)
+  // It stays where it is when the process goes elsewhere.
+  const file = resolve(path)
+  const idle: WatchedConnection[] = []
+  let checkFile: (() => void) | undefined
+  let checkLog: (() => void) | undefined
+  let connections = 0
+  let openLibsql: OpenLibsql | undefined
+  let isClosed = false
+
+  const check = () => {
+    checkFile?.()
+    checkLog?.()
+  }
+  const connect = async (): Promise<WatchedConnection> => {
+    openLibsql ??= await loadLibsql()
+    // A new connection would begin an empty file in place of one that is gone.
+    check()
+    createFile(file)
+    const { session, isInside } = connectSqlite(openLibsql, file)
+    connections++
+    const close = async () => {
+      // The last one takes the log along.
+      if (--connections === 0) checkLog = undefined
+      await session.destroy()
+    }
+    try {
+      await prepareConnection(session)
+    } catch (error) {
+      await close()
+      throw error
+    }
+    checkFile ??= watchFile(file)
+    // It lies beside the file itself, not beside a link to it.
+    checkLog ??= watchFile(`${realpathSync(file)}-wal`)
+    return { session, isInside, check, close }
+  }
+  const read: SqlEngine['connect'] = async (_, use) => {
+    // Whoever reads now is done before the next turn, most of the time.
+    if (idle.length === 0) await nextTurn()
+    const connection = idle.pop() ?? (await connect())
+    const { session, isInside, close } = connection
+    try {
+      check()
+      return await session.connection().execute(use)
+    } finally {
+      if (isClosed || isInside() || idle.length >= maxIdle) await close()
+      else idle.push(connection)
+    }
+  }
+  const commits = shareCommits(connect)
+  return {
+    dialect: sqliteDialect,
+    patienceMilliseconds,
+    connect: async (mode, use) => {
+      if (isClosed) throw new StoreError('is closed')
+      return mode === 'read' ? read(mode, use) : commits.join(use)
+    },
+    begin: async (session, mode) => {
+      if (mode === 'write') return commits.begin(session)
+      await whileBusy(() => sql`begin`.execute(session))
+      // The first look, not the beginning, decides what a reader sees.
+      await whileBusy(() => sql`select 1 from sqlite_schema`.execute(session))
+    },
+    commit: async (session) => {
+      if (commits.has(session)) return commits.keep(session)
+      await sql`commit`.execute(session)
+    },
+    rollback: async (session) => {
+      if (commits.has(session)) return commits.undo(session)
+      await sql`rollback`.execute(session).catch(() => undefined)
+    },
+    assertDurable,
+    lockSchema,
+    identify: async () => {
+      const { ino, birthtimeNs } = await stat(file, { bigint: true })
+      return `sqlite ${ino} ${birthtimeNs}`
+    },
+    lock: async () => undefined,
+    close: async () => {
+      isClosed = true
+      await commits.end()
+      await moveLogIn(idle[0]?.session)
+      await Promise.all(idle.splice(0).map((it) => it.close()))
+    },
+  }
+}
+
+/**
+ * Creates a file that only its owner can read; SQLite gives its log the same
+ * mode. An existing file keeps its mode.
+ */
+function createFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch {
+    // The file exists, or cannot be created: then SQLite reports why.
+  }
+}
+
+async function prepareConnection(session: SqlSession): Promise<void> {
+  await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
+  await sql`pragma synchronous = full`.execute(session)
+  // What is erased is gone from the file, too, once the log is moved in.
+  await sql`pragma secure_delete = on`.execute(session)
+}
+
+/** Whoever copies the file finds all in it, as far as nobody else is using it. */
+async function moveLogIn(session: SqlSession | undefined): Promise<void> {
+  // Not done here, it is done by the next who writes.
+  if (session)
+    await sql`pragma wal_checkpoint(truncate)`
+      .execute(session)
+      .catch(() => undefined)
+}
+
+async function assertDurable(session: SqlSession): Promise<void> {
+  const [journal] = (await sql<object>`pragma journal_mode`.execute(session))
+    .rows
+  const [level] = (await sql<object>`pragma synchronous`.execute(session)).rows
+  const mode = Reflect.get(journal ?? {}, 'journal_mode')
+  const synchronous = Reflect.get(level ?? {}, 'synchronous')
+  if (mode !== 'wal')
+    throw new StoreError(`needs a write-ahead log, and its file has '${mode}'`)
+  if (synchronous !== 2n)
+    throw new StoreError(`needs synchronous = FULL, and has ${synchronous}`)
+}
+
+async function lockSchema(session: SqlSession): Promise<boolean> {
+  const asked = sql`select 1 from sqlite_schema where name = 'migrations'`
+  return (await asked.execute(session)).rows.length > 0
+}

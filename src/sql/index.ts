@@ -1,0 +1,11 @@
+export type { PostgresStoreParameters } from './engines/postgresEngine.js'
+export type {
+  PostgresClient,
+  PostgresPool,
+  PostgresRequest,
+} from './engines/postgresPool.js'
+export { postgresStore } from './postgresStore.js'
+export {
+  type SqliteStoreParameters,
+  sqliteStore,
+} from './sqliteStore.js'

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import { StoreError } from '../../store/errors.js'
+import { version1 } from './schemaVersion1.js'
+import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
+
+/** The first leads to version 1. A released step never changes again. */
+export const migrations: readonly Migration[] = [version1]
+
+/**
+ * Brings the tables to the newest version, in one unit of work that excludes
+ * every other process.
+ *
+ * @throws {@link StoreError} when a newer release has been here.
+ */
+export async function migrate(
+  session: SqlSession,
+  engine: SqlEngine,
+  steps: readonly Migration[],
+): Promise<void> {
+  const { types } = engine.dialect
+  const isThere = await engine.lockSchema(session)
+  const create = `create table migrations (version ${types.integer} primary key)`
+  if (!isThere) await sql.raw(create + types.end).execute(session)
+  const [newest] = await session
+    .selectFrom('migrations')
+    .select('version')
+    .orderBy('version', 'desc')
+    .limit(1)
+    .execute()
+  const current = Number(newest?.version ?? 0)
+  if (current > steps.length)
+    throw new StoreError(
+      `has tables of version ${current}, made by a newer release than this one, which knows ${steps.length}`,
+    )
+  for (const [index, step] of steps.entries()) {
+    if (index < current) continue
+    for (const statement of step(types))
+      await sql.raw(statement).execute(session)
+    await session
+      .insertInto('migrations')
+      .values({ version: BigInt(index + 1) })
+      .execute()
+  }
+}

@@ -1,0 +1,170 @@
+import type { Migration } from './sqlEngine.js'
+
+/** Orders, attempts, transactions, proofs, events, and what guards them. */
+export const version1: Migration = ({
+  text,
+  id,
+  integer,
+  amount,
+  bytes,
+  boolean,
+  position,
+  end,
+}) => [
+  `create table orders (
+    position ${position},
+    id ${id} not null,
+    version ${integer} not null,
+    sequence ${integer} not null,
+    chain_id ${integer} not null,
+    token ${bytes} not null,
+    recipient ${bytes} not null,
+    lane ${bytes} not null,
+    state ${text} not null,
+    attempt ${integer} not null,
+    value ${amount} not null,
+    decimals ${integer} not null,
+    primary_type ${text} not null,
+    token_name ${text} not null,
+    token_version ${text} not null,
+    payer ${bytes},
+    buyer_token_hash ${bytes} not null,
+    metadata ${text} not null,
+    created_at ${integer} not null,
+    deadline ${integer} not null,
+    send_due ${integer},
+    look_due ${integer},
+    wish ${text},
+    reason ${text},
+    tries ${integer} not null,
+    held ${boolean} not null,
+    unexpected ${boolean} not null,
+    overpaid ${boolean} not null,
+    fulfilled ${text},
+    grade ${text},
+    settled_hash ${bytes},
+    settled_block ${integer}
+  )${end}`,
+  'create unique index orders_id on orders (id)',
+  'create index orders_listed on orders (chain_id, token, recipient, position)',
+  'create index orders_state on orders (chain_id, token, recipient, state, position)',
+  `create index orders_payer on orders (chain_id, token, recipient, payer, position)
+    where payer is not null`,
+  `create index orders_send_due on orders (chain_id, lane, deadline, position)
+    where send_due is not null`,
+  `create index orders_look_due on orders (chain_id, token, recipient, look_due, position)
+    where look_due is not null`,
+  `create index orders_settled on orders (chain_id, token, recipient, grade, settled_block, position)
+    where settled_block is not null`,
+  `create index orders_open on orders (chain_id, token, recipient, position)
+    where payer is not null and look_due is not null`,
+
+  `create table attempts (
+    order_id ${id} not null,
+    number ${integer} not null,
+    version ${integer} not null,
+    chain_id ${integer} not null,
+    token ${bytes} not null,
+    nonce ${bytes} not null,
+    payer ${bytes},
+    valid_after ${integer} not null,
+    valid_before ${integer} not null,
+    signed_after ${integer},
+    signed_before ${integer},
+    signature_hash ${bytes},
+    spendable_until ${integer},
+    value ${amount} not null,
+    open ${boolean} not null,
+    signature ${text},
+    cancellation ${text},
+    primary key (order_id, number)
+  )${end}`,
+  'create unique index attempts_nonce on attempts (nonce)',
+  `create unique index attempts_replay on attempts (chain_id, token, payer, nonce)
+    where payer is not null`,
+  `create index attempts_exposure on attempts (chain_id, token, payer)
+    where open`,
+
+  `create table transactions (
+    chain_id ${integer} not null,
+    account ${bytes} not null,
+    nonce ${integer} not null,
+    bump ${integer} not null,
+    version ${integer} not null,
+    kind ${text} not null,
+    order_id ${id},
+    attempt ${integer},
+    hash ${bytes},
+    raw ${text},
+    gas ${amount} not null,
+    max_fee_per_gas ${amount} not null,
+    max_priority_fee_per_gas ${amount} not null,
+    recorded_at ${integer} not null,
+    open ${boolean} not null,
+    primary key (chain_id, account, nonce, bump)
+  )${end}`,
+  `create index transactions_order on transactions (order_id)
+    where order_id is not null`,
+  `create index transactions_hash on transactions (chain_id, hash)
+    where hash is not null`,
+  `create index transactions_open on transactions (chain_id, account, nonce, bump)
+    where open`,
+
+  `create table proofs (
+    chain_id ${integer} not null,
+    transaction_hash ${bytes} not null,
+    log_index ${integer} not null,
+    version ${integer} not null,
+    token ${bytes} not null,
+    recipient ${bytes} not null,
+    kind ${text} not null,
+    order_id ${id},
+    attempt ${integer},
+    block_hash ${bytes} not null,
+    block_number ${integer} not null,
+    block_time ${integer} not null,
+    payer ${bytes} not null,
+    value ${amount} not null,
+    submitter ${bytes} not null,
+    gas_used ${amount} not null,
+    effective_gas_price ${amount} not null,
+    removed ${boolean} not null,
+    primary key (chain_id, transaction_hash, log_index)
+  )${end}`,
+  `create index proofs_order on proofs (order_id)
+    where order_id is not null`,
+  'create index proofs_block on proofs (chain_id, token, recipient, block_number, log_index)',
+
+  `create table events (
+    cursor ${integer} primary key,
+    order_id ${id},
+    sequence ${integer} not null,
+    type ${text} not null,
+    at ${integer} not null,
+    chain_id ${integer} not null,
+    token ${bytes} not null,
+    recipient ${bytes} not null,
+    data ${text} not null
+  )${end}`,
+  'create index events_scope on events (chain_id, token, recipient, cursor)',
+  `create index events_order on events (order_id, cursor)
+    where order_id is not null`,
+
+  `create table settings (
+    key ${id} primary key,
+    value ${text} not null
+  )${end}`,
+  `create table leases (
+    key ${id} primary key,
+    owner ${text} not null,
+    fence ${integer} not null,
+    expires ${integer} not null
+  )${end}`,
+  // A fence is part of a key, so that prolonging a lease locks no key.
+  'create unique index leases_fence on leases (key, fence)',
+  `create table counters (
+    name ${id} primary key,
+    last ${integer} not null
+  )${end}`,
+  `insert into counters (name, last) values ('events', 0)`,
+]

@@ -1,0 +1,112 @@
+import { Buffer } from 'node:buffer'
+import type { Hex } from 'viem'
+import { StoreError } from '../../store/errors.js'
+
+/** How a member of a record lies in its column. */
+export type ColumnKind =
+  | 'text'
+  /** A 64-bit integer, in memory a `number`. */
+  | 'number'
+  /** A 64-bit integer, in memory a `bigint`. */
+  | 'bigint'
+  /** Up to 2^256 - 1. */
+  | 'amount'
+  | 'bytes'
+  | 'boolean'
+  | 'json'
+
+type KindOf<value> = [value] extends [boolean | undefined]
+  ? 'boolean'
+  : [value] extends [number | undefined]
+    ? 'number'
+    : [value] extends [bigint | undefined]
+      ? 'bigint' | 'amount'
+      : [value] extends [Hex | undefined]
+        ? 'bytes'
+        : [value] extends [string | undefined]
+          ? 'text'
+          : 'json'
+
+/** A column for each member of a record, of a kind that can hold it. */
+export type Columns<row> = {
+  readonly [name in keyof row & string]-?: KindOf<row[name]>
+}
+
+/** What a column is called: `chainId` lies in `chain_id`. */
+type ColumnName<name extends string> =
+  name extends `${infer first}${infer rest}`
+    ? `${first extends Lowercase<first> ? first : `_${Lowercase<first>}`}${ColumnName<rest>}`
+    : ''
+
+/** As the engines take it in a comparison. */
+type Cell<kind> = kind extends 'number' | 'bigint'
+  ? bigint
+  : kind extends 'bytes'
+    ? Uint8Array
+    : kind extends 'boolean'
+      ? boolean
+      : string
+
+/** A table as the query builder knows it. */
+export type SqlRow<columns> = {
+  [name in keyof columns & string as ColumnName<name>]: Cell<columns[name]>
+}
+
+export function columnName(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** A hash or an address as the engines take it in a comparison. */
+export function toBytes(value: Hex): Uint8Array {
+  return Buffer.from(value.slice(2), 'hex')
+}
+
+const evenHex = /^0x(?:[\da-f]{2})*$/i
+
+/**
+ * A member of a record as one cell of the JSON that carries rows.
+ *
+ * @throws {@link StoreError} when its column cannot hold it.
+ */
+export function encodeCell(kind: ColumnKind, value: unknown): unknown {
+  if (value === undefined) return null
+  if (kind === 'json') return JSON.stringify(value)
+  if (kind === 'amount') return String(value)
+  if (kind === 'number' || kind === 'bigint') return encodeInteger(value)
+  const text = String(value)
+  if (kind === 'text' && isBroken(text))
+    throw new StoreError('cannot keep text that is not well-formed')
+  if (kind !== 'bytes') return value
+  if (evenHex.test(text)) return text.slice(2)
+  throw new StoreError('was given bytes that are not hexadecimal')
+}
+
+/**
+ * Half a character ends the process when the package `libsql` reads it; at a
+ * null character one engine cuts the text, and the other refuses it.
+ */
+function isBroken(text: string): boolean {
+  return text.includes('\0') || /\p{Surrogate}/u.test(text)
+}
+
+function encodeInteger(value: unknown): string {
+  if (typeof value === 'number' && Number.isSafeInteger(value))
+    return `${value}`
+  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
+  if (isInteger && BigInt.asIntN(64, BigInt(`${value}`)) === BigInt(`${value}`))
+    return `${value}`
+  throw new StoreError(`cannot keep ${value} as a 64-bit integer`)
+}
+
+/** A cell as it was read, as the member of a record. */
+export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
+  if (cell === null || cell === undefined) return undefined
+  if (kind === 'number') return Number(cell)
+  if (typeof cell === 'bigint' && kind === 'bigint') return cell
+  if (kind === 'bigint' || kind === 'amount') return BigInt(`${cell}`)
+  if (kind === 'boolean') return Boolean(cell)
+  if (kind === 'json') return JSON.parse(`${cell}`)
+  if (kind === 'bytes' && cell instanceof ArrayBuffer)
+    return `0x${Buffer.from(cell).toString('hex')}`
+  return cell
+}

@@ -1,0 +1,40 @@
+import { StoreError } from '../../store/errors.js'
+
+/**
+ * What a refusal of the database means for the unit of work: a row is there
+ * already; it was rolled back and may run again; the connection is gone; there
+ * is no room for it now; or it will never work.
+ */
+export type FaultKind = 'duplicate' | 'rolledBack' | 'lost' | 'full' | 'refused'
+
+const problems: Readonly<Record<FaultKind, string>> = {
+  duplicate: 'has such a row already',
+  rolledBack: 'was kept busy by others for too long',
+  lost: 'cannot reach its database',
+  full: 'has no room left on its disk',
+  refused: 'was refused by its database',
+}
+
+/** Names the code only: a database's own words repeat what it was given. */
+export class SqlFault extends StoreError {
+  readonly kind: FaultKind
+  /** As the database calls it. */
+  readonly code: string
+
+  constructor(kind: FaultKind, code: string) {
+    super(
+      `${problems[kind]} (${code})`,
+      kind !== 'duplicate' && kind !== 'refused',
+    )
+    this.kind = kind
+    this.code = code
+  }
+}
+
+/** Whether nothing was kept, and the same work may succeed when run again. */
+export function mayRunAgain(error: unknown): boolean {
+  return (
+    error instanceof SqlFault &&
+    (error.kind === 'rolledBack' || error.kind === 'lost')
+  )
+}

@@ -1,0 +1,159 @@
+import type {
+  AttemptRecord,
+  EventRecord,
+  OrderRecord,
+  ProofRecord,
+  Scope,
+  TransactionRecord,
+} from '../../store/types.js'
+import type { Columns, SqlRow } from './sqlColumns.js'
+
+/** Where records of one kind lie. */
+export type SqlTable<row> = {
+  readonly name: keyof SqlTables & string
+  readonly columns: Columns<row>
+  /** What tells its rows apart. */
+  readonly key: readonly (keyof row & string)[]
+  /** Given by the database. */
+  readonly given?: keyof row & string
+}
+
+/** Every table, as the query builder knows them. */
+export type SqlTables = {
+  orders: SqlRow<Columns<OrderRecord>>
+  attempts: SqlRow<Columns<AttemptRecord>>
+  transactions: SqlRow<Columns<TransactionRecord>>
+  proofs: SqlRow<Columns<ProofRecord>>
+  events: SqlRow<Columns<EventRecord>>
+  settings: { key: string; value: string }
+  leases: { key: string; owner: string; fence: bigint; expires: bigint }
+  counters: { name: string; last: bigint }
+  migrations: { version: bigint }
+}
+
+const scope: Columns<Scope> = {
+  chainId: 'number',
+  token: 'bytes',
+  recipient: 'bytes',
+}
+
+export const orderTable: SqlTable<OrderRecord> = {
+  name: 'orders',
+  key: ['id'],
+  given: 'position',
+  columns: {
+    ...scope,
+    id: 'text',
+    version: 'number',
+    position: 'bigint',
+    sequence: 'number',
+    lane: 'bytes',
+    state: 'text',
+    attempt: 'number',
+    value: 'amount',
+    decimals: 'number',
+    primaryType: 'text',
+    tokenName: 'text',
+    tokenVersion: 'text',
+    payer: 'bytes',
+    buyerTokenHash: 'bytes',
+    metadata: 'json',
+    createdAt: 'bigint',
+    deadline: 'bigint',
+    sendDue: 'bigint',
+    lookDue: 'bigint',
+    wish: 'text',
+    reason: 'text',
+    tries: 'number',
+    held: 'boolean',
+    unexpected: 'boolean',
+    overpaid: 'boolean',
+    fulfilled: 'text',
+    grade: 'text',
+    settledHash: 'bytes',
+    settledBlock: 'bigint',
+  },
+}
+
+export const attemptTable: SqlTable<AttemptRecord> = {
+  name: 'attempts',
+  key: ['orderId', 'number'],
+  columns: {
+    chainId: 'number',
+    token: 'bytes',
+    orderId: 'text',
+    number: 'number',
+    version: 'number',
+    nonce: 'bytes',
+    payer: 'bytes',
+    validAfter: 'bigint',
+    validBefore: 'bigint',
+    signedAfter: 'bigint',
+    signedBefore: 'bigint',
+    signatureHash: 'bytes',
+    spendableUntil: 'bigint',
+    value: 'amount',
+    open: 'boolean',
+    signature: 'text',
+    cancellation: 'text',
+  },
+}
+
+export const transactionTable: SqlTable<TransactionRecord> = {
+  name: 'transactions',
+  key: ['chainId', 'account', 'nonce', 'bump'],
+  columns: {
+    chainId: 'number',
+    account: 'bytes',
+    nonce: 'number',
+    bump: 'number',
+    version: 'number',
+    kind: 'text',
+    orderId: 'text',
+    attempt: 'number',
+    hash: 'bytes',
+    raw: 'text',
+    gas: 'amount',
+    maxFeePerGas: 'amount',
+    maxPriorityFeePerGas: 'amount',
+    recordedAt: 'bigint',
+    open: 'boolean',
+  },
+}
+
+export const proofTable: SqlTable<ProofRecord> = {
+  name: 'proofs',
+  key: ['chainId', 'transactionHash', 'logIndex'],
+  columns: {
+    ...scope,
+    transactionHash: 'bytes',
+    logIndex: 'number',
+    version: 'number',
+    kind: 'text',
+    orderId: 'text',
+    attempt: 'number',
+    blockHash: 'bytes',
+    blockNumber: 'bigint',
+    blockTime: 'bigint',
+    payer: 'bytes',
+    value: 'amount',
+    submitter: 'bytes',
+    gasUsed: 'amount',
+    effectiveGasPrice: 'amount',
+    removed: 'boolean',
+  },
+}
+
+export const eventTable: SqlTable<EventRecord> = {
+  name: 'events',
+  key: ['cursor'],
+  columns: {
+    ...scope,
+    cursor: 'bigint',
+    orderId: 'text',
+    sequence: 'number',
+    type: 'text',
+    at: 'bigint',
+    data: 'json',
+  },
+}

@@ -1,0 +1,17 @@
+export {
+  type PutAsideEvent,
+  type ReadWebhookLagParameters,
+  readWebhookLag,
+  type WebhookLag,
+} from './readWebhookLag.js'
+export { runWebhooks } from './runWebhooks.js'
+export {
+  WebhookPackageNotFoundError,
+  WebhookTargetError,
+} from './targets/errors.js'
+export type {
+  RunWebhooksParameters,
+  WebhookFailure,
+  WebhookPayload,
+  WebhookTarget,
+} from './targets/types.js'

@@ -1,0 +1,29 @@
+import { hashText } from '../../core/hashText.js'
+import { toJson } from '../../core/toJson.js'
+import type { OrderEvent } from '../../orders/model/types.js'
+import type { WebhookPayload } from './types.js'
+
+/**
+ * What is sent of an event: the same at each try, and under an id no other
+ * event has, of this database or another one.
+ */
+export function webhookMessage(event: OrderEvent): {
+  id: string
+  body: string
+} {
+  const { cursor, orderId, sequence, type, at, data, ...scope } = event
+  const { chainId, token, recipient } = scope
+  const place = [chainId, token, recipient, cursor, orderId ?? null, sequence]
+  const payload: WebhookPayload = {
+    type: `order.${type}`,
+    timestamp: new Date(Number(at)).toISOString(),
+    data: {
+      ...data,
+      ...{ orderId, sequence, chainId, token, recipient, at: String(at) },
+    },
+  }
+  return {
+    id: `evt_${hashText(toJson([...place, type, at])).slice(2, 42)}`,
+    body: toJson(payload),
+  }
+}

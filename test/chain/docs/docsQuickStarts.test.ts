@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import type { SignPaymentExpectation, Wallet } from 'countersign'
+import type { Page } from 'playwright-core'
+import { type Address, createClient, erc20Abi, http } from 'viem'
+import { readContract } from 'viem/actions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launch } from '../support/openPage.js'
+import { type QuickStart, writeQuickStart } from '../support/quickStart.js'
+
+type Checkout = { shop: string; orderId: string; buyerToken: string }
+type Pay = {
+  pay(
+    wallet: Wallet,
+    checkout: Checkout,
+    buyer: { payer: Address; expect: SignPaymentExpectation },
+  ): Promise<{ state: string }>
+}
+type Follow = {
+  follow(
+    checkout: Checkout,
+    tell: (order: { state: string }) => void,
+  ): Promise<string | undefined>
+}
+type Cancel = {
+  cancel(
+    wallet: Wallet,
+    checkout: Checkout,
+    expect: { chainId: number; token: Address },
+  ): Promise<{ order: { state: string }; call?: { to: Address } }>
+}
+
+const token: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const merchant: Address = '0x1563915e194D8CfBA1943570603F7606A3115508'
+const offer = { chainId: 31337, token, to: merchant, amount: '12.50' }
+
+let guide: QuickStart
+beforeAll(async () => {
+  guide = await writeQuickStart()
+  await guide.start('chain.ts', guide.node)
+  await guide.start('server.ts', guide.shop)
+})
+afterAll(() => guide?.stop())
+
+const received = (): Promise<bigint> =>
+  readContract(createClient({ transport: http(guide.node) }), {
+    address: token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [merchant],
+  })
+
+async function order(id: string): Promise<Checkout> {
+  const [orderId = '', buyerToken = ''] = (await guide.run('order.ts', id))
+    .trim()
+    .split(' ')
+  return { shop: `${guide.shop}/payments`, orderId, buyerToken }
+}
+
+/** What a wallet's extension gives a page; the chain's node signs. */
+function wallet(): Wallet {
+  const node = createClient({ transport: http(guide.node) })
+  return {
+    request: ({ method, params }) =>
+      node.request({
+        method: method === 'eth_requestAccounts' ? 'eth_accounts' : method,
+        params,
+      } as never),
+  }
+}
+
+test('the guide for backends ends in a captured order that is shipped', async () => {
+  const { orderId, buyerToken } = await order('order-1')
+  expect(orderId).toBe('order-1')
+  expect(await guide.run('buy.ts', orderId, buyerToken)).toBe('stored\n')
+  expect(await received()).toBe(0n)
+
+  const told = await guide.run('capture.ts', orderId)
+  expect(told).toMatch(/^captured 0x[\da-f]{64}\n$/)
+  expect(await guide.run('capture.ts', orderId)).toBe(told)
+  expect(await received()).toBe(12_500_000n)
+
+  const hash = told.trim().split(' ')[1]
+  const lines = (await guide.run('ship.ts')).split('\n')
+  expect(lines).toContain('order-1 captured')
+  expect(lines).toContain(`ship order-1/${hash}`)
+})
+
+test('a buyer who changes his mind ends with the call that cancels', async () => {
+  const { pay } = await guide.load<Pay>('pay.ts')
+  const { cancel } = await guide.load<Cancel>('cancel.ts')
+  const checkout = await order('order-to-cancel')
+  const buyer = wallet()
+  const [payer = merchant] = (await buyer.request({
+    method: 'eth_requestAccounts',
+  })) as Address[]
+  const expected = { ...offer, amount: '12.51' }
+  await expect(
+    pay(buyer, checkout, { payer, expect: expected }),
+  ).rejects.toThrow('value must be 12510000')
+
+  expect(await pay(buyer, checkout, { payer, expect: offer })).toMatchObject({
+    state: 'stored',
+  })
+  const canceled = await cancel(buyer, checkout, { chainId: 31337, token })
+  expect(canceled.order.state).toBe('voided')
+  expect(canceled.call?.to).toBe(token.toLowerCase())
+})
+
+test('the guide for dapps ends in a page that pays and follows its order', async ({
+  onTestFinished,
+}) => {
+  const script = await guide.bundle('page.ts')
+  expect(brotliCompressSync(script).length).toBeLessThan(3_500)
+
+  const { orderId, buyerToken } = await order('order-2')
+  const page = await openBrowser(onTestFinished)
+  await page.exposeFunction('askWallet', wallet().request)
+  await page.addInitScript(
+    'globalThis.ethereum = { request: (asked) => askWallet(asked) }',
+  )
+  let streams = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/events')) streams += 1
+  })
+  await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
+  await waitForText(page, ['drafted'])
+  await page.getByRole('button', { name: 'Authorize payment' }).click()
+  await waitForText(page, ['stored'])
+  await guide.run('capture.ts', orderId)
+  await waitForText(page, ['finalized'])
+  // The shop ends the stream before that, and was not asked without a pause.
+  expect(streams).toBeLessThan(100)
+})
+
+test('a stream that ends says where to go on', async () => {
+  const { follow } = await guide.load<Follow>('follow.ts')
+  const { pay } = await guide.load<Pay>('pay.ts')
+  const checkout = await order('order-3')
+  const buyer = wallet()
+  const [payer = merchant] = (await buyer.request({
+    method: 'eth_requestAccounts',
+  })) as Address[]
+  await pay(buyer, checkout, { payer, expect: offer })
+  await guide.run('capture.ts', 'order-3')
+  const states: string[] = []
+  const last = await follow(checkout, ({ state }) => states.push(state))
+  expect(Number(last)).toBeGreaterThan(0)
+  expect(states.at(-1)).toBe('captured')
+})
+
+async function openBrowser(
+  onTestFinished: (end: () => Promise<void>) => void,
+): Promise<Page> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
+  const browser = await launch(folder)
+  onTestFinished(async () => {
+    await browser.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return browser.newPage()
+}
+
+function waitForText(page: Page, texts: readonly string[]): Promise<unknown> {
+  return page.waitForFunction(
+    `${JSON.stringify(texts)}.includes(document.querySelector('p').textContent)`,
+  )
+}

@@ -1,0 +1,204 @@
+import { capturePayment } from 'countersign'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { draft } from '../support/desk.js'
+import {
+  askCapture,
+  authorize,
+  button,
+  captureNewest,
+  openDesk,
+  orderFirst,
+  reaches,
+} from '../support/shopPage.js'
+import { placeOrder } from '../support/shopPageOrders.js'
+
+const printed: string[] = []
+for (const stream of [process.stdout, process.stderr])
+  vi.spyOn(stream, 'write').mockImplementation((text) => {
+    printed.push(String(text))
+    return true
+  })
+
+const desk = await openDesk()
+const { shop } = desk
+const key = new URL(shop.merchantUrl).hash
+afterAll(() => desk.close())
+afterEach(() => expect(desk.takeProblems()).toEqual([]))
+
+const accounts = shop.chain.accounts.slice(3)
+const place = (at: number, amount: string): Promise<string> => {
+  const account = accounts[at]
+  if (!account) throw new Error('no account left')
+  return placeOrder(shop, { account, product: 'pour-over-kit', amount })
+}
+
+/** Waits until the worker has read so far. */
+const audits = (scope: object): Promise<void> =>
+  expect
+    .poll(() => shop.orders.audit(), { timeout: 30_000 })
+    .toMatchObject({ ok: true, scopes: [scope] })
+
+test('orders are told at once, narrowed by state and payer, and voided', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(shop.merchantUrl)
+  await page.getByText('Live').waitFor()
+  await page.getByText('No orders here').waitFor()
+  const kept = await place(0, '48.00')
+  const other = await place(1, '30.00')
+  const row = (orderId: string) =>
+    page.getByRole('row', { name: new RegExp(orderId) })
+  await row(kept).getByText('Authorized').waitFor()
+  await row(other)
+    .getByText(/1[45] min/)
+    .waitFor()
+  const stat = (name: string) =>
+    page.getByRole('region', { name: 'At a glance' }).getByText(name)
+  await stat('78.00').waitFor()
+
+  await row(other).getByRole('button', { name: /^Void/ }).click()
+  await button(page, 'Void the order').click()
+  await row(other).getByText('Voided').waitFor()
+  await row(other).getByText('still spendable').waitFor()
+  await stat('78.00').waitFor()
+  expect((await shop.orders.get({ orderId: other })).state).toBe('voided')
+
+  await page.getByLabel('State').selectOption('voided')
+  await row(kept).waitFor({ state: 'detached' })
+  await row(other).waitFor()
+  await page.getByLabel('State').selectOption('')
+  const payer = page.getByRole('textbox', { name: 'Payer' })
+  await payer.fill(accounts[0]?.address ?? '')
+  await button(page, 'Filter').click()
+  await row(other).waitFor({ state: 'detached' })
+  await row(kept).waitFor()
+  await payer.fill('me')
+  await button(page, 'Filter').click()
+  await page.getByText('An address has 40 digits after 0x.').waitFor()
+})
+
+test('what was captured is in the chart, its figures, the books and a proof', async () => {
+  const { page } = await desk.openWindow()
+  const orderId = await place(2, '21.00')
+  await page.goto(shop.merchantUrl)
+  await captureNewest(page)
+  const row = page.getByRole('row', { name: new RegExp(orderId) })
+  await row.getByText('Captured').waitFor()
+  await page.getByRole('img', { name: /1 captures?, 21.00 USDC/ }).waitFor()
+  await page.getByText('Show the figures').click()
+  const figures = page.getByRole('table', { name: /Captured\. Per minute/ })
+  expect(await figures.getByRole('row').last().innerText()).toMatch(
+    /\t1\t.*\t21\.00 USDC$/,
+  )
+
+  await row.getByRole('link', { name: /^Proof/ }).click()
+  await page.getByText('Proof holds').waitFor()
+  await page.getByText('The chain calls it final').first().waitFor()
+  await audits({ captured: { count: 1 } })
+  await page.getByRole('link', { name: 'Books' }).click()
+  await page.getByText('Chain and record agree to the unit.').waitFor()
+  expect(await page.getByText('21.00 USDC').count()).toBe(3)
+  await button(page, 'Reconcile now').click()
+  await page.getByText('Nothing was missing.').waitFor()
+  await page.getByText('All well').waitFor()
+  const held = page.locator('dt', { hasText: 'Held by' })
+  const holder = held.locator('xpath=following-sibling::dd[1]')
+  expect(await holder.innerText()).toMatch(/^(this server|nobody now)$/)
+})
+
+test('a payment that no order asked for is in the books, too', async () => {
+  const { chain } = shop
+  const { page } = await desk.openWindow()
+  const payment = await draft(chain, {
+    amount: '7.77',
+    primaryType: 'TransferWithAuthorization',
+  })
+  const hash = await capturePayment(chain.clients.relayer, { payment })
+  await chain.clients.public.waitForTransactionReceipt({ hash })
+  await audits({ unmatched: { count: 1 } })
+  await page.goto(`${shop.url}/merchant/books${key}`)
+  await page.getByText('Chain and record agree to the unit.').waitFor()
+  await page.getByText('7.77').waitFor()
+})
+
+test('neither signature nor key is in an address, a store or the output', async () => {
+  const buyer = await desk.openWindow()
+  const merchant = await desk.openWindow()
+  const asked: string[] = []
+  const bodies: string[] = []
+  for (const { context } of [buyer, merchant])
+    context.on('request', (request) => {
+      asked.push(request.url())
+      bodies.push(request.postData() ?? '')
+    })
+  await orderFirst(buyer.page, shop)
+  await authorize(buyer.page)
+  await reaches(buyer.page, 'stored')
+  await merchant.page.goto(shop.merchantUrl)
+  await askCapture(merchant.page).waitFor()
+  await captureNewest(merchant.page)
+  await reaches(buyer.page, 'finalized')
+
+  const { signature } = JSON.parse(
+    bodies.find((body) => body.includes('"signature"')) ?? '',
+  )
+  const stores = (page = buyer.page): Promise<Record<string, string>[]> =>
+    page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }])
+  const [local = {}, session = {}] = await stores()
+  const [ofMerchant, sessionOfMerchant] = await stores(merchant.page)
+  const [kept = ''] = Object.values(local)
+  const { buyerToken } = JSON.parse(kept)
+  const { keys } = JSON.parse(session['development-wallet'] ?? '')
+  const merchantKey = key.slice('#key='.length)
+
+  expect(Object.keys(local)).toEqual([expect.stringMatching(/^order:/)])
+  expect(Object.keys(JSON.parse(kept)).sort()).toEqual([
+    'amount',
+    'buyerToken',
+    'product',
+  ])
+  expect(Object.keys(session).sort()).toEqual(['development-wallet', 'wallet'])
+  expect(ofMerchant).toEqual({})
+  expect(sessionOfMerchant).toEqual({ merchantKey })
+  expect(merchant.page.url()).toBe(`${shop.url}/merchant`)
+
+  const halves = [signature.slice(2, 66), signature.slice(66, 130)]
+  const secrets = [...halves, buyerToken, merchantKey, ...Object.values(keys)]
+  for (const secret of secrets as string[]) {
+    expect(secret.length).toBeGreaterThan(40)
+    const bare = secret.replace('0x', '')
+    expect(asked.filter((url) => url.includes(bare))).toEqual([])
+    expect(printed.filter((text) => text.includes(bare))).toEqual([])
+  }
+  for (const half of halves)
+    expect(JSON.stringify([local, session])).not.toContain(half)
+})
+
+test('the page of an order is told of that order, and of no other', async () => {
+  const { page } = await desk.openWindow()
+  const orderId = await place(3, '19.00')
+  await place(4, '18.00')
+  const streams: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.endsWith('/events')) streams.push(search)
+  })
+  await page.goto(`${shop.url}/merchant/orders/${orderId}${key}`)
+  const history = page.getByRole('list', { name: 'What happened' })
+  await history.getByText('Signature accepted and stored').waitFor()
+  expect(await history.getByRole('listitem').count()).toBe(2)
+  await page.getByRole('button', { name: /^Void/ }).click()
+  await button(page, 'Void the order').click()
+  await history.getByText('Voided').waitFor()
+  await page.getByText('The shop gave up on this payment.').waitFor()
+  expect(new Set(streams)).toEqual(new Set([`?orderId=${orderId}`]))
+})
+
+test('an order that is not there is said to be none', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant/orders/none${key}`)
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').innerText()).toMatch(/no such order/)
+  expect(new Set(desk.takeProblems())).toEqual(
+    new Set([expect.stringContaining('404')]),
+  )
+})

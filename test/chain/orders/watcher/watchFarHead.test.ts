@@ -1,0 +1,206 @@
+import { capturePayment } from 'countersign'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type {
+  Observation,
+  OrdersContext,
+} from '../../../../src/orders/model/types.js'
+import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
+import {
+  encodeCursor,
+  readCursor,
+  scopeKey,
+} from '../../../../src/orders/watcher/watchState.js'
+import {
+  type Asked,
+  draft,
+  fakeNode,
+  mined,
+  randomHash,
+} from '../../support/desk.js'
+import {
+  eventsOf,
+  mineBlocks,
+  orderOf,
+  recordOf,
+  scopeOf,
+  typesOf,
+  watcherOf,
+} from '../../support/watching.js'
+import { contextOf, putOrder } from '../../support/watchRows.js'
+
+let chain: DevChain
+
+beforeAll(async () => {
+  chain = await startDevChain({ blockTime: 0, epochBlocks: 4 })
+})
+afterAll(() => chain.stop())
+
+type Answer = (asked: Asked, forward: () => Promise<unknown>) => unknown
+
+/** A watch over a node that answers as it is told to. */
+function watchOver() {
+  const node: { answer: Answer | undefined } = { answer: undefined }
+  const { client, asked } = fakeNode(chain, async (request, forward) =>
+    node.answer ? node.answer(request, forward) : forward(),
+  )
+  const seen: Observation[] = []
+  const context = contextOf(chain, {
+    tokens: [{ client, token: chain.token }],
+    observe: (one) => {
+      seen.push(one)
+    },
+  })
+  return { node, context, seen, asked, look: watcherOf(context) }
+}
+
+/** The newest block with some fields changed, as one wrong answer has them. */
+const latestAs =
+  (change: (block: Record<string, string>) => Record<string, string>): Answer =>
+  async ({ method, params }, forward) => {
+    const block = await forward()
+    const [tag] = Array.isArray(params) ? params : []
+    const isLatest = method === 'eth_getBlockByNumber' && tag === 'latest'
+    return isLatest ? change(Object(block)) : block
+  }
+
+const farAhead = latestAs((block) => ({
+  ...block,
+  number: `0x${(BigInt(block.number ?? 0) + 1_000_000n).toString(16)}`,
+  timestamp: `0x${(BigInt(block.timestamp ?? 0) + 2_000_000n).toString(16)}`,
+  hash: randomHash(),
+}))
+
+const lateClock = latestAs((block) => ({
+  ...block,
+  timestamp: `0x${(BigInt(block.timestamp ?? 0) + 2_000_000n).toString(16)}`,
+}))
+
+const otherHash = latestAs((block) => ({ ...block, hash: randomHash() }))
+
+test.each([
+  ['far ahead', farAhead],
+  ['of a time far ahead', lateClock],
+  ['of another network', otherHash],
+])(
+  'one look at a head %s changes no order and halts nothing',
+  async (_, wrong) => {
+    const { node, context, asked, look } = watchOver()
+    const captured = await draft(chain)
+    const ids = [
+      await putOrder(context, captured),
+      await putOrder(context, await draft(chain)),
+    ]
+    await look()
+    const before = await recordOf(context)
+    node.answer = wrong
+    const from = asked.length
+    await look()
+    // A far head is no reason to read a million blocks.
+    expect(asked.length - from).toBeLessThan(30)
+    expect(await recordOf(context)).toEqual(before)
+    node.answer = undefined
+    await mined(
+      chain,
+      capturePayment(chain.clients.merchant, { payment: captured }),
+    )
+    await look()
+    expect((await orderOf(context, ids[0] ?? '')).state).toBe('captured')
+    await mineBlocks(chain, 8)
+    await chain.warp(1000)
+    await look()
+    await look()
+    expect(await typesOf(context, ids[0])).toContain('fulfil')
+    expect((await orderOf(context, ids[1] ?? '')).state).toBe('expired')
+  },
+)
+
+/** Puts a cursor on record whose head this chain never had. */
+async function putFarCursor(context: OrdersContext, ahead: bigint) {
+  const scope = scopeOf(context)
+  const cursor = await context.store.read((it) => readCursor(it, scope))
+  if (!cursor) throw new Error('no cursor')
+  const number = cursor.last.number + ahead
+  const last = { number, hash: randomHash() }
+  const value = encodeCursor({ ...cursor, last, seen: [...cursor.seen, last] })
+  await context.store.write((it) =>
+    it.setValue(scopeKey('cursor', scope), value),
+  )
+}
+
+test('heads on record that no node knows are reported, and dropped while the chain goes on', async () => {
+  const first = watchOver()
+  await mineBlocks(chain, 3)
+  await reconcile(first.context)
+  await putFarCursor(first.context, 5_000n)
+  const { store } = first.context
+  const { client } = fakeNode(chain)
+  const seen: Observation[] = []
+  const context = contextOf(chain, {
+    store,
+    tokens: [{ client, token: chain.token }],
+    observe: (one) => {
+      seen.push(one)
+    },
+  })
+  const look = watcherOf(context)
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await look()
+  expect((await orderOf(context, id)).state).toBe('stored')
+  const [told] = seen.filter(({ name }) => name === 'watch.failed')
+  expect(told?.attributes).toMatchObject({ what: 'head' })
+  for (let at = 0; at < 8; at++) {
+    await mineBlocks(chain, 1)
+    await look()
+  }
+  expect((await orderOf(context, id)).state).toBe('captured')
+  await mineBlocks(chain, 8)
+  await look()
+  await look()
+  expect(await typesOf(context, id)).toContain('fulfil')
+  const cursor = await store.read((it) => readCursor(it, scopeOf(context)))
+  const head = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
+  expect(cursor?.last.number).toBeLessThanOrEqual(head)
+})
+
+test('a replica that stands still behind what was seen writes nothing, however often it is asked', async () => {
+  const { node, context, look } = watchOver()
+  const payment = await draft(chain)
+  await putOrder(context, payment)
+  await look()
+  const old = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await mineBlocks(chain, 3)
+  await look()
+  await look()
+  const before = await recordOf(context)
+  node.answer = async ({ method, params }, forward) => {
+    const [block] = Array.isArray(params) ? params : []
+    if (method !== 'eth_getBlockByNumber') return forward()
+    if (block === 'latest' || block === 'safe' || block === 'finalized')
+      return chain.clients.public.request({
+        method,
+        params: [`0x${(old - 1n).toString(16)}`, false],
+      } as never)
+    return BigInt(String(block)) < old ? forward() : null
+  }
+  for (let at = 0; at < 12; at++) await look()
+  expect(await recordOf(context)).toEqual(before)
+})
+
+test('a reconciliation that is told where to start overrides a cursor no node knows', async () => {
+  const { context } = watchOver()
+  await mineBlocks(chain, 3)
+  await reconcile(context)
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await putFarCursor(context, 5_000n)
+  await expect(reconcile(context)).rejects.toMatchObject({ retryable: true })
+  await reconcile(context, { fromBlock: 1n })
+  expect((await orderOf(context, id)).state).toBe('captured')
+  await reconcile(context)
+  expect((await eventsOf(context)).length).toBeGreaterThan(0)
+})

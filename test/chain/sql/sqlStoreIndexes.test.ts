@@ -1,0 +1,362 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresStore, sqliteStore } from 'countersign/sql'
+import {
+  type CompiledQuery,
+  Kysely,
+  PostgresDialect,
+  SqliteDialect,
+} from 'kysely'
+import Database from 'libsql'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresDialect } from '../../../src/sql/engines/postgresDialect.js'
+import { sqliteDialect } from '../../../src/sql/engines/sqliteDialect.js'
+import {
+  findAttempts,
+  findEvents,
+  findProofs,
+  findTransactions,
+} from '../../../src/sql/sqlFinds.js'
+import { readSqlLease, releaseSqlLease } from '../../../src/sql/sqlLeases.js'
+import {
+  countOrders,
+  type Finder,
+  findOrders,
+} from '../../../src/sql/sqlOrders.js'
+import type {
+  SqlDialect,
+  SqlSession,
+} from '../../../src/sql/tables/sqlEngine.js'
+import { updateRows } from '../../../src/sql/tables/sqlRows.js'
+import { attemptTable, orderTable } from '../../../src/sql/tables/sqlTables.js'
+import { startDatabase, type TestDatabase } from '../support/database.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))
+const file = join(folder, 'plans.db')
+let database: TestDatabase
+let connectionString: string
+let pool: pg.Pool
+
+const bytes = (digit: string, length: number) =>
+  `0x${digit.repeat(length * 2)}` as const
+const scope = { chainId: 1, token: bytes('1', 20), recipient: bytes('2', 20) }
+const lane = { chainId: 1, account: bytes('3', 20) }
+const payer = bytes('4', 20)
+const hash = bytes('5', 32)
+
+beforeAll(async () => {
+  await sqliteStore({ file }).open()
+  database = await startDatabase()
+  connectionString = await database.create('plans')
+  await postgresStore({ connectionString }).open()
+  pool = new pg.Pool({
+    connectionString,
+    max: 1,
+    options: '-c search_path=countersign',
+  })
+  await fillOrders(1_000, 0)
+  for (const fill of fills) await pool.query(fill)
+  await pool.query('analyze')
+})
+
+afterAll(async () => {
+  await pool.end()
+  await database.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Orders that were paid long ago, and after them one in a hundred is due. */
+const fillOrders = (rows: number, from: number) =>
+  pool.query(`insert into orders (id, version, sequence, chain_id, token,
+      recipient, lane, state, attempt, value, decimals, primary_type,
+      token_name, token_version, payer, buyer_token_hash, metadata,
+      created_at, deadline, send_due, look_due, tries, held, unexpected,
+      overpaid, grade, settled_block)
+    select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
+      decode(repeat('22', 20), 'hex'), decode(repeat('33', 20), 'hex'),
+      case when n % 100 = 0 then 'stored' else 'captured' end, 1, 1, 6,
+      'ReceiveWithAuthorization', 'USD Coin', '2',
+      decode(md5((n % 500)::text) || '00000000', 'hex'),
+      sha256(n::text::bytea), '{}', n, n,
+      case when n % 100 = 0 then n end, case when n % 100 = 0 then n end,
+      0, false, false, false,
+      case when n % 100 > 0 then (array['included', 'finalized'])[1 + n % 2] end,
+      case when n % 100 > 0 then n end
+    from generate_series(${from + 1}, ${from + rows}) as n`)
+
+const fills = [
+  `insert into attempts (order_id, number, version, chain_id, token, nonce,
+      payer, valid_after, valid_before, value, open)
+    select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
+      sha256(n::text::bytea), decode(md5((n % 500)::text) || '00000000', 'hex'),
+      1, 2, 1, n % 100 = 0
+    from generate_series(1, 20000) as n`,
+  `insert into transactions (chain_id, account, nonce, bump, version, kind,
+      order_id, hash, gas, max_fee_per_gas, max_priority_fee_per_gas,
+      recorded_at, open)
+    select 1, decode(repeat('33', 20), 'hex'), n, 0, 1, 'capture',
+      'order-' || n, sha256(n::text::bytea), 1, 1, 1, 1, n > 19900
+    from generate_series(1, 20000) as n`,
+  `insert into proofs (chain_id, transaction_hash, log_index, version, token,
+      recipient, kind, order_id, block_hash, block_number, block_time, payer,
+      value, submitter, gas_used, effective_gas_price, removed)
+    select 1, sha256(n::text::bytea), 1, 1, decode(repeat('11', 20), 'hex'),
+      decode(repeat('22', 20), 'hex'), 'capture', 'order-' || n,
+      sha256(n::text::bytea), n, n, decode(repeat('44', 20), 'hex'), 1,
+      decode(repeat('44', 20), 'hex'), 1, 1, false
+    from generate_series(1, 20000) as n`,
+  `insert into events (cursor, order_id, sequence, type, at, chain_id, token,
+      recipient, data)
+    select n, 'order-' || n, 1, 'x', n, 1, decode(repeat('11', 20), 'hex'),
+      decode(repeat('22', 20), 'hex'), '{}'
+    from generate_series(1, 20000) as n`,
+  `insert into leases (key, owner, fence, expires)
+    select 'lease-' || n, 'one', n, n from generate_series(1, 20000) as n`,
+]
+
+const listed = [scope, { ...scope, recipient: bytes('9', 20) }]
+const limit = 20
+
+/** Every query of the contract, and the indexes that may answer it. */
+const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
+  ['orders by id', 'orders_id', (it) => findOrders(it, { ids: ['order-1'] })],
+  ['orders listed', 'orders_listed', (it) => findOrders(it, { listed, limit })],
+  [
+    'the oldest order of one recipient among many',
+    'orders_listed',
+    (it) =>
+      findOrders(it, {
+        oldest: { ...scope, recipient: bytes('9', 20) },
+        limit: 1,
+      }),
+  ],
+  [
+    'orders listed before a place',
+    'orders_listed',
+    (it) => findOrders(it, { listed, before: 500n, limit }),
+  ],
+  [
+    'orders listed by state',
+    'orders_state',
+    (it) => findOrders(it, { listed, states: ['stored', 'canceling'], limit }),
+  ],
+  [
+    'orders listed by payer',
+    'orders_payer',
+    (it) => findOrders(it, { listed, payer, limit }),
+  ],
+  [
+    'what a lane has to send',
+    'orders_send_due',
+    (it) =>
+      findOrders(it, {
+        sendDue: lane,
+        recipients: [scope.recipient],
+        until: 10_000n,
+        limit,
+      }),
+  ],
+  [
+    'what the chain has to be asked',
+    'orders_look_due',
+    (it) => findOrders(it, { lookDue: scope, until: 10_000n, limit }),
+  ],
+  [
+    'orders by the grade of their settlement',
+    'orders_settled',
+    (it) =>
+      findOrders(it, {
+        settled: scope,
+        grade: 'included',
+        toBlock: 50n,
+        limit,
+      }),
+  ],
+  [
+    'orders that are open',
+    'orders_open',
+    (it) => findOrders(it, { open: scope, after: 5n, limit }),
+  ],
+  [
+    'how many orders of one recipient among many',
+    'orders_state',
+    (it) => countOrders(it, listed.slice(1)),
+  ],
+  [
+    'attempts by order',
+    'attempts_pkey',
+    (it) => findAttempts(it, { orderIds: ['order-1', 'order-2'] }),
+  ],
+  [
+    'attempts by nonce',
+    'attempts_nonce',
+    (it) => findAttempts(it, { nonces: [hash] }),
+  ],
+  [
+    'what a payer can be charged',
+    'attempts_exposure',
+    (it) => findAttempts(it, { exposure: { ...scope, payer } }),
+  ],
+  [
+    'transactions by order',
+    'transactions_order',
+    (it) => findTransactions(it, { orderIds: ['order-1', 'order-2'] }),
+  ],
+  [
+    'transactions by hash',
+    'transactions_hash',
+    (it) => findTransactions(it, { hashes: [hash], chainId: 1 }),
+  ],
+  [
+    'transactions that are open',
+    'transactions_open',
+    (it) => findTransactions(it, { openIn: lane }),
+  ],
+  [
+    'transactions at a nonce',
+    'transactions_pkey',
+    (it) => findTransactions(it, { at: lane, nonce: 7 }),
+  ],
+  [
+    'proofs by order',
+    'proofs_order',
+    (it) => findProofs(it, { orderIds: ['order-1', 'order-2'] }),
+  ],
+  [
+    'proofs by hash',
+    'proofs_pkey',
+    (it) => findProofs(it, { hashes: [hash], chainId: 1 }),
+  ],
+  [
+    'proofs by block',
+    'proofs_block',
+    (it) => findProofs(it, { scopes: listed, fromBlock: 9n, limit }),
+  ],
+  [
+    'events by order',
+    'events_order',
+    (it) => findEvents(it, { orderIds: ['order-1', 'order-2'] }),
+  ],
+  [
+    'events of the stream',
+    'events_scope',
+    (it) => findEvents(it, { scopes: listed, after: 9n, limit }),
+  ],
+  [
+    'the newest event',
+    'events_scope',
+    (it) => findEvents(it, { newest: listed }),
+  ],
+  [
+    'who holds a lease',
+    '(leases_pkey|leases_fence)',
+    (it) => readSqlLease(it.session, it.dialect, 'lease-7'),
+  ],
+  [
+    'a lease given back',
+    '(leases_pkey|leases_fence)',
+    (it) =>
+      releaseSqlLease(it.session, it.dialect, {
+        ...{ key: 'lease-7', owner: 'one', fence: 7n },
+      }),
+  ],
+  [
+    'an update of orders',
+    'orders_id',
+    (it) => updateRows(it.session, it.dialect, orderTable, [row]),
+  ],
+  [
+    'an update of attempts',
+    'attempts_pkey',
+    (it) => updateRows(it.session, it.dialect, attemptTable, [row]),
+  ],
+]
+
+/** Of no row: only the plan matters. */
+const row = { id: 'none', orderId: 'none', number: 1, version: 1 }
+
+test.each(queries)('in SQLite, %s: an index', async (_, index, ask) => {
+  const sqlite = new Database(file)
+  const statements = await record(
+    (log) =>
+      new Kysely({ dialect: new SqliteDialect({ database: sqlite }), log }),
+    sqliteDialect,
+    ask,
+  )
+  const plan = statements.flatMap(({ sql, parameters }) =>
+    sqlite.prepare(`explain query plan ${sql}`).all([...parameters]),
+  )
+  sqlite.close()
+  const steps = plan.map((step) => String(Reflect.get(Object(step), 'detail')))
+  const name = index.replace(/(\w+)_pkey/, 'sqlite_autoindex_$1_1')
+  expect(steps.join('\n')).toMatch(
+    new RegExp(`SEARCH \\w+ USING (COVERING )?INDEX ${name} `),
+  )
+  const scans = steps.filter((step) =>
+    /^SCAN (?!(merged|part|json_each))/.test(step),
+  )
+  expect(
+    scans.filter((step) => !/VIRTUAL TABLE|\(subquery/.test(step)),
+  ).toEqual([])
+})
+
+test('in PostgreSQL, the claim of a lane touches as much of 100,000 orders as of 1,000', async () => {
+  const [, , ask] =
+    queries.find(([name]) => name.startsWith('what a lane')) ?? []
+  const touched = async () => {
+    const [plan] = await explain(ask, 'analyze, buffers, format json')
+    const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } =
+      plan ?? {}
+    return hit + read
+  }
+  const few = await touched()
+  await fillOrders(99_000, 1_000)
+  await pool.query('vacuum analyze orders')
+  const many = await touched()
+  expect(few).toBeGreaterThan(0)
+  expect(many).toBeLessThan(few * 2 + 10)
+})
+
+test.each(queries)('in PostgreSQL, %s: an index', async (_, index, ask) => {
+  const text = JSON.stringify(await explain(ask, 'format json'))
+  expect(text).toMatch(new RegExp(`"Index Name":"${index}"`))
+  expect(text).not.toContain('Seq Scan')
+})
+
+type Plan = { [member: string]: number }
+
+async function explain(
+  ask: ((finder: Finder) => Promise<unknown>) | undefined,
+  options: string,
+): Promise<Plan[]> {
+  const statements = await record(
+    (log) => new Kysely({ dialect: new PostgresDialect({ pool }), log }),
+    postgresDialect,
+    ask,
+  )
+  const plans: Plan[] = []
+  for (const { sql, parameters } of statements) {
+    const { rows } = await pool.query(`explain (${options}) ${sql}`, [
+      ...parameters,
+    ])
+    plans.push(rows[0]['QUERY PLAN'][0].Plan)
+  }
+  return plans
+}
+
+/** The statements a question leads to. */
+async function record(
+  connect: (log: (event: { query: CompiledQuery }) => void) => Kysely<unknown>,
+  dialect: SqlDialect,
+  ask?: (finder: Finder) => Promise<unknown>,
+): Promise<CompiledQuery[]> {
+  const statements: CompiledQuery[] = []
+  const session = connect(({ query }) => statements.push(query))
+  const finder = { session: session as SqlSession, dialect, locks: false }
+  // An update finds no row of that version, which is as good here.
+  await ask?.(finder).catch(() => undefined)
+  expect(statements).toHaveLength(1)
+  return statements
+}

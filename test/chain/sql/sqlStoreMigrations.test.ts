@@ -1,0 +1,179 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PaymentStore, StoreError } from 'countersign/store'
+import Database from 'libsql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresEngine } from '../../../src/sql/engines/postgresEngine.js'
+import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
+import { createSqlStore } from '../../../src/sql/sqlStore.js'
+import { migrations } from '../../../src/sql/tables/migrations.js'
+import type { Migration, SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
+import { drawId, sampleOrder } from '../../../src/testing/storeCasesSamples.js'
+import { dumped } from '../../dumps/rows.js'
+import { startDatabase, type TestDatabase } from '../support/database.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await startDatabase()
+})
+
+afterAll(async () => {
+  await database.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** An empty database, its engines, and a way around them. */
+type Place = { engine(): SqlEngine; run(text: string): Promise<unknown> }
+
+const places: [string, () => Promise<Place>][] = [
+  [
+    'sqlite',
+    async () => {
+      const file = join(folder, `${drawId()}.db`)
+      return {
+        engine: () => sqliteEngine({ file }),
+        run: async (text) => {
+          const sqlite = new Database(file)
+          sqlite.exec(text)
+          sqlite.close()
+        },
+      }
+    },
+  ],
+  [
+    'postgres',
+    async () => {
+      const name = drawId()
+      const connectionString = await database.create(name)
+      return {
+        engine: () => postgresEngine({ connectionString }),
+        run: (text) => database.ask(text, name, 'shop'),
+      }
+    },
+  ],
+]
+
+const { scope } = dumped
+const readDump = (name: string) =>
+  readFileSync(`test/dumps/version1.${name}.sql`, 'utf8')
+
+async function readAll(store: PaymentStore): Promise<unknown> {
+  const orderIds = ['captured']
+  return store.read(async (it) => ({
+    orders: await it.orders.find({ listed: [scope], limit: 9 }),
+    attempts: await it.attempts.find({ orderIds }),
+    transactions: await it.transactions.find({ orderIds }),
+    proofs: await it.proofs.find({ scopes: [scope], limit: 9 }),
+    events: await it.events.find({ scopes: [scope], after: 0n, limit: 9 }),
+    watch: await it.getValue('watch'),
+  }))
+}
+
+test.each(places)(
+  'a dump of version 1 of %s opens, with every row as it was',
+  async (name, place) => {
+    const { engine, run } = await place()
+    await run(readDump(name))
+    const store = createSqlStore(engine())
+    const version = 1
+    expect(await readAll(store)).toEqual({
+      orders: [
+        { ...dumped.captured, version, position: 2n },
+        { ...dumped.drafted, version, position: 1n },
+      ],
+      attempts: [{ ...dumped.attempt, version }],
+      transactions: [{ ...dumped.transaction, version }],
+      proofs: [{ ...dumped.proof, version }],
+      events: [{ ...dumped.event, cursor: 1n }],
+      watch: dumped.setting.watch,
+    })
+    const lease = { key: 'watch', owner: 'later', milliseconds: 1_000 }
+    expect((await store.takeLease(lease))?.fence).toBeGreaterThan(1n)
+    await store.write(async (it) => {
+      await it.orders.insert([sampleOrder(scope, { id: 'next' })])
+      await it.events.append([dumped.event])
+    })
+    const [next] = await store.read((it) => it.orders.find({ ids: ['next'] }))
+    expect(next?.position).toBe(3n)
+    await store.close()
+  },
+)
+
+const step2: Migration = ({ integer }) => [
+  `alter table orders add column looks ${integer} not null default 0`,
+  'update orders set looks = tries + 1',
+]
+const step3: Migration = () => ['alter table orders rename looks to glances']
+
+test.each(places)(
+  'a database of %s is led through every step it lacks, once',
+  async (name, place) => {
+    const { engine, run } = await place()
+    await run(readDump(name))
+    const second = createSqlStore(engine(), [...migrations, step2])
+    await second.open()
+    await second.close()
+    const third = createSqlStore(engine(), [...migrations, step2, step3])
+    await third.open()
+    await third.close()
+    const again = createSqlStore(engine(), [...migrations, step2, step3])
+    await again.open()
+    expect(await again.read((it) => it.orders.count([scope]))).toEqual({
+      captured: 1,
+      drafted: 1,
+    })
+    await again.close()
+    const schema = name === 'postgres' ? 'countersign.' : ''
+    await run(`update ${schema}orders set glances = glances`)
+    await expect(run(`update ${schema}orders set looks = 0`)).rejects.toThrow(
+      /looks/,
+    )
+  },
+)
+
+test.each(places)(
+  'a step that fails leaves %s at the version it had',
+  async (_, place) => {
+    const { engine } = await place()
+    const first = createSqlStore(engine())
+    await first.open()
+    await first.close()
+    const wrong: Migration = () => ['create table extra (id text)', 'nonsense']
+    const broken = createSqlStore(engine(), [...migrations, wrong])
+    await expect(broken.open()).rejects.toThrow(StoreError)
+    await broken.close()
+    const right: Migration = () => ['create table extra (id text)']
+    const mended = createSqlStore(engine(), [...migrations, right])
+    await mended.open()
+    await mended.close()
+  },
+)
+
+test.each(places)(
+  'a database of %s that a newer release has led on is refused',
+  async (_, place) => {
+    const { engine } = await place()
+    const newer = createSqlStore(engine(), [...migrations, step2])
+    await newer.open()
+    await newer.close()
+    const older = createSqlStore(engine())
+    await expect(older.open()).rejects.toThrow(
+      'The store has tables of version 2, made by a newer release than this one, which knows 1.',
+    )
+    await older.close()
+  },
+)
+
+test.each(places)(
+  'many that open an empty database of %s at once find one set of tables',
+  async (_, place) => {
+    const { engine } = await place()
+    const stores = Array.from({ length: 5 }, () => createSqlStore(engine()))
+    const opened = await Promise.all(stores.map((store) => store.open()))
+    expect(new Set(opened.map(({ identity }) => identity)).size).toBe(1)
+    await Promise.all(stores.map((store) => store.close()))
+  },
+)

@@ -1,0 +1,212 @@
+import type { SignedPayment } from 'countersign'
+import type { DevChain } from 'countersign/devchain'
+import { createReadClient } from 'countersign/reads'
+import { type Account, type Address, type Client, parseAbiItem } from 'viem'
+import { getLogs, getTransactionCount } from 'viem/actions'
+import { onTestFinished } from 'vitest'
+import { createContext } from '../../../src/orders/createContext.js'
+import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
+import type {
+  CaptureResult,
+  Observation,
+  OrdersContext,
+  OrdersPolicy,
+} from '../../../src/orders/model/types.js'
+import {
+  driveLanes,
+  type LaneEngine,
+} from '../../../src/orders/submitter/driveLanes.js'
+import { captureOrder } from '../../../src/orders/verbs/captureOrder.js'
+import { memoryStore } from '../../../src/store/memoryStore.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  PaymentStore,
+  Sealer,
+} from '../../../src/store/types.js'
+import { draft, fakeNode, randomHash } from './desk.js'
+
+export type Shop = {
+  chain: DevChain
+  context: OrdersContext
+  engine: LaneEngine
+  seen: Observation[]
+  account: Account
+}
+
+export type ShopParameters = {
+  account: Account
+  store?: PaymentStore | undefined
+  policy?: OrdersPolicy | undefined
+  /** Stands between wallet and node. */
+  answer?: Parameters<typeof fakeNode>[1]
+  /** Reads the chain. Default: at its node, in batches. */
+  client?: Client | undefined
+  seal?: Sealer | 'none' | undefined
+}
+
+/** One instance over a store, with its engine; ended with the test. */
+export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
+  const { account, store = memoryStore(), policy, answer } = parameters
+  const seen: Observation[] = []
+  const {
+    client = createReadClient({ url: chain.urls.http, chain: chain.chain }),
+  } = parameters
+  const context = createContext({
+    ...{ store, seal: parameters.seal ?? 'none' },
+    tokens: [{ client, token: chain.token }],
+    wallets: [fakeNode(chain, answer, account).client],
+    policy: { pollingInterval: 40, ...policy },
+    observe: (one) => {
+      seen.push(one)
+    },
+  })
+  const engine = driveLanes(context)
+  onTestFinished(() => engine.stop())
+  return { chain, context, engine, seen, account }
+}
+
+export function capture(
+  { context, engine }: Shop,
+  orderId: string | undefined,
+  timeout = 15_000,
+): Promise<CaptureResult> {
+  return captureOrder(context, engine, { orderId: orderId ?? '', timeout })
+}
+
+export async function captureAll(
+  shop: Shop,
+  ids: readonly string[],
+  timeout?: number,
+): Promise<string[]> {
+  const results = await Promise.all(ids.map((id) => capture(shop, id, timeout)))
+  return results.map(({ status }) => status)
+}
+
+/**
+ * Mines what anvil leaves behind: told to mine each transaction, it now and then
+ * forgets one of a crowd until the next block, or keeps it waiting for one that
+ * is mined already; that one is dropped, so that it is sent again.
+ */
+export function mineLeftovers({
+  clients: { test, public: reader },
+}: DevChain): () => void {
+  const mine = async () => {
+    if (!(await test.getAutomine())) return
+    const { queued } = await test.getTxpoolContent()
+    for (const address of Object.keys(queued) as Address[]) {
+      const count = await reader.getTransactionCount({ address })
+      const waiting = queued[address]?.[count]
+      if (waiting) await test.dropTransaction({ hash: waiting.hash })
+    }
+    await test.mine({ blocks: 1 })
+  }
+  // The chain may be gone already when its last test is over.
+  const timer = setInterval(() => mine().catch(() => undefined), 1_500)
+  return () => clearInterval(timer)
+}
+
+/** What is on record about orders. */
+export function rowsOf({ context }: Shop, orderIds: readonly string[]) {
+  return context.store.read(async (tables) => ({
+    orders: await tables.orders.find({ ids: orderIds }),
+    attempts: await tables.attempts.find({ orderIds }),
+    transactions: await tables.transactions.find({ orderIds }),
+    proofs: await tables.proofs.find({ orderIds }),
+    events: await tables.events.find({ orderIds }),
+  }))
+}
+
+/** How often each of these orders was paid on chain. */
+export async function timesPaid(
+  shop: Shop,
+  orderIds: readonly string[],
+): Promise<number[]> {
+  const { attempts } = await rowsOf(shop, orderIds)
+  const logs = await getLogs(shop.chain.clients.public, {
+    address: shop.chain.token,
+    event: authorizationUsed,
+    fromBlock: 0n,
+  })
+  return attempts.map(
+    ({ nonce }) => logs.filter(({ args }) => args.nonce === nonce).length,
+  )
+}
+
+const authorizationUsed = parseAbiItem(
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+)
+
+/** Account nonces used beyond `latest` or lost below what is used. */
+export async function openNonces({ chain, account }: Shop): Promise<number> {
+  const { address } = account
+  const [latest, pending] = await Promise.all([
+    getTransactionCount(chain.clients.public, { address, blockTag: 'latest' }),
+    getTransactionCount(chain.clients.public, { address, blockTag: 'pending' }),
+  ])
+  return pending - latest
+}
+
+/** Puts a signed payment on record as an order that waits to be captured. */
+export async function storeOrder(
+  { context, chain }: Pick<Shop, 'context' | 'chain'>,
+  payment: SignedPayment,
+  changes: Partial<OrderRecord> = {},
+): Promise<string> {
+  const id = changes.id ?? `order-${randomHash().slice(2, 14)}`
+  const { message, domain, primaryType } = payment
+  const wallet = context.wallets[0]
+  if (!wallet) throw new Error('There is no wallet.')
+  const order: Omit<OrderRecord, 'version' | 'position'> = {
+    id,
+    ...{ chainId: domain.chainId, token: chain.token, recipient: message.to },
+    ...{ sequence: 0, lane: wallet.lane.account, state: 'stored', attempt: 1 },
+    ...{ value: message.value, decimals: 6, primaryType },
+    ...{ tokenName: domain.name, tokenVersion: domain.version },
+    ...{ payer: message.from, buyerTokenHash: randomHash(), metadata: {} },
+    ...{ createdAt: message.validAfter, deadline: message.validBefore },
+    ...{ sendDue: undefined, lookDue: message.validBefore },
+    ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+    ...{ unexpected: false, overpaid: false, fulfilled: undefined },
+    ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+    ...changes,
+  }
+  const attempt: Omit<AttemptRecord, 'version'> = {
+    ...{ chainId: domain.chainId, token: chain.token, orderId: id, number: 1 },
+    ...{ nonce: message.nonce, payer: message.from },
+    ...{ validAfter: message.validAfter, validBefore: message.validBefore },
+    ...{ signedAfter: message.validAfter, signedBefore: message.validBefore },
+    ...{ signatureHash: randomHash(), spendableUntil: message.validBefore },
+    ...{ value: message.value, open: true, cancellation: undefined },
+    signature: undefined,
+  }
+  const signature = await context.sealer.seal(
+    payment.signature,
+    sealContextOf(
+      'payment',
+      { ...order, version: 1, position: 1n },
+      { ...attempt, version: 1 },
+    ),
+  )
+  await context.store.write(async (tables) => {
+    await tables.orders.insert([order])
+    await tables.attempts.insert([{ ...attempt, signature }])
+  })
+  return id
+}
+
+/** Orders of as many payments to the account, paid by the chain's payer. */
+export async function storeOrders(
+  shop: Shop,
+  count: number,
+  changes: Parameters<typeof draft>[1] = {},
+): Promise<string[]> {
+  const to = shop.context.wallets[0]?.lane.account
+  if (!to) throw new Error('There is no wallet.')
+  const payments = await Promise.all(
+    Array.from({ length: count }, () =>
+      draft(shop.chain, { to, amount: '1', ...changes }),
+    ),
+  )
+  return Promise.all(payments.map((payment) => storeOrder(shop, payment)))
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const pages = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
+const named =
+  /```\w+\n(?:\/\/|<!--) ([\w/-]+\.(?:ts|html))(?: -->)?\n[\s\S]*?\n```/g
+
+export type QuickStart = {
+  /** Where the server and the chain are. */
+  shop: string
+  node: string
+  /** Runs a program to its end and gives what it printed. */
+  run(file: string, ...args: readonly string[]): Promise<string>
+  /** Starts a program, and waits until it answers at an address. */
+  start(file: string, url: string): Promise<void>
+  /** Imports one of the files. */
+  load<module>(file: string): Promise<module>
+  /** Bundles a file for the page, and gives what came of it. */
+  bundle(file: string): Promise<Uint8Array>
+  stop(): Promise<void>
+}
+
+/** Puts every file that the two guides name where they can run. */
+export async function writeQuickStart(): Promise<QuickStart> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-quickstart-'))
+  const [chainPort, shopPort] = await freePorts()
+  for (const { file, text } of pages.flatMap(readFiles)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    const moved = text
+      .replace(/(?<=:\s?)8545/g, `${chainPort}`)
+      .replace(/(?<=:\s?)3000/g, `${shopPort}`)
+    writeFileSync(join(folder, file), moved)
+  }
+  const config = { extends: join(root, 'tsconfig.json') }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+
+  const running: ChildProcess[] = []
+  return {
+    shop: `http://127.0.0.1:${shopPort}`,
+    node: `http://127.0.0.1:${chainPort}`,
+    run: (file, ...args) => runToEnd(folder, [file, ...args]),
+    start: (file, url) => {
+      const child = spawn(process.execPath, ['--import', 'tsx', file], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      running.push(child)
+      return waitFor(url, child)
+    },
+    load: (file) => import(join(folder, file)),
+    bundle: (file) => bundle(folder, file),
+    stop: async () => {
+      for (const child of running.reverse()) await end(child)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function readFiles(page: string): { file: string; text: string }[] {
+  const blocks = readFileSync(join(root, page), 'utf8').matchAll(named)
+  return [...blocks].map(([block, file = '']) => ({
+    file,
+    text: block.split('\n').slice(2, -1).join('\n'),
+  }))
+}
+
+function runToEnd(cwd: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const all = ['--import', 'tsx', ...args]
+    execFile(process.execPath, all, { cwd }, (error, out, problems) =>
+      error ? reject(new Error(`${args[0]}: ${problems}`)) : resolve(out),
+    )
+  })
+}
+
+/** As the guide's command does. */
+async function bundle(folder: string, file: string): Promise<Uint8Array> {
+  const outfile = join(folder, 'public/page.js')
+  await build({
+    absWorkingDir: folder,
+    entryPoints: [file],
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    outfile,
+    logLevel: 'silent',
+  })
+  return readFileSync(outfile)
+}
+
+/** Any answer will do. */
+async function waitFor(url: string, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`)
+    try {
+      await fetch(url, { method: 'POST' })
+      return
+    } catch {
+      await setTimeout(50)
+    }
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** Two that nobody uses, both held until both are known. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()] as const
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      return (server.address() as AddressInfo).port
+    }),
+  )
+  for (const server of servers) await once(server.close(), 'close')
+  const [one = 0, other = 0] = ports
+  return [one, other]
+}

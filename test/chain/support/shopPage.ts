@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+import {
+  type Shop,
+  type StartShopParameters,
+  startShop,
+} from '../../../examples/shop/server/startShop.js'
+import { launch } from './openPage.js'
+
+/** A shop, and a browser beside it. */
+export type ShopDesk = {
+  shop: Shop
+  /** A window of someone who was never here before. */
+  openWindow(options?: WindowOptions): Promise<ShopWindow>
+  /** What any page printed as an error since, policy violations included. */
+  takeProblems(): string[]
+  close(): Promise<void>
+}
+
+export type WindowOptions = {
+  width?: number | undefined
+  height?: number | undefined
+  /** Pixels of the picture for each of the page's. */
+  scale?: number | undefined
+  theme?: 'light' | 'dark' | undefined
+}
+
+type ShopWindow = {
+  context: BrowserContext
+  page: Page
+}
+
+export async function openDesk(
+  parameters: StartShopParameters = {},
+): Promise<ShopDesk> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
+  const shop = await startShop(parameters)
+  const browser = await launch(folder)
+  const problems: string[] = []
+  return {
+    shop,
+    takeProblems: () => problems.splice(0),
+    openWindow: async (options = {}) => {
+      const { width = 1280, height = 900, scale = 1, theme } = options
+      const context = await browser.newContext({
+        viewport: { width, height },
+        deviceScaleFactor: scale,
+        colorScheme: theme ?? 'light',
+        locale: 'en-GB',
+        timezoneId: 'UTC',
+        reducedMotion: 'reduce',
+      })
+      context.on('page', (page) => {
+        page.on('pageerror', (error) => problems.push(String(error)))
+        page.on('console', (message) => {
+          if (message.type() === 'error') problems.push(message.text())
+        })
+      })
+      const page = await context.newPage()
+      return { context, page }
+    },
+    close: async () => {
+      await browser.close()
+      await shop.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Orders the first product; the page of the order is open afterwards. */
+export async function orderFirst(page: Page, { url }: Shop): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Order' }).first().click()
+  await button(page, 'Authorize payment').waitFor()
+}
+
+/** Chooses the development wallet and connects it, as far as its question. */
+export async function chooseWallet(page: Page): Promise<void> {
+  await button(page, 'Authorize payment').click()
+  await page.getByRole('button', { name: 'Development wallet' }).click()
+}
+
+/** Lets the development wallet pay: to connect and to sign. */
+export async function authorize(page: Page): Promise<void> {
+  await chooseWallet(page)
+  await button(page, 'Connect').click()
+  await button(page, 'Sign payment').click()
+}
+
+export function button(page: Page, name: string): Locator {
+  return page.getByRole('button', { name, exact: true })
+}
+
+/** Waits for a state of the order on its page. */
+export async function reaches(page: Page, ...states: string[]): Promise<void> {
+  const wanted = states.map((state) => `[data-state="${state}"]`).join(', ')
+  await page.locator(wanted).waitFor()
+}
+
+/** Captures the newest order as its merchant does. */
+export async function captureNewest(page: Page): Promise<void> {
+  await askCapture(page).click()
+  await button(page, 'Capture now').click()
+}
+
+/** The button of the newest order that can be captured. */
+export function askCapture(page: Page): Locator {
+  return page.getByRole('button', { name: /^Capture order/ }).first()
+}

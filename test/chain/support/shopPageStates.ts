@@ -1,0 +1,84 @@
+import type { Page, Route } from 'playwright-core'
+import type { Shop } from '../../../examples/shop/server/startShop.js'
+import type { BuyerOrder } from '../../../examples/shop/web/api/payments.js'
+import type { WireOrder } from '../../../examples/shop/web/merchant/wire.js'
+
+export type BuyerLook = Pick<BuyerOrder, 'state'> & {
+  /** What happened, the first first. */
+  events: readonly string[]
+  finality?: NonNullable<BuyerOrder['transaction']>['finality'] | undefined
+}
+
+export type MerchantLook = {
+  order: Partial<WireOrder> & Pick<WireOrder, 'state'>
+  events: readonly (readonly [type: string, data?: object])[]
+}
+
+const hash = `0x${'5e'.repeat(32)}` as const
+
+/** Shows the order of a buyer's page in a state, whatever it really is in. */
+export async function showToBuyer(
+  page: Page,
+  { url }: Shop,
+  { state, events, finality }: BuyerLook,
+): Promise<void> {
+  const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const kept = await page.evaluate(
+    (key) => localStorage.getItem(key),
+    `order:${orderId}`,
+  )
+  const { buyerToken } = JSON.parse(kept ?? '')
+  const answer = await fetch(`${url}/payments/orders/${orderId}`, {
+    headers: { authorization: `Bearer ${buyerToken}` },
+  })
+  const transaction = finality ? { hash, finality } : null
+  const order = { ...(await answer.json()), state, transaction }
+  const news = events.map((type) => ({ type, at: Date.now(), order }))
+  await page.route(`**/payments/orders/${orderId}/events`, (route) =>
+    stream(route, news),
+  )
+  await page.reload()
+}
+
+/** Shows the merchant's newest order in each of these states instead. */
+export async function showToMerchant(
+  page: Page,
+  { orders }: Shop,
+  looks: readonly MerchantLook[],
+): Promise<void> {
+  const { orders: newest } = await orders.list({ limit: 1 })
+  const first = JSON.parse(
+    JSON.stringify(newest[0], (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+  )
+  const shown = looks.map(({ order }, at) => ({
+    ...first,
+    id: `order-${at}`,
+    ...order,
+  }))
+  await page.route('**/payments/merchant/orders?*', (route) =>
+    route.fulfill({ json: { orders: shown } }),
+  )
+  await page.route('**/payments/merchant/orders/order-*', (route) => {
+    const id = new URL(route.request().url()).pathname.split('/').at(-1)
+    return route.fulfill({ json: shown.find((order) => order.id === id) })
+  })
+  await page.route('**/payments/merchant/events?orderId=*', (route) => {
+    const id = new URL(route.request().url()).searchParams.get('orderId')
+    const at = shown.findIndex((order) => order.id === id)
+    const news = (looks[at]?.events ?? []).map(([type, data = {}], index) => ({
+      ...{ type, data, orderId: id, cursor: String(index + 1) },
+      at: String(Date.now()),
+    }))
+    return stream(route, news)
+  })
+}
+
+function stream(route: Route, news: readonly object[]): Promise<void> {
+  const frames = news.map(
+    (one, at) => `id: ${at + 1}\ndata: ${JSON.stringify(one)}\n\n`,
+  )
+  const body = frames.join('')
+  return route.fulfill({ contentType: 'text/event-stream', body })
+}

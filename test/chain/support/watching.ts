@@ -1,0 +1,110 @@
+import type { DevChain } from 'countersign/devchain'
+import type { Hash, TransactionReceipt } from 'viem'
+import { mine, waitForTransactionReceipt } from 'viem/actions'
+import { readFiles } from '../../../src/orders/model/orderFiles.js'
+import { openAside } from '../../../src/orders/model/putAside.js'
+import type { OrdersContext } from '../../../src/orders/model/types.js'
+import { watchScope } from '../../../src/orders/watcher/watchScope.js'
+import {
+  scopeKey,
+  type WatchMemory,
+} from '../../../src/orders/watcher/watchState.js'
+import type {
+  EventRecord,
+  OrderRecord,
+  Scope,
+} from '../../../src/store/types.js'
+
+/** The first scope of a context. */
+export function scopeOf({ scopes }: OrdersContext): Scope {
+  const [scope] = scopes
+  if (!scope) throw new Error('a context without a scope')
+  return scope
+}
+
+/**
+ * A watcher of one scope that looks when it is called; each look reconciles,
+ * and tries again at once what failed before.
+ */
+export function watcherOf(
+  context: OrdersContext,
+  memory: WatchMemory = {},
+): () => Promise<unknown> {
+  const scope = scopeOf(context)
+  const aside = openAside(context, {
+    key: scopeKey('watch', scope),
+    observed: 'watch.failed',
+    about: scope,
+  })
+  memory.aside = { ...aside, isWaiting: () => false }
+  return () => {
+    memory.nextReconcile &&= 0
+    return watchScope(context, scope, memory)
+  }
+}
+
+export async function orderOf(
+  { store }: OrdersContext,
+  id: string,
+): Promise<OrderRecord> {
+  const [order] = await store.read(({ orders }) => orders.find({ ids: [id] }))
+  if (!order) throw new Error(`no order ${id}`)
+  return order
+}
+
+/** Everything on record about an order. */
+export function fileOf({ store }: OrdersContext, id: string) {
+  return store.read(async (tables) => {
+    const file = (await readFiles(tables, [id])).get(id)
+    if (!file) throw new Error(`no order ${id}`)
+    return file
+  })
+}
+
+/** All events of a context's scopes, in their order. */
+export function eventsOf({
+  store,
+  scopes,
+}: OrdersContext): Promise<EventRecord[]> {
+  return store.read(({ events }) =>
+    events.find({ scopes, after: 0n, limit: 100_000 }),
+  )
+}
+
+export async function typesOf(
+  context: OrdersContext,
+  id?: string | undefined,
+): Promise<string[]> {
+  const events = await eventsOf(context)
+  return events.filter(({ orderId }) => orderId === id).map(({ type }) => type)
+}
+
+export function mineBlocks(chain: DevChain, blocks: number): Promise<void> {
+  return mine(chain.clients.test, { blocks })
+}
+
+/** Has a reorganization move a transaction to another block; what it is there. */
+export async function moveMined(
+  chain: DevChain,
+  hash: Hash,
+  depth: number,
+): Promise<TransactionReceipt> {
+  await mineBlocks(chain, 1)
+  await chain.reorg({ depth })
+  return waitForTransactionReceipt(chain.clients.public, { hash })
+}
+
+/** Everything on record, to see whether anything changed. */
+export async function recordOf(context: OrdersContext) {
+  const { store, scopes } = context
+  return store.read(async ({ orders, attempts, proofs, events }) => {
+    const listed = await orders.find({ listed: scopes, limit: 10_000 })
+    const orderIds = listed.map(({ id }) => id)
+    return {
+      listed,
+      attempts: await attempts.find({ orderIds }),
+      proofs: await proofs.find({ scopes, limit: 10_000 }),
+      events: await events.find({ scopes, after: 0n, limit: 10_000 }),
+    }
+  })
+}

@@ -1,9 +1,0 @@
-import type { PaymentStore } from 'countersign/orders'
-import { postgresStore, sqliteStore } from 'countersign/sql'
-
-/** The store at the address of a server, or in a file. */
-export function storeAt(place: string): PaymentStore {
-  return place.startsWith('postgres:')
-    ? postgresStore({ connectionString: place })
-    : sqliteStore({ file: place })
-}

@@ -1,0 +1,247 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type {
+  PaymentOutcome,
+  RefusalReason,
+  RejectionReason,
+} from 'countersign'
+import * as main from 'countersign'
+import * as devchain from 'countersign/devchain'
+import type {
+  AcceptRefusal,
+  CancelVerdict,
+  CaptureRefusal,
+  VoidVerdict,
+} from 'countersign/orders'
+import * as orders from 'countersign/orders'
+import * as reads from 'countersign/reads'
+import * as store from 'countersign/store'
+import * as testing from 'countersign/testing'
+import * as webhooks from 'countersign/webhooks'
+import { expect, test } from 'vitest'
+
+const root = new URL('../../../', import.meta.url)
+const readText = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+const page = readText('docs/errors.md')
+
+/** The rows of the tables between a heading and the next. */
+function rowsOf(heading: string): string[][] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`)
+  const lines = section.split('\n## ', 1)[0]?.split('\n') ?? []
+  return lines
+    .filter(
+      (line, at) => /^\| /.test(line) && !/^\|-/.test(lines[at + 1] ?? ''),
+    )
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+const namesOf = (heading: string) =>
+  rowsOf(heading).map(([name]) => name?.replaceAll('`', ''))
+
+// Complete by type: a reason added to the union is an error here.
+const refusals: Record<RefusalReason, true> = {
+  malformedSignature: true,
+  wrongChain: true,
+  wrongToken: true,
+  wrongPrimaryType: true,
+  wrongNonce: true,
+  wrongPayer: true,
+  wrongRecipient: true,
+  selfPayment: true,
+  windowTooLong: true,
+  paused: true,
+  payerBlocked: true,
+  recipientBlocked: true,
+  notYetValid: true,
+  expired: true,
+  consumed: true,
+  wrongDomain: true,
+  wrongSigner: true,
+  walletNotDeployed: true,
+  walletRejects: true,
+  insufficientFunds: true,
+  unsupportedToken: true,
+  gasTooHigh: true,
+  simulationFailed: true,
+  wrongAmount: true,
+  expiresTooSoon: true,
+}
+
+const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
+  wrongSender: true,
+  unsimulatedWallet: true,
+}
+
+type Refused = Extract<CancelVerdict | VoidVerdict, { ok: false }>['reason']
+
+const orderReasons: Record<
+  Exclude<AcceptRefusal | CaptureRefusal | Refused, RejectionReason>,
+  true
+> = {
+  wrongWindow: true,
+  exposureTooHigh: true,
+  laneFunds: true,
+  noWallet: true,
+  contractPayer: true,
+  otherPayment: true,
+  tooManyTries: true,
+  acceptInFlight: true,
+  notOpen: true,
+  captureInFlight: true,
+  feeTooHigh: true,
+  deadlinePassed: true,
+  sealBroken: true,
+}
+
+const outcomes: Record<PaymentOutcome['status'], true> = {
+  unused: true,
+  captured: true,
+  canceled: true,
+  consumed: true,
+  expired: true,
+  unknown: true,
+}
+
+type AnyError = new (
+  facts: object,
+) => InstanceType<typeof main.CountersignError>
+
+const classes = [main, reads, orders, store, webhooks, devchain, testing]
+  .flatMap((entry) => Object.entries(entry))
+  .filter(([, it]) => typeof it === 'function' && isError(it.prototype))
+  .map(([name]) => name)
+
+function isError(prototype: unknown): boolean {
+  return prototype instanceof Error
+}
+
+test.each([
+  ['Refusal reasons', Object.keys(refusals)],
+  ['Rejection reasons', Object.keys(rejections)],
+  ['Order reasons', Object.keys(orderReasons)],
+  ['Outcomes', Object.keys(outcomes)],
+  ['Error classes', classes],
+])(
+  '%s: each name has one row, and no row is without a name',
+  (heading, names) => {
+    expect(namesOf(heading).sort()).toEqual([...names].sort())
+  },
+)
+
+test('refusal reasons stand in the order in which they win', () => {
+  expect(namesOf('Refusal reasons')).toEqual(Object.keys(refusals))
+})
+
+test('the entries export their error classes', () => {
+  expect(classes).toContain('CountersignError')
+  expect(classes).toContain('AnvilNotFoundError')
+})
+
+test.each([
+  'Refusal reasons',
+  'Rejection reasons',
+  'Order reasons',
+  'Outcomes',
+  'Error classes',
+])('%s: every row says what to do', (heading) => {
+  const advice = rowsOf(heading).map((cells) => cells.at(-1) ?? '')
+
+  expect(advice.length).toBeGreaterThan(1)
+  expect(advice.filter((text) => text.length < 7)).toEqual([])
+})
+
+const differences = readText('docs/spec.md')
+const topics =
+  'service|message|signing|states|operations|events|errors|limits|difference|orders'
+
+/** Names of spec tests, in code or in prose, between the given marks. */
+const specTests = (text: string, open: string, close: string) =>
+  [
+    ...text.matchAll(
+      RegExp(`${open}((?:${topics}), [^${close}]+)${close}`, 'g'),
+    ),
+  ].map(([, name = '']) => name)
+
+const written = specTests(readText('test/spec.test.ts'), "\\(\\s*'", "'")
+
+test('every test that the page of differences names exists', () => {
+  const named = specTests(differences, '`', '`')
+
+  expect(named.length).toBeGreaterThan(20)
+  expect(
+    named.filter((name) => !written.some((it) => it.startsWith(name))),
+  ).toEqual([])
+})
+
+test('every test of a difference is named on the page of differences', () => {
+  const tests = written.filter((name) => name.startsWith('difference, '))
+
+  expect(tests.length).toBeGreaterThan(10)
+  expect(
+    tests.filter((name) => !differences.includes(`\`${name.split(': %s')[0]}`)),
+  ).toEqual([])
+})
+
+/** Facts enough for any class; who takes positions does not mind. */
+const facts = {
+  failure: { words: '' },
+  tried: [],
+  reason: '',
+  retryable: false,
+}
+
+test('the column of retryable says what the classes do', () => {
+  const entries: Record<string, unknown> = {
+    ...main,
+    ...reads,
+    ...orders,
+    ...store,
+    ...webhooks,
+    ...devchain,
+  }
+  const rows = rowsOf('Error classes').filter(([, , cell]) =>
+    /^(yes|no)$/.test(cell ?? ''),
+  )
+
+  expect(rows.length).toBeGreaterThan(20)
+  for (const [name = '', , cell] of rows) {
+    const Class = entries[name.replaceAll('`', '')] as AnyError
+    expect([name, new Class(facts).retryable]).toEqual([name, cell === 'yes'])
+  }
+})
+
+const pages = [
+  ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  ...readdirSync(new URL('docs', root))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+
+test.each(pages)(
+  '%s: every link into the repository leads somewhere',
+  (path) => {
+    const text = readText(path)
+    const links = [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)]
+    const broken = links.filter(([, link = '']) => !leadsSomewhere(link, path))
+    expect(broken.map(([, link]) => link)).toEqual([])
+  },
+)
+
+function leadsSomewhere(link: string, from: string): boolean {
+  const { pathname, hash } = new URL(link, `file:///${from}`)
+  const target = pathname.slice(1)
+  if (!existsSync(new URL(target, root))) return false
+  const anchors = [...readText(target).matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading = '']) =>
+      `#${heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-')}`,
+  )
+  return !hash || anchors.includes(hash)
+}

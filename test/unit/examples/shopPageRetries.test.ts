@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { keepTrying } from '../../../examples/shop/web/api/keepTrying.js'
+import { Problem, Unreachable } from '../../../examples/shop/web/api/Problem.js'
+import { followEvents } from '../../../examples/shop/web/merchant/followEvents.js'
+import {
+  createMerchantApi,
+  type MerchantApi,
+} from '../../../examples/shop/web/merchant/merchantApi.js'
+import {
+  createOrderBook,
+  type OrderBook,
+} from '../../../examples/shop/web/merchant/orderBook.js'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+test('a shop that does not answer is asked again every two seconds at least', async () => {
+  const told: boolean[] = []
+  const ask = vi.fn(async () => {
+    if (told.length < 20) throw new Unreachable()
+    return 'here'
+  })
+  const answer = keepTrying(ask, {
+    onReachable: (isReachable) => told.push(isReachable),
+  })
+  await vi.advanceTimersByTimeAsync(20 * 2_000)
+
+  expect(ask).toHaveBeenCalledTimes(21)
+  expect(await answer).toBe('here')
+  expect(told).toEqual([...Array(20).fill(false), true])
+})
+
+test('an order that takes no payment any more is not asked again', async () => {
+  const told: boolean[] = []
+  const ask = vi.fn(async () => {
+    throw new Problem(new Response(null, { status: 429 }), {
+      reason: 'tooManyTries',
+    })
+  })
+  const answer = keepTrying(ask, {
+    onReachable: (isReachable) => told.push(isReachable),
+  })
+  await expect(answer).rejects.toMatchObject({ reason: 'tooManyTries' })
+  expect(ask).toHaveBeenCalledTimes(1)
+  expect(told).toEqual([])
+})
+
+test('the merchant’s page looks for a lost shop every two seconds at least, until it ends', async () => {
+  const fetch = vi.fn().mockRejectedValue(new TypeError('Failed to fetch'))
+  vi.stubGlobal('fetch', fetch)
+  const ending = new AbortController()
+  const following = followEvents({
+    api: createMerchantApi('key'),
+    signal: ending.signal,
+    onEvent: () => undefined,
+    onConnection: () => undefined,
+  })
+  await vi.advanceTimersByTimeAsync(20 * 2_000)
+
+  expect(fetch.mock.calls.length).toBeGreaterThanOrEqual(20)
+  ending.abort()
+  await following
+})
+
+/** A book whose stream says what a test has it say. */
+function openBook(follow: MerchantApi['follow']): {
+  book: OrderBook
+  asked: string[]
+} {
+  const asked: string[] = []
+  const book = createOrderBook({
+    ...createMerchantApi('key'),
+    follow: (parameters) => {
+      asked.push('stream')
+      return follow(parameters)
+    },
+    list: async () => {
+      asked.push('list')
+      return { orders: [] }
+    },
+  })
+  return { book, asked }
+}
+
+test('the merchant’s page lists orders once it is told all that comes after', async () => {
+  const { readable, writable } = new TransformStream<Uint8Array>()
+  const { book, asked } = openBook(async () => new Response(readable))
+  const stop = book.start()
+  await vi.advanceTimersByTimeAsync(0)
+  expect([book.read().connection, asked]).toEqual(['live', ['stream']])
+  await writable.getWriter().write(new TextEncoder().encode('id: 5\n\n'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect([book.read().status, asked[1]]).toEqual(['ready', 'list'])
+  stop()
+})
+
+test('the merchant’s page lists orders, too, while there is no stream', async () => {
+  const { book, asked } = openBook(async () => {
+    throw new Unreachable()
+  })
+  const stop = book.start()
+  await vi.advanceTimersByTimeAsync(0)
+  expect([book.read().status, book.read().connection]).toEqual([
+    ...['ready', 'lost'],
+  ])
+  expect(asked[1]).toBe('list')
+  stop()
+})

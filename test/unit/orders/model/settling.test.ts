@@ -1,0 +1,350 @@
+import type { Hash } from 'viem'
+import { expect, test } from 'vitest'
+import { openLedger } from '../../../../src/orders/model/openLedger.js'
+import { settleOrder } from '../../../../src/orders/model/settleOrder.js'
+import { unsettleOrder } from '../../../../src/orders/model/unsettleOrder.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+  TransactionRecord,
+} from '../../../../src/store/types.js'
+
+const word = (digit: string): Hash => `0x${digit.repeat(64)}`
+const address = (digit: string) => `0x${digit.repeat(40)}` as const
+
+const scope = {
+  chainId: 31337,
+  token: address('1'),
+  recipient: address('2'),
+}
+
+const order: OrderRecord = {
+  ...scope,
+  ...{ id: 'one', version: 3, position: 1n, sequence: 4 },
+  ...{ lane: scope.recipient, state: 'stored', attempt: 1, value: 5n },
+  ...{ decimals: 6, primaryType: 'TransferWithAuthorization' },
+  ...{ tokenName: 'Coin', tokenVersion: '2', payer: address('3') },
+  ...{ buyerTokenHash: word('4'), metadata: {}, createdAt: 100n },
+  ...{ deadline: 1000n, sendDue: undefined, lookDue: undefined },
+  ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+  ...{ unexpected: false, overpaid: false, fulfilled: undefined },
+  ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+}
+
+const attempt: AttemptRecord = {
+  ...{ chainId: 31337, token: scope.token, orderId: 'one', number: 1 },
+  ...{ version: 2, nonce: word('5'), payer: address('3'), value: 5n },
+  ...{ validAfter: 50n, validBefore: 1000n, signedAfter: 50n },
+  ...{ signedBefore: 1000n, signatureHash: word('6') },
+  ...{ spendableUntil: 1000n, open: false, signature: 'sealed' },
+  cancellation: undefined,
+}
+
+/** A proof in the block of a number. */
+function proofAt(
+  transactionHash: Hash,
+  block: bigint,
+  fields: Partial<ProofRecord> = {},
+): ProofRecord {
+  return {
+    ...scope,
+    ...{ transactionHash, logIndex: 1, version: 1, kind: 'capture' },
+    ...{ orderId: 'one', attempt: 1, blockHash: word('7') },
+    ...{ blockNumber: block, blockTime: 500n, payer: address('3') },
+    ...{ value: 5n, submitter: address('8'), gasUsed: 1n },
+    ...{ effectiveGasPrice: 1n, removed: false },
+    ...fields,
+  }
+}
+
+const captured = (settledHash: Hash): OrderRecord => ({
+  ...order,
+  ...{ state: 'captured', settledHash, settledBlock: 9n, grade: 'included' },
+})
+
+const sent: TransactionRecord = {
+  ...{ chainId: 31337, account: scope.recipient, nonce: 7, bump: 0 },
+  ...{ version: 2, kind: 'capture', orderId: 'one', attempt: 1 },
+  ...{ hash: word('9'), raw: 'sealed', gas: 1n, maxFeePerGas: 1n },
+  ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, open: false },
+}
+
+const policy = {
+  capture: 'manual',
+  deadlineNear: 300n,
+  relayCancellations: 'onApproval',
+} as const
+const facts = { blockTime: 600n, at: 0n, policy }
+
+test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
+  const proofs = [proofAt(word('a'), 9n)]
+  const file = {
+    ...{ order: { ...captured(word('a')), unexpected: true }, attempt, proofs },
+  }
+  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  expect(changes.orders).toMatchObject([{ state: 'voided' }])
+  expect(changes.transactions).toEqual([])
+})
+
+test('what was paid for real is sent again when a fork takes it back', () => {
+  const file = {
+    ...{
+      order: captured(word('9')),
+      attempt,
+      proofs: [proofAt(word('9'), 9n)],
+    },
+  }
+  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  expect(changes.orders).toMatchObject([{ state: 'capturing' }])
+  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
+
+test('what someone else’s transaction has ended stays closed when a fork takes back the next', () => {
+  const proofs = [proofAt(word('9'), 9n)]
+  const file = { order: captured(word('9')), attempt, proofs }
+  const before = { ...sent, nonce: 5, hash: word('e') }
+  const changes = unsettleOrder(file, {
+    ...{ ...facts, transactions: [before, sent] },
+  })
+  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+})
+
+test.each([
+  ['manual', undefined],
+  ['onAccept', 0n],
+  ['beforeDeadline', undefined],
+] as const)(
+  'what another had paid for us is due again as the policy %s says',
+  (capture, sendDue) => {
+    const proofs = [proofAt(word('a'), 9n)]
+    const file = { order: captured(word('a')), attempt, proofs }
+    const changes = unsettleOrder(file, {
+      ...{ ...facts, transactions: [] },
+      policy: { ...policy, capture },
+    })
+    expect(changes.orders).toMatchObject([
+      { state: 'stored', sendDue, lookDue: 700n },
+    ])
+  },
+)
+
+test('what the buyer has canceled is not captured by itself after a fork', () => {
+  const proofs = [proofAt(word('a'), 9n, { kind: 'cancel', value: 0n })]
+  const canceled = { ...captured(word('a')), state: 'canceled' as const }
+  const changes = unsettleOrder(
+    { order: canceled, attempt, proofs },
+    {
+      ...{ ...facts, transactions: [] },
+      policy: { ...policy, capture: 'onAccept' },
+    },
+  )
+  expect(changes.orders).toMatchObject([
+    { state: 'stored', sendDue: undefined, lookDue: 1000n },
+  ])
+})
+
+test('after a fork a cancellation is sent again as long as any signature can be used', () => {
+  const proofs = [proofAt(word('9'), 9n, { kind: 'cancel', value: 0n })]
+  const canceled = { ...captured(word('9')), state: 'canceled' as const }
+  const shortened = { ...attempt, validBefore: 550n, signedBefore: 550n }
+  const cancel = { ...sent, kind: 'cancel' as const }
+  const changes = unsettleOrder(
+    { order: canceled, attempt: shortened, proofs },
+    { ...facts, transactions: [cancel] },
+  )
+  expect(changes.orders).toMatchObject([{ state: 'canceling', lookDue: 1000n }])
+  expect(changes.attempts).toMatchObject([{ open: true }])
+  expect(changes.transactions).toEqual([{ ...cancel, open: true }])
+})
+
+test.each([
+  ['sent by us', [{ ...sent, kind: 'cancel' }], 600n, 'cancel'],
+  ['sent by the buyer', [], 600n, undefined],
+  ['sent by us, and over', [{ ...sent, kind: 'cancel' }], 1000n, undefined],
+] as const)(
+  'what was voided before a cancellation %s is voided when a fork takes that back',
+  (_, transactions, blockTime, wish) => {
+    const proof = proofAt(word('9'), 9n, { kind: 'cancel', value: 0n })
+    const { version: __, ...evidence } = proof
+    const voided = { ...order, state: 'voided' as const }
+    const settled = settleOrder(
+      { order: voided, attempt, proofs: [] },
+      { kind: 'cancel', proof: evidence },
+      0n,
+    )
+    const [canceled] = settled.orders
+    if (!canceled) throw new Error('no order')
+    expect(canceled.state).toBe('canceled')
+    const changes = unsettleOrder(
+      { order: canceled, attempt, proofs: [proof] },
+      { ...facts, blockTime, transactions },
+    )
+    expect(changes.orders).toMatchObject([
+      { state: 'voided', wish, sendDue: undefined },
+    ])
+    expect(changes.transactions).toEqual(
+      wish ? transactions.map((row) => ({ ...row, open: true })) : [],
+    )
+  },
+)
+
+test('what was voided and consumed is voided when a fork takes that back, and paid by mistake when it pays', () => {
+  const voided = { ...order, state: 'voided' as const }
+  const evidence = { transactionHash: word('a'), blockNumber: 9n }
+  const [consumed] = settleOrder(
+    { order: voided, attempt, proofs: [] },
+    { kind: 'consumed', ...evidence },
+    0n,
+  ).orders
+  if (!consumed) throw new Error('no order')
+  const file = { order: consumed, attempt, proofs: [] }
+  const changes = unsettleOrder(file, {
+    ...{ ...facts, transactions: [] },
+    policy: { ...policy, capture: 'onAccept' },
+  })
+  expect(changes.orders).toMatchObject([
+    { state: 'voided', wish: undefined, sendDue: undefined },
+  ])
+  const { version: _, ...proof } = proofAt(word('b'), 9n)
+  const paid = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(paid.orders).toMatchObject([{ state: 'captured', unexpected: true }])
+})
+
+test('after a fork a capture is sent again only in the window that it carries', () => {
+  const proofs = [proofAt(word('9'), 9n)]
+  const shortened = { ...attempt, validBefore: 550n, signedBefore: 550n }
+  const changes = unsettleOrder(
+    { order: captured(word('9')), attempt: shortened, proofs },
+    { ...facts, transactions: [sent] },
+  )
+  expect(changes.orders).toMatchObject([{ state: 'stored', lookDue: 600n }])
+  expect(changes.attempts).toMatchObject([{ open: true }])
+  expect(changes.transactions).toEqual([])
+})
+
+test('a cancellation that is on record ends an order a fork has opened again', () => {
+  const cancel = proofAt(word('b'), 9n, { kind: 'cancel', value: 0n })
+  const file = {
+    order: { ...order, state: 'capturing' as const },
+    attempt,
+    proofs: [proofAt(word('a'), 9n, { removed: true }), cancel],
+  }
+  const { version: _, ...proof } = cancel
+  const changes = settleOrder(file, { kind: 'cancel', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'canceled', settledHash: word('b') },
+  ])
+  expect([...changes.proofs, ...changes.newProofs]).toEqual([])
+  const [canceled] = changes.orders
+  if (!canceled) throw new Error('no order')
+  const again = { ...file, order: canceled }
+  const repeated = settleOrder(again, { kind: 'cancel', proof }, 0n)
+  expect(repeated.orders).toEqual([])
+  expect(repeated.events).toEqual([])
+})
+
+test('a nonce pays once: another transaction of it takes the place of the one before', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const { version: _, ...proof } = proofAt(word('c'), 8n)
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'captured', overpaid: false, settledHash: word('c') },
+  ])
+  expect(changes.events.map(({ type }) => type)).toEqual(['captured'])
+  expect(changes.newProofs).toEqual([proof])
+  expect(changes.proofs).toEqual([{ ...before, removed: true }])
+})
+
+test('another nonce that pays an order pays it once too often', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = {
+    order: captured(word('a')),
+    attempt: { ...attempt, number: 2, nonce: word('d') },
+    proofs: [before],
+  }
+  const { version: _, ...proof } = proofAt(word('a'), 9n, {
+    ...{ logIndex: 4, attempt: 2 },
+  })
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.orders).toMatchObject([
+    { state: 'captured', overpaid: true, settledHash: word('a') },
+  ])
+  expect(changes.events.map(({ type }) => type)).toEqual(['overpaid'])
+  expect(changes.proofs).toEqual([])
+})
+
+test('two payments of one order that are found together are a payment and one too many', () => {
+  const second = { ...attempt, number: 2, nonce: word('d') }
+  const ledger = openLedger({
+    orders: [{ ...order, state: 'capturing', attempt: 2 }],
+    attempts: [attempt, second],
+    proofs: [],
+  })
+  for (const number of [1, 2]) {
+    const file = ledger.fileOf('one', number)
+    if (!file) throw new Error('no file')
+    const fields = { attempt: number, logIndex: number }
+    const { version: _, ...proof } = proofAt(word('a'), 9n, fields)
+    ledger.add(settleOrder(file, { kind: 'capture', proof }, 0n))
+  }
+  const { orders, events, newProofs } = ledger.close()
+  expect(orders).toMatchObject([{ state: 'captured', overpaid: true }])
+  expect(events.map(({ type }) => type)).toEqual(['captured', 'overpaid'])
+  expect(newProofs).toHaveLength(2)
+})
+
+test('a transaction that moved to another place of another block is on record once', () => {
+  const before = proofAt(word('a'), 9n)
+  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const place = { logIndex: 4, blockHash: word('f') }
+  const { version: _, ...proof } = proofAt(word('a'), 9n, place)
+  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  expect(changes.newProofs).toEqual([proof])
+  expect(changes.proofs).toEqual([{ ...before, removed: true }])
+})
+
+/** Captured although something else was wished for, then taken back. */
+function overtake(wish: 'void' | 'cancel', fields: Partial<OrderRecord> = {}) {
+  const capturing = { ...order, state: 'capturing' as const, wish }
+  const proof = proofAt(word('9'), 9n)
+  const { version: _, ...evidence } = proof
+  const [paid] = settleOrder(
+    { order: capturing, attempt, proofs: [] },
+    { kind: 'capture', proof: evidence },
+    0n,
+  ).orders
+  if (!paid) throw new Error('no order')
+  expect(paid).toMatchObject({ state: 'captured', unexpected: false })
+  const signed = { ...attempt, cancellation: 'sealed' }
+  const file = { order: { ...paid, ...fields }, proofs: [proof] }
+  const options = { ...facts, transactions: [sent] }
+  return unsettleOrder({ ...file, attempt: signed }, options)
+}
+
+test('a void that a capture overtook is applied when a fork takes the capture back', () => {
+  const { orders, transactions, events } = overtake('void')
+  expect(orders).toMatchObject([{ state: 'voided', wish: undefined }])
+  expect(transactions).toEqual([])
+  expect(events).toMatchObject([
+    { type: 'reorged', data: { from: 'captured', to: 'voided' } },
+  ])
+})
+
+test('a cancellation that a capture overtook is sent when a fork takes the capture back', () => {
+  const { orders, transactions } = overtake('cancel')
+  expect(orders).toMatchObject([
+    { state: 'stored', wish: 'cancel', sendDue: 0n },
+  ])
+  expect(transactions).toEqual([])
+})
+
+test.each(['void', 'cancel'] as const)(
+  'what was fulfilled is captured again, whatever was wished for before: %s',
+  (wish) => {
+    const { orders, transactions } = overtake(wish, { fulfilled: 'one/0x9' })
+    expect(orders).toMatchObject([{ state: 'capturing', wish: 'capture' }])
+    expect(transactions).toEqual([{ ...sent, open: true }])
+  },
+)

@@ -1,0 +1,31 @@
+import type { PaymentStore } from 'countersign/store'
+import { createClient, custom, defineChain } from 'viem'
+import { createContext } from '../../../src/orders/createContext.js'
+import type {
+  OrdersContext,
+  OrdersPolicy,
+} from '../../../src/orders/model/types.js'
+
+/** Orders over a store, of the account `0x11…` on a chain that says nothing. */
+export function contextOver(
+  store: PaymentStore,
+  policy: OrdersPolicy = {},
+): OrdersContext {
+  const client = createClient({
+    account: `0x${'1'.repeat(40)}`,
+    chain: defineChain({
+      id: 1,
+      name: 'One',
+      rpcUrls: { default: { http: [] } },
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    }),
+    transport: custom({ request: async () => null }),
+  })
+  return createContext({
+    store,
+    seal: 'none',
+    wallets: [client],
+    tokens: [{ client, token: `0x${'1'.repeat(40)}` }],
+    policy,
+  })
+}
