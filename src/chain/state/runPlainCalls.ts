@@ -1,4 +1,4 @@
-import type { Address, Client } from 'viem'
+import type { Client } from 'viem'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   type BlockHead,
@@ -9,8 +9,10 @@ import {
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
+import { gasMeterCode } from './contracts/GasMeter.generated.js'
 import { encodeTransaction } from './executor.js'
 import type {
+  AskedAt,
   Call,
   CallAnswer,
   CallFees,
@@ -64,16 +66,14 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-type Asked = { from: Address; at: string; fees?: CallFees | undefined }
-
 /**
- * Plays with fee fields, or without where the sender cannot pay for them. What
- * is refused, but not when gas is plenty and free, was refused for its gas.
+ * Plays with fee fields, or without where the sender cannot pay for them. If
+ * the call passes once gas is plenty and free, its gas may be the cause.
  */
 async function playCall(
   client: Client,
   call: Call,
-  asked: Asked,
+  asked: AskedAt,
 ): Promise<CallAnswer> {
   const free = { ...asked, fees: undefined }
   const answer = await askCall(client, call, asked)
@@ -81,30 +81,87 @@ async function playCall(
   if (/insufficient funds for gas|lack of funds/i.test(answer.words ?? ''))
     return askCall(client, call, free)
   const roomy = { ...call, gas: call.gas * 10 }
-  return (await askCall(client, roomy, free)).ok
+  const isCured = (await askCall(client, roomy, free)).ok
+  return isCured && (await lacksGas(client, call, asked, answer))
     ? { ...answer, words: 'out of gas' }
     : answer
 }
 
-/** How nodes word the end of a call that is the call's own doing. */
-const refusals =
-  /revert|out ?of ?gas|intrinsic gas|gas required|(insufficient|lack of) funds|opcode|invalid jump|stack (und|ov)erflow|EVM error/i
+/** False for a wallet that left its gas and refused: by the price, perhaps. */
+async function lacksGas(
+  client: Client,
+  call: Call,
+  asked: AskedAt,
+  { data }: CallAnswer,
+): Promise<boolean> {
+  // A call that ends without revert data ran out of gas itself.
+  if (data === '0x' || !call.question) return true
+  return burnsGas(client, { ...call.question(), gas: wholeGas(call) }, asked)
+}
+
+/**
+ * True if a call uses nine tenths of its gas or more, measured by a contract
+ * that is created for it. Also true if the node cannot measure it, for example
+ * because the sender cannot pay.
+ */
+async function burnsGas(
+  client: Client,
+  { target, data, gas }: Call,
+  { from, at, fees }: AskedAt,
+): Promise<boolean> {
+  const creation = gasMeterCode.slice(2) + target.slice(2) + data
+  const measured = await askTransaction(
+    client,
+    encodeTransaction({
+      from,
+      data: creation,
+      gas,
+      fees,
+    }),
+    at,
+  )
+  if (measured.data.length !== 2 + 2 * 64) return true
+  const before = BigInt(measured.data.slice(0, 66))
+  const left = BigInt(`0x${measured.data.slice(66)}`)
+  return left * 10n <= before
+}
+
+/** With the gas that a transaction spends before its first step. */
+function wholeGas({ gas, data }: Call): number {
+  return gas + 21_000 + 4 * countDataTokens(data)
+}
 
 /** An `eth_call` whose revert is an answer and not an error. */
 async function askCall(
   client: Client,
-  { target, data, gas }: Call,
-  { from, at, fees }: Asked,
+  call: Call,
+  { from, at, fees }: AskedAt,
+): Promise<CallAnswer> {
+  return askTransaction(
+    client,
+    encodeTransaction({
+      from,
+      to: call.target,
+      data: call.data,
+      gas: wholeGas(call),
+      fees,
+    }),
+    at,
+  )
+}
+
+/** How nodes word the end of a call that is the call's own doing. */
+const refusals =
+  /revert|out ?of ?gas|intrinsic gas|gas required|(insufficient|lack of) funds|opcode|invalid jump|stack (und|ov)erflow|EVM error|initcode/i
+
+async function askTransaction(
+  client: Client,
+  transaction: Record<string, string>,
+  at: string,
 ): Promise<CallAnswer> {
   const method = 'eth_call'
   const { result, failure } = await tryRequest(client, method, [
-    encodeTransaction({
-      from,
-      to: target,
-      data,
-      gas: gas + 21_000 + 4 * countDataTokens(data),
-      fees,
-    }),
+    transaction,
     at,
   ])
   if (!failure)

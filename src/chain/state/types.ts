@@ -2,7 +2,16 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
 /** One call of a run. Without data and gas it only asks whether code is there. */
-export type Call = { target: Address; data: string; gas: number }
+export type Call = {
+  target: Address
+  data: string
+  gas: number
+  /**
+   * What the target asks a contract it does not trust, such as the payer's
+   * wallet. Only used where the gas of the whole call cannot be measured.
+   */
+  question?: (() => Pick<Call, 'target' | 'data'>) | undefined
+}
 
 export type CallAnswer = {
   ok: boolean
@@ -22,6 +31,9 @@ export type CallFees = {
   maxPriorityFeePerGas?: bigint | undefined
   gasPrice?: bigint | undefined
 }
+
+/** Who asks a call at which block, at what price. */
+export type AskedAt = { from: Address; at: string; fees?: CallFees | undefined }
 
 /** Another way to run the same calls. */
 type Fallback = (

@@ -5,7 +5,12 @@ import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { Play } from './planPlay.js'
-import { balanceCall, factCalls, type RehearsalOptions } from './rehearse.js'
+import {
+  actCall,
+  balanceCall,
+  factCalls,
+  type RehearsalOptions,
+} from './rehearse.js'
 import type { Rehearsal } from './types.js'
 
 /** What a capture showed, and what its payer had before it. */
@@ -19,12 +24,11 @@ export async function playAlone(
 ): Promise<Heard> {
   const token = act.domain.verifyingContract
   const { to } = act.transfer
-  const data = act.call.data.slice(2)
   const answers = await runCalls(client, {
     from: to,
     origin: origin?.toLowerCase() as Address | undefined,
     fees,
-    scene: [{ target: token, data, gas: allowed }, balanceCall(token, to)],
+    scene: [actCall(act, allowed), balanceCall(token, to)],
     calls: {
       ...factCalls(token, act),
       payerBalance: balanceCall(token, act.payer),

@@ -9,9 +9,10 @@ import {
   runPlainCalls,
 } from '../../chain/state/runPlainCalls.js'
 import type { Call, CallFees } from '../../chain/state/types.js'
+import { hashChecked } from '../../core/hashPayment.js'
 import { selectors } from '../../core/tokenAbi.js'
 import type { SignedCancellation, SignedPayment } from '../../core/types.js'
-import { word } from '../../core/words.js'
+import { bytesWords, word } from '../../core/words.js'
 import { encodeCancel, encodeCapture } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
@@ -74,7 +75,7 @@ async function rehearse(
   const token = act.domain.verifyingContract
   const fixed = fixedGasOf(act.call.data)
   const gas = Math.max(Number(maxGas) - fixed.intrinsic, 0)
-  const played = { target: token, data: act.call.data.slice(2), gas }
+  const played = actCall(act, gas)
   const { transfer } = act
   const answers = await runCalls(client, {
     from,
@@ -94,6 +95,21 @@ async function rehearse(
   )
     forgetToken(client, token)
   return rehearsal
+}
+
+/** The act itself, as a call, with what its token asks a contract wallet. */
+export function actCall({ domain, call, payer }: Act, gas: number): Call {
+  const { data, signed, signature } = call
+  return {
+    target: domain.verifyingContract,
+    data: data.slice(2),
+    gas,
+    question: () => ({
+      target: payer,
+      // Of `isValidSignature(bytes32,bytes)` (ERC-1271).
+      data: `1626ba7e${hashChecked(signed).slice(2)}${word(64)}${bytesWords(signature)}`,
+    }),
+  }
 }
 
 export function factCalls(

@@ -3,12 +3,14 @@ import type { RunHead } from '../../chain/state/types.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { RefusalReason } from '../../core/revertReason.js'
 import type {
+  Cancellation,
   JudgedAt,
+  Payment,
   PaymentAuthorization,
   PrimaryType,
   TokenDomain,
 } from '../../core/types.js'
-import type { TokenCall } from '../message/captureCall.js'
+import type { EncodedCall } from '../message/encodeCall.js'
 
 /** What the merchant expects, from the order and never from the request. */
 export type PaymentExpectation = {
@@ -77,7 +79,7 @@ export type Refusal = {
 /** What is rehearsed: a call to a token and the facts to judge it by. */
 export type Act = {
   domain: TokenDomain
-  call: Pick<TokenCall, 'data'>
+  call: EncodedCall<Payment | Cancellation>
   payer: Address
   nonce: Hex
   /** As the payer gave it, wrapped or not. */
