@@ -2,13 +2,13 @@ import type { Address, Client } from 'viem'
 import { isWord } from '../../chain/state/answers.js'
 import { forgetToken } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
-import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { Play } from './planPlay.js'
 import {
   actCall,
   balanceCall,
   factCalls,
+  plainFallback,
   type RehearsalOptions,
 } from './rehearse.js'
 import type { Rehearsal } from './types.js'
@@ -34,7 +34,7 @@ export async function playAlone(
       payerBalance: balanceCall(token, act.payer),
     },
     block,
-    fallback: runPlainCalls,
+    fallback: plainFallback(act),
     plain: to === token,
   })
   const rehearsal = judgeRehearsal(act, answers, { gas: allowed, fixed })

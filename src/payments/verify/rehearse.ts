@@ -8,7 +8,11 @@ import {
   countDataTokens,
   runPlainCalls,
 } from '../../chain/state/runPlainCalls.js'
-import type { Call, CallFees } from '../../chain/state/types.js'
+import type {
+  Call,
+  CallFees,
+  RunCallsParameters,
+} from '../../chain/state/types.js'
 import { hashChecked } from '../../core/hashPayment.js'
 import { selectors } from '../../core/tokenAbi.js'
 import type { SignedCancellation, SignedPayment } from '../../core/types.js'
@@ -82,7 +86,7 @@ async function rehearse(
     origin: options.origin?.toLowerCase() as Address | undefined,
     fees: options.fees,
     scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
-    fallback: runPlainCalls,
+    fallback: plainFallback(act),
     calls: factCalls(token, act),
     block,
     plain: from === token,
@@ -109,6 +113,24 @@ export function actCall({ domain, call, payer }: Act, gas: number): Call {
       // Of `isValidSignature(bytes32,bytes)` (ERC-1271).
       data: `1626ba7e${hashChecked(signed).slice(2)}${word(64)}${bytesWords(signature)}`,
     }),
+  }
+}
+
+/**
+ * Without overrides, what anyone may send is played from the account that will
+ * send it: that account can pay the fees, so that a gas price is shown.
+ */
+export function plainFallback({
+  call,
+}: Act): RunCallsParameters<string>['fallback'] {
+  if (call.signed.primaryType === 'ReceiveWithAuthorization')
+    return runPlainCalls
+  return (client, parameters) => {
+    const { origin, from } = parameters
+    return runPlainCalls(client, {
+      ...parameters,
+      from: origin ?? from,
+    })
   }
 }
 

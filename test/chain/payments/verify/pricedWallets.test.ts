@@ -1,7 +1,12 @@
 import { type SignedPayment, verifyPayment } from 'countersign'
 import { deployDevContract, startDevChain } from 'countersign/devchain'
-import { type Client, concatHex, createClient, custom } from 'viem'
+import { type Client, concatHex, createClient, custom, type Hex } from 'viem'
 import { afterAll, expect, test } from 'vitest'
+import { buildCancellation } from '../../../../src/payments/message/buildCancellation.js'
+import {
+  rehearseCancel,
+  rehearseCapture,
+} from '../../../../src/payments/verify/rehearse.js'
 import { compileSolidity } from '../../support/compileSolidity.js'
 import { draft, freshPayer, orderOf, tokenOf } from '../../support/settle.js'
 import { account, sign } from '../../support/signing.js'
@@ -9,7 +14,7 @@ import { account, sign } from '../../support/signing.js'
 const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
 
-const { public: client, test: control } = chain.clients
+const { public: client, relayer, test: control } = chain.clients
 const usdc = tokenOf(chain)
 
 /** Wallets that judge a signature by the price or the amount of gas. */
@@ -51,6 +56,9 @@ contract Hoards {
 }`)
 type Wallet = 'Refuses' | 'Explains' | 'Reverts' | 'Burns' | 'Works' | 'Hoards'
 
+/** Any: these wallets do not read it. */
+const signature: Hex = `0x${'11'.repeat(70)}`
+
 let proxies = 0
 
 /** The wallet, or a minimal proxy (EIP-1167) for it. */
@@ -72,7 +80,7 @@ async function payFrom(
   }
   await usdc.mint(from, 10_000_000n)
   const payment = await draft(chain, usdc, { from })
-  return { ...payment, signature: `0x${'11'.repeat(70)}` }
+  return { ...payment, signature }
 }
 
 type Request = { method: string; params?: readonly unknown[] }
@@ -113,10 +121,42 @@ test.each([
   },
 )
 
+test('a cancellation is rehearsed at a gas price without state overrides too', async () => {
+  const payment = await payFrom('Refuses')
+  const cancellation = { ...buildCancellation({ payment }), signature }
+  const reasonOf = async (at: Client) => {
+    const origin = relayer.account.address
+    const rehearsal = await rehearseCancel(at, cancellation, { origin })
+    return rehearsal.ok ? 'ok' : rehearsal.reason
+  }
+  expect(await reasonOf(client)).toBe('walletRejects')
+  expect(await reasonOf(plainNode().client)).toBe('walletRejects')
+})
+
+test('a Transfer payment is rehearsed at a gas price even if its recipient has no native coin', async () => {
+  const to = account('recipient without native coin').address
+  const { from } = (await payFrom('Refuses')).message
+  for (const [primaryType, plainReason] of [
+    ['TransferWithAuthorization', 'walletRejects'],
+    // Only its recipient may send it, and that account cannot.
+    ['ReceiveWithAuthorization', 'ok'],
+  ] as const) {
+    const payment = await draft(chain, usdc, { from, to, primaryType })
+    const signed = { ...payment, signature }
+    const reasonOf = async (at: Client) => {
+      const origin = relayer.account.address
+      const rehearsal = await rehearseCapture(at, signed, { origin })
+      return rehearsal.ok ? 'ok' : rehearsal.reason
+    }
+    expect(await reasonOf(client)).toBe('walletRejects')
+    expect(await reasonOf(plainNode().client)).toBe(plainReason)
+  }
+})
+
 test('only a refused capture is asked for more than once', async () => {
   const payer = await freshPayer(usdc)
   const payment = await draft(chain, usdc, { from: payer.address })
-  const signature = await sign(payer, payment)
+  const own = await sign(payer, payment)
   const timesPlayed = async (signed: SignedPayment) => {
     const { client: node, asked } = plainNode()
     await reasonAt(node, signed)
@@ -124,7 +164,7 @@ test('only a refused capture is asked for more than once', async () => {
       JSON.stringify(params).includes(signed.signature.slice(2, 66))
     return asked.filter(holds).length
   }
-  expect(await timesPlayed({ ...payment, signature })).toBe(1)
+  expect(await timesPlayed({ ...payment, signature: own })).toBe(1)
   const other = await sign(account('stranger'), payment)
   expect(await timesPlayed({ ...payment, signature: other })).toBe(2)
   expect(await timesPlayed(await payFrom('Refuses'))).toBe(3)
