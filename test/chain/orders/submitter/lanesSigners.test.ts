@@ -1,18 +1,29 @@
 import { startDevChain } from 'countersign/devchain'
 import type { Account, PrivateKeyAccount } from 'viem'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { openAside } from '../../../../src/orders/model/putAside.js'
+import { fillGaps } from '../../../../src/orders/submitter/fillGaps.js'
+import { laneKey } from '../../../../src/orders/submitter/laneState.js'
+import {
+  findWork,
+  openLane,
+} from '../../../../src/orders/submitter/openLane.js'
+import { readLane } from '../../../../src/orders/submitter/readLane.js'
+import { replaceTransactions } from '../../../../src/orders/submitter/replaceTransactions.js'
 import { readHealth } from '../../../../src/orders/verbs/readHealth.js'
 import { fakeNode, fundedAccount } from '../../support/desk.js'
 import {
   capture,
   openShop,
   rowsOf,
+  type Shop,
   storeOrders,
   timesPaid,
 } from '../../support/orderRows.js'
 
 const chain = await startDevChain({ blockTime: 0, accounts: 12 })
 afterAll(() => chain.stop())
+afterEach(() => chain.clients.test.setAutomine(true))
 
 /** Slow machines take a while to get there. */
 const patience = { timeout: 60_000 }
@@ -126,4 +137,65 @@ test('a wallet that hangs is let go after its time, and may have sent', async ()
     resolvedBy: 'window',
   })
   expect(asked).toBe(1)
+})
+
+/** The lane of a shop's wallet, as its engine finds it. */
+async function laneOf({ context }: Shop) {
+  const [wallet] = context.wallets
+  if (!wallet) throw new Error('There is no wallet.')
+  const key = laneKey(wallet.lane)
+  const about = wallet.lane
+  const aside = openAside(context, { key, observed: 'lane.failed', about })
+  const lane = await openLane(context, { wallet, lane: undefined, aside })
+  if (!lane) throw new Error('The lane is taken.')
+  await findWork(context, lane)
+  return { lane, view: await readLane(context, lane) }
+}
+
+/** A transfer to oneself has no data. */
+function isToOneself(transaction: object): boolean {
+  const { data = '0x' } = transaction as { data?: string }
+  return data === '0x'
+}
+
+test('a signer that hangs is asked for at most one replacement in one look', async () => {
+  const { signer, asked } = await openSigner(isToOneself)
+  const shop = openShop(chain, {
+    account: signer,
+    policy: { signTimeout: 100 },
+  })
+  await chain.clients.test.setAutomine(false)
+  const ids = await storeOrders(shop, 3)
+  const captures = ids.map((id) => capture(shop, id, 1_000))
+  const sent = async () => (await rowsOf(shop, ids)).transactions.length
+  await expect.poll(sent, patience).toBe(3)
+  await shop.engine.stop()
+  await Promise.all(captures)
+
+  const { lane, view } = await laneOf(shop)
+  expect(lane.open).toHaveLength(3)
+  // The windows of all three are over.
+  const head = { ...view.head, timestamp: view.head.timestamp + 1_000_000n }
+  const look = () => replaceTransactions(shop.context, lane, { ...view, head })
+  await look()
+  expect(asked()).toBe(1)
+  await look()
+  expect(asked()).toBe(2)
+})
+
+test('a signer that hangs is asked for at most one filler in one look', async () => {
+  const { signer, asked } = await openSigner(isToOneself)
+  const shop = openShop(chain, {
+    account: signer,
+    policy: { signTimeout: 100 },
+  })
+  const { lane, view } = await laneOf(shop)
+  // Every look for a long time showed that these nonces are unused.
+  const noticed = { looks: 10, since: Number.NEGATIVE_INFINITY }
+  lane.value = { nextNonce: 3 }
+  lane.gaps = new Map([0, 1, 2].map((nonce) => [nonce, noticed]))
+  await fillGaps(shop.context, lane, view)
+  expect(asked()).toBe(1)
+  await fillGaps(shop.context, lane, view)
+  expect(asked()).toBe(2)
 })
