@@ -23,6 +23,11 @@ export default defineConfig({
   },
   test: {
     retry: 0,
+    expect: {
+      poll: {
+        timeout: 60_000,
+      },
+    },
     // Chain tests wait for their nodes more than they compute.
     maxWorkers: '100%',
     projects: [

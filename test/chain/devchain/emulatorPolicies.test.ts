@@ -220,7 +220,7 @@ test('subscriptions of a plain chain pass through', async () => {
   const { seen, stop } = await listen(plain, 'logs', { address: plain.token })
   const hash = await transfer(plain)
   const expected = [{ transactionHash: hash, removed: false }]
-  await vi.waitFor(() => expect(seen).toMatchObject(expected))
+  await vi.waitFor(() => expect(seen).toMatchObject(expected), 60_000)
   await stop()
   const refused = listen(plain, 'pendingLogs')
   await expect(refused).rejects.toMatchObject({ code: -32602 })

@@ -208,7 +208,7 @@ test('Flashblocks subscriptions can be refused by policy', async () => {
 test('a closed connection ends its subscriptions', async () => {
   const { seen, stop } = await listen(chain, 'newHeads')
   await control.seal()
-  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  await vi.waitFor(() => expect(seen).toHaveLength(1), 60_000)
   const other = await listen(chain, 'newHeads')
   await stop()
   await control.seal()

@@ -532,8 +532,9 @@ test.concurrent('an interrupted demo leaves no node and no orders', async ({
     if (stdout.includes('signs it')) child.kill('SIGINT')
   }
   // The node ends a moment after the program.
-  await vi.waitFor(() =>
-    expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed'),
+  await vi.waitFor(
+    () => expect(fetch(urlIn(stdout))).rejects.toThrow('fetch failed'),
+    60_000,
   )
   expect(stdout).not.toContain('stories ended as told')
   expect(foldersIn(TMPDIR)).toEqual([])

@@ -56,7 +56,7 @@ test.each([
   const { ask, running } = openSlow()
   const leaving = new AbortController()
   const answer = ask(path, { ...init, signal: leaving.signal })
-  await vi.waitFor(() => expect(running.size).toBe(1))
+  await vi.waitFor(() => expect(running.size).toBe(1), 60_000)
   leaving.abort()
   await answer
   expect(running.size).toBe(0)
@@ -67,7 +67,7 @@ test('a comparison whose answer is too late ends with the answer', async () => {
   const answer = ask(audit)
   await vi.advanceTimersByTimeAsync(30_000)
   expect(await reasonOf(answer)).toEqual([503, 'timeout'])
-  await vi.waitFor(() => expect(running.size).toBe(0))
+  await vi.waitFor(() => expect(running.size).toBe(0), 60_000)
 })
 
 test('a principal has one comparison at a time, and holds up no other', async () => {
@@ -75,17 +75,17 @@ test('a principal has one comparison at a time, and holds up no other', async ()
   const leaving = new AbortController()
   const { signal } = leaving
   const first = ask(audit, { signal })
-  await vi.waitFor(() => expect(running.size).toBe(1))
+  await vi.waitFor(() => expect(running.size).toBe(1), 60_000)
   const busy = [429, 'comparisonRunning']
   expect(await reasonOf(ask(audit))).toEqual(busy)
   expect(await reasonOf(ask(reconcile, post))).toEqual(busy)
   const other = ask(audit, { headers: { 'x-merchant': 'other' }, signal })
-  await vi.waitFor(() => expect(running.size).toBe(2))
+  await vi.waitFor(() => expect(running.size).toBe(2), 60_000)
   leaving.abort()
   await Promise.all([first, other])
   const again = new AbortController()
   const last = ask(audit, { signal: again.signal })
-  await vi.waitFor(() => expect(running.size).toBe(1))
+  await vi.waitFor(() => expect(running.size).toBe(1), 60_000)
   again.abort()
   await last
 })
@@ -136,7 +136,7 @@ test.each(['audit', 'reconcile'] as const)(
     })
     const stop = new AbortController()
     const work = orders[verb]({ signal: stop.signal })
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0), 60_000)
     stop.abort('enough')
     await expect(work).rejects.toBe('enough')
     const before = asked

@@ -117,7 +117,7 @@ test('streams that are open are counted by their address until they end', async 
   expect((await ask(requestWith(token), 'a')).status).toBe(200)
   expect(await statusOf('b')).toBe(200)
   await Promise.all(held.slice(0, 2).map(({ body }) => body?.cancel()))
-  await vi.waitFor(async () => expect(await statusOf('a')).toBe(200))
+  await vi.waitFor(async () => expect(await statusOf('a')).toBe(200), 60_000)
 })
 
 test('in front of the handler, buyers are counted by their connection', async () => {

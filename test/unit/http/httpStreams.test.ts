@@ -212,10 +212,12 @@ test('streams of one order read it once for all that came together', async () =>
   const streams = [1, 2, 3, 4].map(() => openOrder(hub, 'one'))
   await Promise.all(streams.map((stream) => stream.next()))
   // Each has looked for what came since, and waits for what comes now.
-  await vi.waitFor(() =>
-    expect(
-      orders.asked.filter((asked) => asked === 'events one 1'),
-    ).toHaveLength(4),
+  await vi.waitFor(
+    () =>
+      expect(
+        orders.asked.filter((asked) => asked === 'events one 1'),
+      ).toHaveLength(4),
+    60_000,
   )
   orders.asked.length = 0
   orders.tell('one', 'accepted')
@@ -280,7 +282,7 @@ test('a reader that takes nothing for too long is cut off, and comes back where 
   for (let count = 0; count < 100; count++) orders.tell('one', 'capturing')
   expect((await quick.take(100)).at(-1)?.id).toBe('100')
   // Its place is free for another once it is cut off.
-  const next = await vi.waitFor(() => openEvents(hub, orders))
+  const next = await vi.waitFor(() => openEvents(hub, orders), 60_000)
   const seen = await stream.rest()
   expect(seen.length).toBeLessThan(40)
   expect(seen.map(({ id }) => Number(id))).toEqual(
