@@ -8,7 +8,7 @@ import type { ReadLog } from './logTypes.js'
 export function logMatcher({
   address,
   topics = [],
-}: WireFilter): (log: ReadLog) => boolean {
+}: WireFilter): (log: Pick<ReadLog, 'address' | 'topics'>) => boolean {
   const addresses = new Set(address === undefined ? [] : [address].flat())
   const wanted = topics.map((one) => new Set(one === null ? [] : [one].flat()))
   return (log) =>

@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Client, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
 import { askInChunks } from '../rpc/askInChunks.js'
 import { askUnder } from '../rpc/callSignal.js'
@@ -12,7 +12,6 @@ import {
 } from '../rpc/requestNode.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import { logMatcher } from './logMatcher.js'
-import { readRpcLog } from './readRpcLog.js'
 
 const whole = 'eth_getBlockReceipts'
 const single = 'eth_getTransactionReceipt'
@@ -31,11 +30,13 @@ export async function readBlockLogs(
   block: bigint,
   signal: AbortSignal | undefined,
 ): Promise<readonly unknown[]> {
-  const { hash, transactions } = await readBlockOf(client, block, signal)
+  const ask: Ask = (method, params) =>
+    askUnder(signal, () => requestNode(client, method, params))
+  const { hash, transactions } = await readBlockOf(ask, block)
   const receipts =
     (await readWhole(client, block, signal)) ??
     (await askInChunks(transactions, (transaction) =>
-      askUnder(signal, () => requestNode(client, single, [transaction])),
+      ask(single, [transaction]),
     ))
   const byHash = new Map<string, readonly unknown[]>()
   for (const receipt of receipts) {
@@ -47,9 +48,19 @@ export async function readBlockLogs(
   if (!transactions.every((transaction) => byHash.has(lower(transaction))))
     throw refuse(whole, 'lacks a transaction of the block')
   const isWanted = logMatcher(wire)
-  return [...byHash.values()]
-    .flat()
-    .filter((log) => isWanted(readRpcLog(log, whole)))
+  return [...byHash.values()].flat().filter((log) => isWanted(readKeys(log)))
+}
+
+/** Sends a request that ends when the signal of the search aborts. */
+type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** What a filter compares; who asked for the logs checks the rest. */
+function readKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
+  const { address, topics } = Object(log)
+  return {
+    address: readBytes(lower(address), whole),
+    topics: readList(topics, whole).map((topic) => readBytes(topic, whole)),
+  }
 }
 
 /** A filter that matches nothing: no event has this first topic. */
@@ -74,15 +85,11 @@ export async function requireBlockLogs(
 }
 
 async function readBlockOf(
-  client: Client,
+  ask: Ask,
   block: bigint,
-  signal: AbortSignal | undefined,
 ): Promise<{ hash: string; transactions: readonly string[] }> {
   const method = 'eth_getBlockByNumber'
-  const params = [encodeBlock(block), false]
-  const answer = await askUnder(signal, () =>
-    requestNode(client, method, params),
-  )
+  const answer = await ask(method, [encodeBlock(block), false])
   if (!answer) throw refuse(method, `names no block ${block}`)
   const { hash, transactions } = Object(answer)
   return {
