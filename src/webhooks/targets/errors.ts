@@ -4,15 +4,15 @@ import { CountersignError } from '../../core/CountersignError.js'
 export class WebhookTargetError extends CountersignError {
   override readonly name = 'WebhookTargetError'
 
-  constructor(facts: {
-    field: string
-    expected: string
-    /** Left out where it may be secret. */
-    value?: string | undefined
-  }) {
-    const { field, expected, value } = facts
-    const shown = value === undefined ? 'this' : JSON.stringify(value)
-    super(`${field} must be ${expected}, not ${shown}.`, facts)
+  /** Without `given` where that may be secret. */
+  constructor(field: string, expected: string, given?: { value: unknown }) {
+    const value = given && String(given.value).slice(0, 64)
+    const shown = given ? JSON.stringify(value) : 'this'
+    super(`${field} must be ${expected}, not ${shown}.`, {
+      field,
+      expected,
+      ...(given && { value }),
+    })
   }
 }
 

@@ -7,10 +7,10 @@ import { WebhookTargetError } from './errors.js'
  */
 export function readTargetName(given: unknown, field: string): string {
   if (typeof given !== 'string' || !/^[\w.-]{1,64}$/.test(given))
-    throw new WebhookTargetError({
+    throw new WebhookTargetError(
       field,
-      expected: '1 to 64 letters, digits, dots, dashes or underscores',
-      value: String(given).slice(0, 64),
-    })
+      '1 to 64 letters, digits, dots, dashes or underscores',
+      { value: given },
+    )
   return given
 }

@@ -20,14 +20,12 @@ export function readTypes(
   // A type that a newer version writes must not be left out by an older one.
   if (given === undefined) return undefined
   if (!Array.isArray(given) || given.length === 0)
-    throw new WebhookTargetError({ field, expected: 'at least one event' })
+    throw new WebhookTargetError(field, 'at least one event')
   const names: unknown[] = known.split(' ')
   return given.map((type: unknown, index) => {
     if (names.includes(type)) return type
-    throw new WebhookTargetError({
-      field: `${field}[${index}]`,
-      expected: 'the name of an event',
-      value: String(type).slice(0, 64),
+    throw new WebhookTargetError(`${field}[${index}]`, 'the name of an event', {
+      value: type,
     })
   })
 }
