@@ -108,10 +108,8 @@ export function eventQueues(): EventQueues {
     delay: (queue, until) => {
       Object.assign(queue, { busy: false, until })
       queue.failures++
-      const [first, ...rest] = queue.events
-      if (!first || rest.length === 0) return
-      queue.events = [first]
-      queue.after = first.cursor
+      const behind = queue.events.splice(1)
+      if (behind.length > 0) queue.after = firstCursor(queue)
     },
     hasFresh: (refused) =>
       waiting().some((queue) => isFresh(queue) && !isRefused(queue, refused)),
@@ -147,10 +145,8 @@ function isRefused(
 
 /** The queue that has been due for longest, so that each gets its turn. */
 function longestDue(ready: readonly EventQueue[]): EventQueue | undefined {
-  return ready.reduce<EventQueue | undefined>(
-    (best, queue) => (best && best.until <= queue.until ? best : queue),
-    undefined,
-  )
+  const first = Math.min(...ready.map(({ until }) => until))
+  return ready.find(({ until }) => until === first)
 }
 
 function startQueue(event: OrderEvent): EventQueue {

@@ -102,8 +102,7 @@ async function findPutAside(
 ): Promise<PutAsideEvent[]> {
   const found: PutAsideEvent[] = []
   for (const cursor of open.slice(0, mostNamed)) {
-    const next = await orders.events({ after: cursor - 1n, limit: 1 })
-    const [event] = next.events
+    const event = await readFirst(orders, cursor)
     if (event?.cursor !== cursor) continue
     const { orderId, type, at } = event
     found.push({ orderId, type, cursor, since: at })
@@ -117,10 +116,18 @@ async function findWaiting(
   { read, open }: Progress = { read: 0n, open: [] },
 ): Promise<OrderEvent | undefined> {
   for (const cursor of [...open, read + 1n]) {
-    const next = await orders.events({ after: cursor - 1n, limit: 1 })
-    const [event] = next.events
+    const event = await readFirst(orders, cursor)
     if (event && (event.cursor > read || open.includes(event.cursor)))
       return event
   }
   return undefined
+}
+
+/** The first event from a cursor on. */
+async function readFirst(
+  orders: Pick<Orders, 'events'>,
+  cursor: bigint,
+): Promise<OrderEvent | undefined> {
+  const { events } = await orders.events({ after: cursor - 1n, limit: 1 })
+  return events[0]
 }

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
-import { drawNonce } from '../core/drawNonce.js'
 import type { Orders } from '../orders/createOrders.js'
 import { runTarget } from './runTarget.js'
 import { lookupHost } from './targets/findAddresses.js'
@@ -81,7 +81,7 @@ export async function runWebhooksWith(
     const tell = async () => parameters.observe?.(observation)
     tell().catch(() => undefined)
   }
-  const owner = drawNonce().slice(2, 34)
+  const owner = randomUUID()
   await Promise.all(
     targets.map((target) =>
       runTarget({ orders, store, target, owner, signal, observe, tools }),
