@@ -1,7 +1,7 @@
 import type { Address, Client, Hash, Hex } from 'viem'
 import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'
-import { isPassing, type NodeFailure } from '../rpc/errors.js'
+import { isPassing, LogRangeError, type NodeFailure } from '../rpc/errors.js'
 import {
   type BlockHead,
   getBlockHead,
@@ -23,6 +23,8 @@ export type FindAuthorizationLogsParameters = {
   since: bigint
   /** Blocks in one request. */
   maxBlockRange: bigint
+  /** Finds them in a block whose logs are too many for the node to return. */
+  findInBlock: (block: bigint) => Promise<readonly Hash[]>
 }
 
 /**
@@ -33,7 +35,7 @@ export async function findAuthorizationLogs(
   client: Client,
   parameters: FindAuthorizationLogsParameters,
 ): Promise<{ hashes: readonly Hash[]; searchedFrom: bigint }> {
-  const { token, payer, nonce, toBlock, pending, since } = parameters
+  const { token, payer, nonce, toBlock, since, findInBlock } = parameters
   const wire = {
     address: token,
     topics: [[topics.used, topics.canceled], `0x${word(payer)}`, nonce],
@@ -44,17 +46,21 @@ export async function findAuthorizationLogs(
     range = rangeLimit(client, range)
     const last = searchedFrom - 1n
     const first = last >= range ? last - range + 1n : 0n
+    const pending = parameters.pending && last === toBlock
     const [answer, head] = await Promise.all([
       readLogRange(
         client,
         wire,
         { first, last },
         {
-          toBlock: pending && last === toBlock ? 'pending' : undefined,
+          toBlock: pending ? 'pending' : undefined,
           classify: classifyBriefly,
           read: readHashes,
         },
-      ),
+      ).catch(async (error: unknown) => {
+        if (pending || !isTooMany(error)) throw error
+        return { logs: await findInBlock(first) }
+      }),
       getBlockHead(client, first),
     ])
     if (!('logs' in answer)) {
@@ -65,11 +71,17 @@ export async function findAuthorizationLogs(
 
     const hashes = answer.logs
     searchedFrom = first
-    const sealed = first < toBlock || !pending
+    const sealed = first < last || !pending
     if (hashes.length > 0 || (sealed && !head) || isBefore(head, since))
       return { hashes, searchedFrom }
   }
   return { hashes: [], searchedFrom }
+}
+
+function isTooMany(error: unknown): boolean {
+  return (
+    error instanceof LogRangeError && error.details.kind === 'tooManyResults'
+  )
 }
 
 function isBefore(head: BlockHead | undefined, since: bigint): boolean {

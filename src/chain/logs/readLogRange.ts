@@ -1,6 +1,5 @@
 import type { Client } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
-import { callSignal } from '../rpc/callSignal.js'
 import {
   LogRangeError,
   NodeAnswerError,
@@ -10,7 +9,6 @@ import {
 import { encodeBlock, tryRequest } from '../rpc/requestNode.js'
 import type { LogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
-import { readBlockLogs, requireBlockLogs } from './readBlockLogs.js'
 
 /** A range of blocks, both ends included. */
 export type BlockRange = { first: bigint; last: bigint }
@@ -49,10 +47,9 @@ export type RangeReading<logs> = {
 
 /**
  * Asks for the logs of a range once and says how to go on when the node
- * refuses. Always with fewer blocks than before, so that narrowing ends: a
- * single block with more logs than the node returns is read from receipts.
+ * refuses. Always with fewer blocks than before, so that narrowing ends.
  *
- * @throws {@link LogRangeError} when a single block is refused altogether.
+ * @throws {@link LogRangeError} when a single block is refused.
  * @throws {@link NodeError} when narrowing cannot help.
  */
 export async function readLogRange<logs>(
@@ -61,7 +58,6 @@ export async function readLogRange<logs>(
   { first, last }: BlockRange,
   { toBlock = encodeBlock(last), classify, read }: RangeReading<logs>,
 ): Promise<RangeAnswer<logs>> {
-  const signal = callSignal()
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
   const { result, failure } = await tryRequest(client, method, [filter])
   const size = last - first + 1n
@@ -86,46 +82,5 @@ export async function readLogRange<logs>(
   if (kind === 'rangeTooWide')
     learnedLimits.set(client.transport, narrower ?? 2n ** 64n)
   if (narrower) return { narrower }
-  const { words } = failure
-  const refusal = new LogRangeError({ block: first, kind, words })
-  // Up to a tag: a block that is not sealed has no receipts by number.
-  if (toBlock !== encodeBlock(last)) throw refusal
-  const isMany = kind === 'tooManyResults'
-  const reading = { read, signal, isMany, refusal }
-  return readReceiptLogs(client, wire, first, reading)
-}
-
-/**
- * Reads the logs of a sealed block from its receipts after the node refused to
- * return them.
- *
- * @throws `refusal` when the node refuses the receipts too, or refuses every
- * request for logs of the block.
- */
-export async function readReceiptLogs<logs>(
-  client: Client,
-  wire: WireFilter,
-  block: bigint,
-  {
-    read,
-    signal,
-    isMany = false,
-    refusal,
-  }: Pick<RangeReading<logs>, 'read'> & {
-    signal: AbortSignal | undefined
-    /** True when the node said that there are too many logs. */
-    isMany?: boolean | undefined
-    refusal: Error
-  },
-): Promise<RangeAnswer<logs>> {
-  try {
-    if (!isMany) await requireBlockLogs(client, wire, block, signal)
-    return { logs: read(await readBlockLogs(client, wire, block, signal)) }
-  } catch (error) {
-    const isNodes =
-      error instanceof NodeError || error instanceof NodeAnswerError
-    if (!isNodes) throw error
-    if (error.retryable) return { again: error }
-    throw refusal
-  }
+  throw new LogRangeError({ block: first, kind, words: failure.words })
 }

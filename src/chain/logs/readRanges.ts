@@ -1,17 +1,13 @@
 import type { Client } from 'viem'
 import { wait } from '../../core/wait.js'
 import { askUnder } from '../rpc/callSignal.js'
-import { NodeAnswerError } from '../rpc/errors.js'
+import { LogRangeError, NodeAnswerError } from '../rpc/errors.js'
 import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import type { ReadLog } from './logTypes.js'
 import { readLogs } from './readLogPlace.js'
-import {
-  type BlockRange,
-  rangeLimit,
-  readLogRange,
-  readReceiptLogs,
-} from './readLogRange.js'
+import { type BlockRange, rangeLimit, readLogRange } from './readLogRange.js'
+import { readReceiptLogs } from './readReceiptLogs.js'
 import { sortLogs } from './sortLogs.js'
 
 /** How often a range is asked for again after a fault that may pass. */
@@ -101,9 +97,20 @@ export async function readPersistently(
       read: (result: unknown) =>
         readLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
     }
+    const fromReceipts = (refusal: Error, isMany: boolean) =>
+      readReceiptLogs(client, wire, piece.first, {
+        read: reading.read,
+        signal,
+        isMany,
+        refusal,
+      })
     const answer = await askUnder(signal, () =>
       readLogRange(client, wire, piece, reading),
-    )
+    ).catch((error: unknown) => {
+      // Up to a tag: a block that is not sealed has no receipts by number.
+      if (!(error instanceof LogRangeError) || toBlock) throw error
+      return fromReceipts(error, error.details.kind === 'tooManyResults')
+    })
     signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
     const { again, narrower } = answer
@@ -112,8 +119,7 @@ export async function readPersistently(
     if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
       if (toBlock || piece.first < piece.last) throw again
       // May be too many logs to arrive in time, or whole.
-      const options = { read: reading.read, signal, refusal: again }
-      const answer = await readReceiptLogs(client, wire, piece.first, options)
+      const answer = await fromReceipts(again, false)
       signal?.throwIfAborted()
       if (!('logs' in answer)) throw again
       return answer

@@ -15,7 +15,14 @@ import { readBlock } from '../logs/encodeLogFilter.js'
 import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
 import { rangeLimit } from '../logs/readLogRange.js'
 import { NodeAnswerError } from '../rpc/errors.js'
-import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
+import {
+  type BlockSelector,
+  encodeBlock,
+  getBlockHead,
+  readBytes,
+  readList,
+  requestNode,
+} from '../rpc/requestNode.js'
 import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
 import type { RunHead } from './types.js'
@@ -124,16 +131,13 @@ export async function getPaymentOutcome(
     pending: block === 'pending',
     since: earliest,
     maxBlockRange,
+    findInBlock: (block) => findInBlock(client, payment, block),
   })
   for (const found of search.hashes) {
     const outcome = await readTransaction(client, payment, found, judged)
     if (outcome) return outcome
   }
-  if (search.hashes.length > 0)
-    throw new NodeAnswerError({
-      method: 'eth_getTransactionReceipt',
-      problem: 'lacks what eth_getLogs found',
-    })
+  if (search.hashes.length > 0) throw receiptLacks('what eth_getLogs found')
   const isTag = typeof block !== 'bigint' && head.via !== 'calls'
   if (isTag && block !== 'pending') await requireSpent(client, payment, upTo)
   return { status: 'unknown', searchedFrom: search.searchedFrom }
@@ -206,6 +210,33 @@ function headerBehind(): NodeAnswerError {
     method: 'eth_getBlockByNumber',
     problem: 'is behind the state that eth_call returned',
   })
+}
+
+function receiptLacks(missing: string): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getTransactionReceipt',
+    problem: `lacks ${missing}`,
+  })
+}
+
+/** Finds the transactions in a sealed block that spent the nonce. */
+async function findInBlock(
+  client: Client,
+  payment: Payment,
+  block: bigint,
+): Promise<readonly Hash[]> {
+  const method = 'eth_getBlockByNumber'
+  const answer = await requestNode(client, method, [encodeBlock(block), false])
+  const hashes = readList(Object(answer).transactions, method)
+  const found = await Promise.all(
+    hashes.map(async (hash) => {
+      const receipt = await getReceipt(client, readBytes(hash, method))
+      if (!receipt) throw receiptLacks('a transaction of the block')
+      const isSpent = judgeReceipt(receipt, payment, undefined)
+      return isSpent ? receipt.transactionHash : []
+    }),
+  )
+  return found.flat()
 }
 
 /** A receipt newer than the judged block does not count. */
