@@ -97,11 +97,23 @@ export async function getPaymentOutcome(
   parameters: GetPaymentOutcomeParameters,
 ): Promise<PaymentOutcome> {
   checkMembers(parameters, members)
-  const { hash, block: given = 'latest', maxBlockRange = 2000n } = parameters
-  const block = readBlock(given)
-  const since = readSince(parameters.since)
-  rangeLimit(client, maxBlockRange)
-  const payment = readPayment(parameters.payment)
+  const { hash, block = 'latest', maxBlockRange } = parameters
+  if (maxBlockRange !== undefined) rangeLimit(client, maxBlockRange)
+  return findOutcome(client, {
+    hash,
+    block: readBlock(block),
+    since: readSince(parameters.since),
+    maxBlockRange,
+    payment: readPayment(parameters.payment),
+  })
+}
+
+/** The same of parameters that were checked: a wait looks many times. */
+export async function findOutcome(
+  client: Client,
+  parameters: GetPaymentOutcomeParameters & { block: BlockSelector },
+): Promise<PaymentOutcome> {
+  const { payment, hash, block, since, maxBlockRange = 2000n } = parameters
   const { from, nonce, validAfter, validBefore } = payment.message
   const token = payment.domain.verifyingContract
   requireChain(payment, client.chain?.id)

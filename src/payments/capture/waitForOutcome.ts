@@ -10,7 +10,7 @@ import {
   getChainId,
 } from '../../chain/rpc/requestNode.js'
 import {
-  getPaymentOutcome,
+  findOutcome,
   judgeReceipt,
   type PaymentOutcome,
   readSince,
@@ -231,7 +231,7 @@ async function judge(
   block: BlockSelector,
 ): Promise<PaymentOutcome> {
   const at = (block: BlockSelector) =>
-    getPaymentOutcome(client, { payment, hash, block, since })
+    findOutcome(client, { payment, hash, block, since })
   if (block === 'latest') return at(block)
   try {
     const outcome = await at(block)
@@ -261,7 +261,7 @@ async function throwIfStillOpen(
   payment: Payment,
   receipt: ProofReceipt,
 ): Promise<void> {
-  const { status } = await getPaymentOutcome(client, { payment })
+  const { status } = await findOutcome(client, { payment, block: 'latest' })
   if (status === 'unused' || status === 'expired')
     throw await explainRevert(client, receipt, payment)
 }
