@@ -78,12 +78,12 @@ const objectReader =
       throw new InvalidFieldError(field, value, 'an object')
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
-    for (const key of Object.keys(shape)) {
+    for (const [key, read] of Object.entries(shape)) {
       // Inherited members were not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
         : undefined
-      const member = shape[key]?.(given, `${field}.${key}`)
+      const member = read(given, `${field}.${key}`)
       if (member !== undefined) members[key] = member
     }
     return members as Members<shape>

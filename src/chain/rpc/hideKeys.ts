@@ -6,9 +6,7 @@ export function hideKeys(words: string, transport: unknown): string {
   const keys = keysOf(transport).flatMap(formsOf)
   if (keys.length === 0) return words
   const longestFirst = keys.sort((a, b) => b.length - a.length)
-  const escaped = longestFirst.map((key) =>
-    key.replace(/[^\w]/g, (sign) => `\\${sign}`),
-  )
+  const escaped = longestFirst.map((key) => key.replace(/\W/g, '\\$&'))
   return words.replace(new RegExp(escaped.join('|'), 'gi'), '…')
 }
 

@@ -30,7 +30,7 @@ export function domainChecks(
   const token = readAddress(expect.token, 'expect.token')
   const known =
     knownTokens.find(
-      ({ address, ...one }) => address === token && one.chainId === chainId,
+      (one) => one.address === token && one.chainId === chainId,
     ) ?? domain
   const { name = known.name, version = known.version } = expect
   return [
