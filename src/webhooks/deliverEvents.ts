@@ -159,21 +159,19 @@ function observeFull({ run, outbox, reading }: Turn): void {
 function startTries(turn: Turn, share: Share): void {
   const { run, hold, outbox, saver, ring } = turn
   const { queues, pace, running, retrying } = share
-  const until = () => Math.max(pace.until(), turn.orders.pace.until())
-  // Failing tries may take long, so each kind leaves places to the other.
-  const isRetryAllowed = () => retrying.size < Math.max(1, pace.width() / 2)
-  const isFreshAllowed = () =>
-    running.size - retrying.size < Math.max(1, pace.width() - retrying.size)
   const isAllowed = () =>
-    performance.now() >= until() &&
+    performance.now() >= Math.max(pace.until(), turn.orders.pace.until()) &&
     hold.lasts(run.tools.timeout) &&
     !hold.over.aborted &&
     !saver.isStuck()
   while (isAllowed()) {
+    const retries = retrying.size
     const queue = queues.take({
       now: performance.now(),
-      isFreshAllowed: isFreshAllowed(),
-      isRetryAllowed: isRetryAllowed(),
+      // Failing tries may take long, so each kind leaves places to the other.
+      isFreshAllowed:
+        running.size - retries < Math.max(1, pace.width() - retries),
+      isRetryAllowed: retries < Math.max(1, pace.width() / 2),
       refused: pace.refused(),
     })
     if (!queue) return
