@@ -9,6 +9,7 @@ import {
   readList,
 } from '../rpc/requestNode.js'
 import type { LogFailure } from './classifyLogFailure.js'
+import { requireBlockLogs } from './readBlockLogs.js'
 import { rangeLimit, readLogRange } from './readLogRange.js'
 
 export type FindAuthorizationLogsParameters = {
@@ -23,7 +24,7 @@ export type FindAuthorizationLogsParameters = {
   since: bigint
   /** Blocks in one request. */
   maxBlockRange: bigint
-  /** Finds them in a block whose logs are too many for the node to return. */
+  /** Finds them in a block whose logs the node refuses to return. */
   findInBlock: (block: bigint) => Promise<readonly Hash[]>
 }
 
@@ -58,7 +59,8 @@ export async function findAuthorizationLogs(
           read: readHashes,
         },
       ).catch(async (error: unknown) => {
-        if (pending || !isTooMany(error)) throw error
+        if (pending || !(error instanceof LogRangeError)) throw error
+        await requireBlockLogs(client, wire, first, error)
         return { logs: await findInBlock(first) }
       }),
       getBlockHead(client, first),
@@ -76,12 +78,6 @@ export async function findAuthorizationLogs(
       return { hashes, searchedFrom }
   }
   return { hashes: [], searchedFrom }
-}
-
-function isTooMany(error: unknown): boolean {
-  return (
-    error instanceof LogRangeError && error.details.kind === 'tooManyResults'
-  )
 }
 
 function isBefore(head: BlockHead | undefined, since: bigint): boolean {

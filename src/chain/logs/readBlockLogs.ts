@@ -2,7 +2,7 @@ import type { Client, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
 import { askInChunks } from '../rpc/askInChunks.js'
 import { askUnder } from '../rpc/callSignal.js'
-import { NodeAnswerError } from '../rpc/errors.js'
+import { isPassing, NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
   readBytes,
@@ -70,18 +70,22 @@ const nothing = { topics: [zeroHash] }
  * Checks that a node that refused the logs of a block answers a filter that
  * matches none. Then it refused their number and not the block.
  *
- * @throws {@link NodeError} when it refuses the block altogether.
+ * @throws `refusal` when it refuses the block altogether.
+ * @throws {@link NodeError} when it may answer later.
  */
 export async function requireBlockLogs(
   client: Client,
   { address }: WireFilter,
   block: bigint,
-  signal: AbortSignal | undefined,
+  refusal: Error,
 ): Promise<void> {
+  const method = 'eth_getLogs'
   const number = encodeBlock(block)
   const range = { fromBlock: number, toBlock: number }
   const filter = { ...(address && { address }), ...nothing, ...range }
-  await askUnder(signal, () => requestNode(client, 'eth_getLogs', [filter]))
+  const { failure } = await tryRequest(client, method, [filter])
+  if (failure)
+    throw isPassing(failure) ? new NodeError({ method, failure }) : refusal
 }
 
 async function readBlockOf(

@@ -1,4 +1,5 @@
 import type { Client } from 'viem'
+import { askUnder } from '../rpc/callSignal.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import { readBlockLogs, requireBlockLogs } from './readBlockLogs.js'
@@ -28,7 +29,10 @@ export async function readReceiptLogs<logs>(
   },
 ): Promise<RangeAnswer<logs>> {
   try {
-    if (!isMany) await requireBlockLogs(client, wire, block, signal)
+    if (!isMany)
+      await askUnder(signal, () =>
+        requireBlockLogs(client, wire, block, refusal),
+      )
     return { logs: read(await readBlockLogs(client, wire, block, signal)) }
   } catch (error) {
     const isNodes =
