@@ -53,7 +53,7 @@ const readCancelType = /* @__PURE__ */ textReader<Cancellation['primaryType']>(
   /^CancelAuthorization$/,
 )
 
-const readChainId = /* @__PURE__ */ reader<number>(
+export const readPositiveInteger: ReadField<number> = /* @__PURE__ */ reader(
   'a positive integer',
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 )
@@ -92,7 +92,7 @@ const objectReader =
 const readDomain: ReadField<TokenDomain> = /* @__PURE__ */ objectReader({
   name: readText,
   version: readText,
-  chainId: readChainId,
+  chainId: readPositiveInteger,
   verifyingContract: readAddress,
 })
 

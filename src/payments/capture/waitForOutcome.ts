@@ -21,7 +21,7 @@ import { type Pace, seenPaces } from '../../chain/state/seenPace.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readPayment } from '../../core/fields.js'
+import { readPayment, readPositiveInteger } from '../../core/fields.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { Finality, Payment } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
@@ -188,9 +188,7 @@ function readFinality(
       `one of ${finalities.join(', ')}, or { blocks }`,
     )
   const { blocks } = Object(finality)
-  if (!Number.isSafeInteger(blocks) || blocks < 1)
-    throw new InvalidFieldError('finality.blocks', blocks, 'a positive integer')
-  return { blocks }
+  return { blocks: readPositiveInteger(blocks, 'finality.blocks') }
 }
 
 /** Looks at the nonce at every tenth glance at a receipt only. */
