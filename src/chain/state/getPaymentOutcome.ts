@@ -149,7 +149,11 @@ export async function findOutcome(
     const outcome = await readTransaction(client, payment, found, judged)
     if (outcome) return outcome
   }
-  if (search.hashes.length > 0) throw receiptLacks('what eth_getLogs found')
+  if (search.hashes.length > 0)
+    throw new NodeAnswerError({
+      method: 'eth_getTransactionReceipt',
+      problem: 'lacks what the search found',
+    })
   const isTag = typeof block !== 'bigint' && head.via !== 'calls'
   if (isTag && block !== 'pending') await requireSpent(client, payment, upTo)
   return { status: 'unknown', searchedFrom: search.searchedFrom }
@@ -224,14 +228,10 @@ function headerBehind(): NodeAnswerError {
   })
 }
 
-function receiptLacks(missing: string): NodeAnswerError {
-  return new NodeAnswerError({
-    method: 'eth_getTransactionReceipt',
-    problem: `lacks ${missing}`,
-  })
-}
-
-/** Finds the transactions in a sealed block that spent the nonce. */
+/**
+ * Finds the transactions in a sealed block that spent the nonce. One without a
+ * receipt is among them, so that a missing receipt is not taken for an answer.
+ */
 async function findInBlock(
   client: Client,
   payment: Payment,
@@ -239,13 +239,11 @@ async function findInBlock(
 ): Promise<readonly Hash[]> {
   const method = 'eth_getBlockByNumber'
   const answer = await requestNode(client, method, [encodeBlock(block), false])
-  const hashes = readList(Object(answer).transactions, method)
   const found = await Promise.all(
-    hashes.map(async (hash) => {
-      const receipt = await getReceipt(client, readBytes(hash, method))
-      if (!receipt) throw receiptLacks('a transaction of the block')
-      const isSpent = judgeReceipt(receipt, payment, undefined)
-      return isSpent ? receipt.transactionHash : []
+    readList(Object(answer).transactions, method).map(async (one) => {
+      const hash = readBytes(one, method)
+      const receipt = await getReceipt(client, hash)
+      return !receipt || judgeReceipt(receipt, payment, undefined) ? hash : []
     }),
   )
   return found.flat()
