@@ -248,3 +248,20 @@ test('the search of an outcome reads the receipts of a block whose logs are refu
     proof: { transactionHash: hash },
   })
 })
+
+test('a receipt that is missing from the block of a refused search is a fault and no outcome', async () => {
+  const payment = await draft(chain, transfer)
+  await mineDust(payment)
+  const block = await getBlockNumber(chain.clients.public, { cacheTime: 0 })
+  const { client } = fakeNode(chain, async ({ method }, forward) => {
+    const answer = await forward()
+    if (method === 'eth_getTransactionReceipt') return null
+    const isMany = Array.isArray(answer) && answer.length > 0
+    return method === 'eth_getLogs' && isMany
+      ? refusals['by unknown words']?.(1)
+      : answer
+  })
+  await expect(
+    getPaymentOutcome(client, { payment, block }),
+  ).rejects.toMatchObject({ name: 'NodeAnswerError', retryable: true })
+})
