@@ -10,7 +10,7 @@ const few = 1_000
 const claims = 500
 
 const bytes = (digit: string) => `0x${digit.repeat(40)}` as const
-const lane = { chainId: 1, account: bytes('3') }
+const submitter = { chainId: 1, account: bytes('3') }
 const recipient = bytes('2')
 
 /** What a worker takes of the orders that are due, among many and among few. */
@@ -46,7 +46,11 @@ export async function benchOrdersClaim(rows: number): Promise<Row[]> {
 /** Milliseconds of one unit of work that claims a hundred orders. */
 async function claim(store: PaymentStore): Promise<number> {
   const start = performance.now()
-  const query = { sendDue: lane, recipients: [recipient], until: 2n ** 40n }
+  const query = {
+    sendDue: submitter,
+    recipients: [recipient],
+    until: 2n ** 40n,
+  }
   const due = await store.write(({ orders }) =>
     orders.find({ ...query, limit: 100 }),
   )
@@ -70,10 +74,10 @@ async function fillStore(
   await store.open()
   await database.ask(
     `insert into countersign.orders (id, version, sequence, chain_id, token,
-      recipient, lane, state, attempt, value, decimals, primary_type,
+      recipient, submitter, state, attempt, value, decimals, primary_type,
       token_name, token_version, payer, buyer_token_hash, metadata,
       created_at, deadline, send_due, look_due, tries, held, unexpected,
-      overpaid, grade, settled_block)
+      overpaid, finality, settled_block)
     select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
       decode(repeat('22', 20), 'hex'), decode(repeat('33', 20), 'hex'),
       case when n % 10 = 0 then 'stored' else 'captured' end, 1, 1, 6,

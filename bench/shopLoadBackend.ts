@@ -91,7 +91,10 @@ async function report(): Promise<BackendReport> {
     captured: captures.size,
     capturedTwice: [...captures.values()].filter((count) => count > 1).length,
     isAuditOk: audit.ok,
-    transfers: audit.scopes.reduce((sum, { chain }) => sum + chain.count, 0),
+    transfers: audit.destinations.reduce(
+      (sum, { chain }) => sum + chain.count,
+      0,
+    ),
     memory: process.memoryUsage.rss() / 2 ** 20,
   }
 }

@@ -40,8 +40,10 @@ try {
   printAudit(await orders.audit({ fromBlock }))
 
   // From now on it is on record as well, for somebody to look after.
-  const { scopes } = await orders.reconcile({ fromBlock })
-  console.log(`reconciled: ${scopes[0]?.unmatched} payment without an order`)
+  const { destinations } = await orders.reconcile({ fromBlock })
+  console.log(
+    `reconciled: ${destinations[0]?.unmatched} payment without an order`,
+  )
   printAudit(await orders.audit({ fromBlock }))
 } finally {
   await orders.close()

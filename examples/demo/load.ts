@@ -33,7 +33,7 @@ export type LoadRun = Omit<Captured, 'results'> & {
   perSecond: number
   balances: { before: LoadBalances; after: LoadBalances }
   audit: Pick<
-    AuditReport['scopes'][number],
+    AuditReport['destinations'][number],
     'chain' | 'captured' | 'differences'
   >
 }
@@ -64,8 +64,13 @@ export async function playLoad(
     const balances = { before, after: await readBalances() }
 
     await shop.orders.reconcile({ fromBlock })
-    const { scopes } = await shop.orders.audit({ fromBlock })
-    const run = sumUp({ ...about, ...captured, balances, audit: scopes[0] })
+    const { destinations } = await shop.orders.audit({ fromBlock })
+    const run = sumUp({
+      ...about,
+      ...captured,
+      balances,
+      audit: destinations[0],
+    })
     narrator?.close(run)
     return run
   } finally {
@@ -92,7 +97,7 @@ type Went = Omit<
   'asTold' | 'problem' | 'captured' | 'blocks' | 'perSecond' | 'audit'
 > & {
   results: Captured['results']
-  audit: AuditReport['scopes'][number] | undefined
+  audit: AuditReport['destinations'][number] | undefined
 }
 
 function sumUp({ results, audit, ...went }: Went): LoadRun {

@@ -2,10 +2,16 @@ import { formatAmount } from 'countersign'
 import type { AuditReport, AuditSum } from 'countersign/orders'
 
 /** An audit as a table: what came in, what it was for, and what is odd. */
-export function printAudit({ ok, scopes }: AuditReport): void {
-  for (const { chain, captured, unmatched, differences, ...audit } of scopes) {
-    const { fromBlock, toBlock, scope } = audit
-    console.log(`${scope.recipient}, blocks ${fromBlock} to ${toBlock}`)
+export function printAudit({ ok, destinations }: AuditReport): void {
+  for (const {
+    chain,
+    captured,
+    unmatched,
+    differences,
+    ...audit
+  } of destinations) {
+    const { fromBlock, toBlock, destination } = audit
+    console.log(`${destination.recipient}, blocks ${fromBlock} to ${toBlock}`)
     printSum('on chain', chain)
     printSum('of orders', captured)
     printSum('without order', unmatched)

@@ -33,13 +33,15 @@ export async function playShift(
 
   printTable(workers, recipients)
   const toBlock = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
-  const { ok, scopes } = await orders.audit({ fromBlock, toBlock })
-  for (const { scope, captured } of scopes)
+  const { ok, destinations } = await orders.audit({ fromBlock, toBlock })
+  for (const { destination, captured } of destinations)
     console.log(
-      `${short(scope.recipient)} has ${formatAmount(captured.value)} USDC by ${captured.count} captures`,
+      `${short(destination.recipient)} has ${formatAmount(captured.value)} USDC by ${captured.count} captures`,
     )
   console.log(ok ? 'chain and record agree' : 'chain and record differ')
-  return ok && scopes.every(({ captured }) => captured.count === count * 2)
+  return (
+    ok && destinations.every(({ captured }) => captured.count === count * 2)
+  )
 }
 
 async function sellSome(
@@ -57,8 +59,8 @@ async function sellSome(
 
 async function waitForCaptures(orders: Orders, enough: number): Promise<void> {
   for (;;) {
-    const { scopes } = await orders.health()
-    const captured = scopes.map(({ counts }) => counts.captured ?? 0)
+    const { destinations } = await orders.health()
+    const captured = destinations.map(({ counts }) => counts.captured ?? 0)
     if (captured.reduce((sum, one) => sum + one, 0) >= enough) return
     await setTimeout(100)
   }

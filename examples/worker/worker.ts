@@ -27,6 +27,6 @@ async function work(shop: Shop): Promise<void> {
 /** Tells who started it what was sent, and for whom. */
 function report({ name, attributes }: Observation): void {
   const { account, sent } = attributes
-  if (name === 'lane.sent' && sent && process.connected)
+  if (name === 'submitter.sent' && sent && process.connected)
     process.send?.({ account, sent })
 }

@@ -10,7 +10,7 @@ export {
   type StreamLogsParameters,
   streamLogs,
 } from './logs/streamLogs.js'
-export type { LogEvent, SealedGrade } from './logs/trackLogs.js'
+export type { LogEvent, SealedFinality } from './logs/trackLogs.js'
 export { type WatchLogsParameters, watchLogs } from './logs/watchLogs.js'
 export { BlockReceiptsForbiddenError, LogRangeError } from './rpc/errors.js'
 export {

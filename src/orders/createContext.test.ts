@@ -31,7 +31,7 @@ const valid: CreateOrdersParameters = {
 }
 
 test('everything is answered for: each token with each recipient of its chain', () => {
-  const { scopes, recipients, wallets, policy, tokens } = createContext({
+  const { destinations, recipients, wallets, policy, tokens } = createContext({
     ...valid,
     tokens: [
       { client: reader(1), token },
@@ -42,7 +42,7 @@ test('everything is answered for: each token with each recipient of its chain', 
     relayers: [two],
   })
   const usdc = token.toLowerCase()
-  expect(scopes).toEqual([
+  expect(destinations).toEqual([
     { chainId: 1, token: usdc, recipient: one },
     { chainId: 1, token: usdc, recipient: two },
     { chainId: 1, token: usdc, recipient: three },
@@ -50,7 +50,7 @@ test('everything is answered for: each token with each recipient of its chain', 
     { chainId: 2, token: three, recipient: three },
   ])
   expect(recipients).toEqual([one, two, three])
-  expect(wallets.map(({ lane }) => lane)).toEqual([
+  expect(wallets.map(({ submitter }) => submitter)).toEqual([
     { chainId: 1, account: one },
     { chainId: 1, account: two },
     { chainId: 2, account: two },
@@ -61,12 +61,12 @@ test('everything is answered for: each token with each recipient of its chain', 
 
 test('addresses are kept in lower case', () => {
   const { address } = privateKeyToAccount(`0x${'7'.repeat(64)}`)
-  const { wallets, scopes } = createContext({
+  const { wallets, destinations } = createContext({
     ...valid,
     wallets: [walletOf(address)],
   })
-  expect(wallets[0]?.lane.account).toBe(address.toLowerCase())
-  expect(scopes[0]?.recipient).toBe(address.toLowerCase())
+  expect(wallets[0]?.submitter.account).toBe(address.toLowerCase())
+  expect(destinations[0]?.recipient).toBe(address.toLowerCase())
 })
 
 test('each instance has a name of its own', () => {

@@ -5,7 +5,7 @@ import { drawNonce } from '../core/drawNonce.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { readAccount } from '../payments/capture/planTransaction.js'
 import { noSeal } from '../store/noSeal.js'
-import type { Lane, Scope, Sealer } from '../store/types.js'
+import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
 import { sendersOf } from './model/sendersOf.js'
 import {
@@ -48,9 +48,14 @@ export function createContext(
     wallets,
     relayers,
     recipients: [
-      ...new Set([...wallets.map(({ lane }) => lane.account), ...others]),
+      ...new Set([
+        ...wallets.map(({ submitter }) => submitter.account),
+        ...others,
+      ]),
     ],
-    scopes: tokens.flatMap((token) => scopesOf(token, wallets, others)),
+    destinations: tokens.flatMap((token) =>
+      destinationsOf(token, wallets, others),
+    ),
     owner: drawNonce().slice(2, 34),
     observe: (observation) => {
       // Who only watches must not stop what is watched, nor may a promise of
@@ -129,13 +134,14 @@ function readWallets(
     const account = readAccount(client, client.account)
     const address = account.address.toLowerCase() as Address
     const isTwice = wallets.some(
-      ({ lane }) => lane.chainId === chainId && lane.account === address,
+      ({ submitter }) =>
+        submitter.chainId === chainId && submitter.account === address,
     )
     if (isTwice) throw new InvalidFieldError(field, address, 'given once')
-    wallets.push({ client, account, lane: { chainId, account: address } })
+    wallets.push({ client, account, submitter: { chainId, account: address } })
   }
   for (const [index, { chainId }] of tokens.entries())
-    if (!wallets.some(({ lane }) => lane.chainId === chainId))
+    if (!wallets.some(({ submitter }) => submitter.chainId === chainId))
       throw new InvalidFieldError(
         `tokens[${index}].client`,
         chainId,
@@ -145,26 +151,27 @@ function readWallets(
 }
 
 /**
- * Lanes that send for recipients without a wallet. On a chain with a single
+ * Submitters that send for recipients without a wallet. On a chain with a single
  * wallet that wallet is the default, as no other could be meant.
  */
 function readRelayers(
   given: CreateOrdersParameters['relayers'],
   wallets: readonly OrderWallet[],
-): Lane[] {
-  const lanes = wallets.map(({ lane }) => lane)
+): Submitter[] {
+  const submitters = wallets.map(({ submitter }) => submitter)
   if (given === undefined)
-    return lanes.filter(
+    return submitters.filter(
       ({ chainId }) =>
-        lanes.filter((other) => other.chainId === chainId).length === 1,
+        submitters.filter((other) => other.chainId === chainId).length === 1,
     )
   const accounts = given.map((address, index) => {
     const field = `relayers[${index}]`
     const account = readCheckedAddress(address, field)
-    if (lanes.some((lane) => lane.account === account)) return account
+    if (submitters.some((submitter) => submitter.account === account))
+      return account
     throw new InvalidFieldError(field, account, 'the account of a wallet')
   })
-  return lanes.filter(({ account }) => accounts.includes(account))
+  return submitters.filter(({ account }) => accounts.includes(account))
 }
 
 /** Refuses recipients for which no wallet would send and pay the gas. */
@@ -189,21 +196,21 @@ function checkRelayed(
   )
 }
 
-/** Windows, scopes and lanes are a chain's: it cannot be left open. */
+/** Windows, destinations and submitters are a chain's: it cannot be left open. */
 function chainOf(client: Client, field: string): number {
   const { chain } = Object(client)
   if (!chain) throw new InvalidFieldError(field, undefined, 'one with a chain')
   return chain.id
 }
 
-function scopesOf(
+function destinationsOf(
   { chainId, token }: { chainId: number; token: Address },
   wallets: readonly OrderWallet[],
   others: readonly Address[],
-): Scope[] {
+): Destination[] {
   const own = wallets
-    .filter(({ lane }) => lane.chainId === chainId)
-    .map(({ lane }) => lane.account)
+    .filter(({ submitter }) => submitter.chainId === chainId)
+    .map(({ submitter }) => submitter.account)
   return [...new Set([...own, ...others])].map((recipient) => ({
     chainId,
     token,

@@ -11,7 +11,10 @@ import {
   type RunWorkerParameters,
   type runWorker,
 } from './runWorker.js'
-import { driveLanes, type LaneEngine } from './submitter/driveLanes.js'
+import {
+  driveSubmitters,
+  type SubmitterEngine,
+} from './submitter/driveSubmitters.js'
 import { untilSignal } from './untilSignal.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { auditOrders } from './verbs/auditOrders.js'
@@ -58,7 +61,7 @@ type Verbs = {
   list: typeof listOrders
   /** Reads what happened, from a cursor on. */
   events: typeof readEvents
-  /** Reads how orders, lanes and chains stand. */
+  /** Reads how orders, submitters and chains stand. */
   health: typeof readHealth
   /** Compares what reached the recipients with what is on record. */
   audit: typeof auditOrders
@@ -93,32 +96,32 @@ type Method<
 type SendingMethod<
   verb extends (
     context: OrdersContext,
-    engine: LaneEngine,
+    engine: SubmitterEngine,
     ...rest: never[]
   ) => unknown,
 > = verb extends (
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   ...rest: infer rest
 ) => infer result
   ? (...rest: rest) => result
   : never
 
 /** Orders of some recipients: those of others are not there. */
-export type ScopedOrders = {
+export type DestinationOrders = {
   [name in keyof Verbs]: Method<Verbs[name]>
 } & {
   [name in keyof SendingVerbs]: SendingMethod<SendingVerbs[name]>
 }
 
 /** The whole life of orders, over one store. */
-export type Orders = ScopedOrders & {
+export type Orders = DestinationOrders & {
   [name in keyof InstanceVerbs]: Method<InstanceVerbs[name]>
 } & {
   [name in keyof WorkingVerbs]: SendingMethod<WorkingVerbs[name]>
 } & {
   /** The same for some recipients only, for whoever may act for no other. */
-  within(parameters: { recipients: readonly Address[] }): ScopedOrders
+  within(parameters: { recipients: readonly Address[] }): DestinationOrders
   /**
    * Ends all work, workers too, and closes the store. Waits only a few seconds
    * for a database that hangs.
@@ -165,9 +168,9 @@ export type Orders = ScopedOrders & {
 export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const open = openOnce(context)
-  let engine: LaneEngine | undefined
+  let engine: SubmitterEngine | undefined
   const drive = () => {
-    engine ??= driveLanes(context)
+    engine ??= driveSubmitters(context)
     return engine
   }
   const going = new Set<Promise<unknown>>()
@@ -195,7 +198,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       const verbs = bindVerbs(own, instance)
       return {
         ...verbs,
-        // The lanes are driven for all recipients: this one has to be its own.
+        // The submitters are driven for all recipients: this one has to be its own.
         capture: async (options) => {
           const { orderId } = Object(options)
           await verbs.get({ orderId })
@@ -222,7 +225,7 @@ async function endWithin(
 /** What the verbs of an instance share. */
 type Instance = {
   open: () => Promise<void>
-  drive: () => LaneEngine
+  drive: () => SubmitterEngine
   /** The store is not closed before it has come to an end. */
   hold: <result>(work: Promise<result>) => Promise<result>
 }
@@ -230,7 +233,7 @@ type Instance = {
 function bindVerbs(
   context: OrdersContext,
   { open, drive, hold }: Instance,
-): ScopedOrders {
+): DestinationOrders {
   const bind = <rest extends unknown[], result>(
     name: string,
     verb: (context: OrdersContext, ...rest: rest) => Promise<result>,

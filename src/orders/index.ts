@@ -1,7 +1,7 @@
 export {
   createOrders,
+  type DestinationOrders,
   type Orders,
-  type ScopedOrders,
 } from './createOrders.js'
 export {
   CursorAheadError,
@@ -37,7 +37,7 @@ export type {
   AuditParameters,
   AuditReport,
   AuditSum,
-  ScopeAudit,
+  DestinationAudit,
 } from './verbs/auditOrders.js'
 export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
@@ -57,12 +57,12 @@ export type {
 } from './verbs/readEvents.js'
 export type {
   ChainHealth,
-  LaneHealth,
-  LaneLease,
+  DestinationHealth,
   NodeFault,
   OrdersHealth,
   PutAside,
-  ScopeHealth,
+  SubmitterHealth,
+  SubmitterLease,
 } from './verbs/readHealth.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
@@ -71,4 +71,4 @@ export type {
   ReconcileParameters,
   ReconciliationReport,
 } from './watcher/reconcile.js'
-export type { ScopeReconciliation } from './watcher/reconcileScope.js'
+export type { DestinationReconciliation } from './watcher/reconcileDestination.js'

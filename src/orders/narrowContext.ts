@@ -23,6 +23,8 @@ export function narrowContext(
   return {
     ...context,
     recipients: context.recipients.filter((address) => wanted.has(address)),
-    scopes: context.scopes.filter(({ recipient }) => wanted.has(recipient)),
+    destinations: context.destinations.filter(({ recipient }) =>
+      wanted.has(recipient),
+    ),
   }
 }

@@ -3,7 +3,7 @@ import { onEnd } from '../chain/rpc/onEnd.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { wait } from '../core/wait.js'
-import type { Lane, Scope } from '../store/types.js'
+import type { Destination, Submitter } from '../store/types.js'
 import {
   endingContext,
   lastAnswers,
@@ -13,9 +13,9 @@ import { limitTo } from './limitTo.js'
 import { observeFailure } from './model/observeFailure.js'
 import { openAside } from './model/putAside.js'
 import type { OrdersContext } from './model/types.js'
-import type { LaneEngine, Limit } from './submitter/driveLanes.js'
-import { watchScope } from './watcher/watchScope.js'
-import { scopeKey, type WatchMemory } from './watcher/watchState.js'
+import type { Limit, SubmitterEngine } from './submitter/driveSubmitters.js'
+import { watchDestination } from './watcher/watchDestination.js'
+import { destinationKey, type WatchMemory } from './watcher/watchState.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {
@@ -26,9 +26,9 @@ export type RunWorkerParameters = {
    */
   signal: AbortSignal
   /**
-   * Lanes of one chain worked on at the same time, and as many of its
+   * Submitters of one chain worked on at the same time, and as many of its
    * destinations watched beside them. One that takes longer than 5 seconds
-   * makes room for another. With 1, lanes and destinations take turns, one at a
+   * makes room for another. With 1, submitters and destinations take turns, one at a
    * time. @default 4
    */
   concurrency?: number | undefined
@@ -40,7 +40,7 @@ const members: MembersOf<RunWorkerParameters> = {
 }
 
 /**
- * Does all that is due, on every lane and for every token, until told to stop,
+ * Does all that is due, on every submitter and for every token, until told to stop,
  * or closed: sends, settles, watches for reorganizations and ends of windows, reconciles.
  * The first thing it does is to catch up with the chain.
  *
@@ -51,7 +51,7 @@ const members: MembersOf<RunWorkerParameters> = {
  */
 export function runWorker(
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   parameters: RunWorkerParameters,
 ): Promise<void> {
   return openAndRun(context, engine, parameters, async () => undefined)
@@ -60,7 +60,7 @@ export function runWorker(
 /** The same, over a store that has to be opened first. */
 export async function openAndRun(
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   parameters: RunWorkerParameters,
   open: () => Promise<void>,
 ): Promise<void> {
@@ -124,20 +124,20 @@ async function openPatiently(
 /** Chain by chain: one that does not answer holds up no other. */
 async function work(
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   { signal, concurrency }: { signal: AbortSignal; concurrency: number },
 ): Promise<void> {
-  const chainIds = new Set(context.scopes.map(({ chainId }) => chainId))
+  const chainIds = new Set(context.destinations.map(({ chainId }) => chainId))
   const shifts = [...chainIds].map((chainId) =>
     workChain(context, engine, { chainId, signal, concurrency }),
   )
   await Promise.all(shifts)
 }
 
-/** Lanes and watches each have places of their own: neither waits for the other. */
+/** Submitters and watches each have places of their own: neither waits for the other. */
 async function workChain(
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   {
     chainId,
     signal,
@@ -146,16 +146,20 @@ async function workChain(
 ): Promise<void> {
   const watches = limitTo(concurrency)
   const sends = concurrency === 1 ? watches : limitTo(concurrency)
-  const watchers = context.scopes
-    .filter((scope) => scope.chainId === chainId)
-    .map((scope) => startWatcher(context, scope, { signal, limit: watches }))
-  const lanes = context.wallets
-    .map(({ lane }) => lane)
-    .filter((lane) => lane.chainId === chainId)
-  const isReady = trackCatchUp(engine, watchers, { lanes, signal })
+  const watchers = context.destinations
+    .filter((destination) => destination.chainId === chainId)
+    .map((destination) =>
+      startWatcher(context, destination, { signal, limit: watches }),
+    )
+  const submitters = context.wallets
+    .map(({ submitter }) => submitter)
+    .filter((submitter) => submitter.chainId === chainId)
+  const isReady = trackCatchUp(engine, watchers, { submitters, signal })
   await Promise.all([
     ...watchers.map(({ ended }) => ended),
-    ...lanes.map((lane) => engine.hold(lane, signal, sends, isReady)),
+    ...submitters.map((submitter) =>
+      engine.hold(submitter, signal, sends, isReady),
+    ),
   ])
 }
 
@@ -169,36 +173,39 @@ const longestCatchUp = 10_000
  * after the first look at all its destinations, or after `longestCatchUp`.
  */
 function trackCatchUp(
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   watchers: readonly Watcher[],
-  { lanes, signal }: { lanes: readonly Lane[]; signal: AbortSignal },
+  {
+    submitters,
+    signal,
+  }: { submitters: readonly Submitter[]; signal: AbortSignal },
 ): (recipient: Address) => boolean {
   const behind = new Set(watchers)
-  const wake = (ready: readonly Lane[]) => {
-    for (const lane of ready) engine.wake(lane)
+  const wake = (ready: readonly Submitter[]) => {
+    for (const submitter of ready) engine.wake(submitter)
   }
   for (const watcher of watchers)
     void watcher.caughtUp.then(() => {
       behind.delete(watcher)
-      const { recipient } = watcher.scope
-      const isItsOwn = ({ account }: Lane) => account === recipient
-      wake(behind.size === 0 ? lanes : lanes.filter(isItsOwn))
+      const { recipient } = watcher.destination
+      const isItsOwn = ({ account }: Submitter) => account === recipient
+      wake(behind.size === 0 ? submitters : submitters.filter(isItsOwn))
     })
   const over = new AbortController()
   onEnd(signal, () => over.abort())
   void wait(longestCatchUp, over.signal).then(() => {
     behind.clear()
-    wake(lanes)
+    wake(submitters)
   })
   return (recipient) =>
-    [...behind].every(({ scope }) => scope.recipient !== recipient)
+    [...behind].every(({ destination }) => destination.recipient !== recipient)
 }
 
 /** The name under which a destination's whole watch is put aside. */
 const wholeWatch = 'watch'
 
 type Watcher = {
-  scope: Scope
+  destination: Destination
   /** The first look is over, well or not. */
   caughtUp: Promise<void>
   ended: Promise<void>
@@ -206,18 +213,18 @@ type Watcher = {
 
 function startWatcher(
   context: OrdersContext,
-  scope: Scope,
+  destination: Destination,
   { signal, limit }: { signal: AbortSignal; limit: Limit },
 ): Watcher {
   let tellCaughtUp: () => void = () => undefined
   const caughtUp = new Promise<void>((resolve) => {
     tellCaughtUp = resolve
   })
-  const key = scopeKey('watch', scope)
+  const key = destinationKey('watch', destination)
   const aside = openAside(context, {
     key,
     observed: 'watch.failed',
-    about: scope,
+    about: destination,
   })
   const memory: WatchMemory = { aside }
   // A signal of its own: Node takes more than ten who listen for a leak.
@@ -229,7 +236,9 @@ function startWatcher(
       try {
         // The signal may have aborted while this look waited for a place.
         const look = async () =>
-          signal.aborted ? undefined : watchScope(context, scope, memory)
+          signal.aborted
+            ? undefined
+            : watchDestination(context, destination, memory)
         pause = (await limit(look))?.nextLook ?? 0
         aside.clear(wholeWatch)
       } catch (error) {
@@ -243,5 +252,5 @@ function startWatcher(
     const { lease } = memory
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
-  return { scope, caughtUp, ended: watch() }
+  return { destination, caughtUp, ended: watch() }
 }

@@ -11,13 +11,13 @@ import type {
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import { toBytes } from './tables/sqlColumns.js'
-import { decodeRows } from './tables/sqlRows.js'
 import {
-  distinctScopes,
-  inLane,
-  inScope,
+  distinctDestinations,
+  inDestination,
+  inSubmitter,
   mergeRows,
-} from './tables/sqlScopes.js'
+} from './tables/sqlDestinations.js'
+import { decodeRows } from './tables/sqlRows.js'
 import {
   attemptTable,
   eventTable,
@@ -25,7 +25,8 @@ import {
   transactionTable,
 } from './tables/sqlTables.js'
 
-const isOpen = () => sql<boolean>`open`
+const isTrue = (column: 'spendable' | 'in_flight') =>
+  sql<boolean>`${sql.ref(column)}`
 
 /** Answers a query for attempts. */
 export async function findAttempts(
@@ -43,7 +44,7 @@ export async function findAttempts(
       .where('chain_id', '=', BigInt(chainId))
       .where('token', '=', toBytes(token))
       .where('payer', '=', toBytes(payer))
-      .where(isOpen())
+      .where(isTrue('spendable'))
       .execute()
     return decodeRows(attemptTable, rows)
   }
@@ -73,10 +74,12 @@ export async function findTransactions(
       return transactions
         .where('chain_id', '=', BigInt(query.chainId))
         .where(dialect.among('hash', 'bytes', query.hashes))
-    if ('openIn' in query)
-      return transactions.where(inLane(query.openIn, 'account')).where(isOpen())
+    if ('inFlight' in query)
+      return transactions
+        .where(inSubmitter(query.inFlight, 'account'))
+        .where(isTrue('in_flight'))
     return transactions
-      .where(inLane(query.at, 'account'))
+      .where(inSubmitter(query.at, 'account'))
       .where('nonce', '=', BigInt(query.nonce))
   }
   return decodeRows(transactionTable, await found().execute())
@@ -88,11 +91,11 @@ export async function findProofs(
   query: ProofQuery,
 ): Promise<ProofRecord[]> {
   const proofs = session.selectFrom('proofs').selectAll()
-  if ('scopes' in query) {
-    const { scopes, fromBlock = 0n, limit } = query
-    const parts = distinctScopes(scopes).map((scope) =>
+  if ('destinations' in query) {
+    const { destinations, fromBlock = 0n, limit } = query
+    const parts = distinctDestinations(destinations).map((destination) =>
       proofs
-        .where(inScope(scope))
+        .where(inDestination(destination))
         .where('block_number', '>=', fromBlock)
         .orderBy('block_number')
         .orderBy('log_index')
@@ -130,17 +133,17 @@ export async function findEvents(
       .limit(1n)
     if (query.newest === 'all')
       return decodeRows(eventTable, await last.execute())
-    const lasts = distinctScopes(query.newest).map((scope) =>
-      last.where(inScope(scope)),
+    const lasts = distinctDestinations(query.newest).map((destination) =>
+      last.where(inDestination(destination)),
     )
     const order = 'cursor desc'
     const rows = await mergeRows(session, lasts, { order, limit: 1 })
     return decodeRows(eventTable, rows)
   }
-  const { scopes, after, limit } = query
-  const parts = distinctScopes(scopes).map((scope) =>
+  const { destinations, after, limit } = query
+  const parts = distinctDestinations(destinations).map((destination) =>
     events
-      .where(inScope(scope))
+      .where(inDestination(destination))
       .where('cursor', '>', after)
       .limit(BigInt(limit)),
   )

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
 import type {
+  Destination,
   OrderQuery,
   OrderRecord,
   OrderState,
-  Scope,
 } from '../store/types.js'
 import { toBytes } from './tables/sqlColumns.js'
+import {
+  distinctDestinations,
+  inDestination,
+  inSubmitter,
+  mergeRows,
+} from './tables/sqlDestinations.js'
 import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
-import {
-  distinctScopes,
-  inLane,
-  inScope,
-  mergeRows,
-} from './tables/sqlScopes.js'
 import { orderTable } from './tables/sqlTables.js'
 
 /** How rows are found. */
@@ -37,16 +37,16 @@ export async function findOrders(
   return decodeRows(orderTable, rows)
 }
 
-/** How many orders of these scopes are in each state. */
+/** How many orders of these destinations are in each state. */
 export async function countOrders(
   { session }: Finder,
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
 ): Promise<Partial<Record<OrderState, number>>> {
-  const parts = distinctScopes(scopes).map((scope) =>
+  const parts = distinctDestinations(destinations).map((destination) =>
     session
       .selectFrom('orders')
       .select(['state', sql<bigint>`count(*)`.as('orders')])
-      .where(inScope(scope))
+      .where(inDestination(destination))
       .groupBy('state'),
   )
   const order = 'state'
@@ -81,30 +81,30 @@ async function findByIds(
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
 
-type Listing = Extract<OrderQuery, { listed: readonly Scope[] }>
+type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 function listOrders(
   { session }: Finder,
   { listed, states, payer, before, limit }: Listing,
 ): Promise<object[]> {
-  const from = (scope: Scope) => {
+  const from = (destination: Destination) => {
     let part = session
       .selectFrom('orders')
       .selectAll()
-      .where(inScope(scope))
+      .where(inDestination(destination))
       .orderBy('position', 'desc')
       .limit(BigInt(limit))
     if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
     if (before !== undefined) part = part.where('position', '<', before)
     return part
   }
-  const parts = distinctScopes(listed).flatMap((scope) =>
+  const parts = distinctDestinations(listed).flatMap((destination) =>
     // The index of states gives each state in its order, not several at once.
     states
       ? [...new Set(states)].map((state) =>
-          from(scope).where('state', '=', state),
+          from(destination).where('state', '=', state),
         )
-      : [from(scope)],
+      : [from(destination)],
   )
   return mergeRows(session, parts, { order: 'position desc', limit })
 }
@@ -121,7 +121,7 @@ function searchOrders(
     .limit(BigInt(query.limit))
   if ('sendDue' in query)
     return orders
-      .where(inLane(query.sendDue, 'lane'))
+      .where(inSubmitter(query.sendDue, 'submitter'))
       .where(dialect.among('recipient', 'bytes', query.recipients))
       .where('send_due', '<=', query.until)
       .orderBy('deadline')
@@ -130,7 +130,7 @@ function searchOrders(
       .execute()
   if ('lookDue' in query)
     return orders
-      .where(inScope(query.lookDue))
+      .where(inDestination(query.lookDue))
       .where('look_due', '<=', query.until)
       .orderBy('look_due')
       .orderBy('position')
@@ -138,17 +138,20 @@ function searchOrders(
       .execute()
   if ('settled' in query)
     return orders
-      .where(inScope(query.settled))
-      .where('grade', '=', query.grade)
+      .where(inDestination(query.settled))
+      .where('finality', '=', query.finality)
       .where('settled_block', '>=', query.fromBlock ?? 0n)
       .where('settled_block', '<=', query.toBlock ?? maxBlock)
       .orderBy('settled_block')
       .orderBy('position')
       .execute()
   if ('oldest' in query)
-    return orders.where(inScope(query.oldest)).orderBy('position').execute()
+    return orders
+      .where(inDestination(query.oldest))
+      .orderBy('position')
+      .execute()
   return orders
-    .where(inScope(query.open))
+    .where(inDestination(query.unsettled))
     .where(sql<boolean>`payer is not null and look_due is not null`)
     .where('position', '>', query.after ?? -1n)
     .orderBy('position')

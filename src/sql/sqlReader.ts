@@ -32,7 +32,8 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
   return {
     orders: {
       find: (query) => see(orderTable, () => findOrders(finder, query)),
-      count: (scopes) => unit.run(() => countOrders(finder, scopes)),
+      count: (destinations) =>
+        unit.run(() => countOrders(finder, destinations)),
     },
     attempts: {
       find: (query) => see(attemptTable, () => findAttempts(finder, query)),

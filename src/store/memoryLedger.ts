@@ -1,13 +1,13 @@
-import { isInScopes, type Rows, sortRows } from './memoryRows.js'
+import { isInDestinations, type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
   AttemptQuery,
   AttemptRecord,
   EventQuery,
   EventRecord,
-  Lane,
   ProofQuery,
   ProofRecord,
+  Submitter,
   TransactionQuery,
   TransactionRecord,
 } from './types.js'
@@ -21,8 +21,13 @@ export const attemptKeys: RowKeys<AttemptRecord> = {
 
 export const transactionKeys: RowKeys<TransactionRecord> = {
   table: 'transactions',
-  identity: (row) => `bump ${row.bump} at ${row.nonce} in ${laneWord(row)}`,
-  words: (row) => [`order ${row.orderId}`, `hash ${row.hash}`, laneWord(row)],
+  identity: (row) =>
+    `bump ${row.bump} at ${row.nonce} in ${submitterWord(row)}`,
+  words: (row) => [
+    `order ${row.orderId}`,
+    `hash ${row.hash}`,
+    submitterWord(row),
+  ],
 }
 
 export const proofKeys: RowKeys<ProofRecord> = {
@@ -54,7 +59,7 @@ export function findAttempts(
   const { chainId, token, payer } = query.exposure
   return rows
     .pick([`payer ${payer}`])
-    .filter((row) => row.open && row.payer === payer)
+    .filter((row) => row.spendable && row.payer === payer)
     .filter((row) => row.chainId === chainId && row.token === token)
 }
 
@@ -69,11 +74,11 @@ export function findTransactions(
       .pick(query.hashes.map((hash) => `hash ${hash}`))
       .filter(({ chainId }) => chainId === query.chainId)
       .filter(({ hash }) => hash && query.hashes.includes(hash))
-  const lane = 'at' in query ? query.at : query.openIn
+  const submitter = 'at' in query ? query.at : query.inFlight
   const found = rows
-    .pick([laneWord(lane)])
-    .filter((row) => laneWord(row) === laneWord(lane))
-    .filter((row) => ('at' in query ? row.nonce === query.nonce : row.open))
+    .pick([submitterWord(submitter)])
+    .filter((row) => submitterWord(row) === submitterWord(submitter))
+    .filter((row) => ('at' in query ? row.nonce === query.nonce : row.inFlight))
   return sortRows(found, ({ nonce, bump }) => [BigInt(nonce), BigInt(bump)])
 }
 
@@ -88,10 +93,13 @@ export function findProofs(
       .pick(query.hashes.map((hash) => `hash ${hash}`))
       .filter(({ chainId }) => chainId === query.chainId)
       .filter(({ transactionHash }) => query.hashes.includes(transactionHash))
-  const { scopes, fromBlock = 0n, limit } = query
+  const { destinations, fromBlock = 0n, limit } = query
   const found = rows
     .all()
-    .filter((row) => row.blockNumber >= fromBlock && isInScopes(row, scopes))
+    .filter(
+      (row) =>
+        row.blockNumber >= fromBlock && isInDestinations(row, destinations),
+    )
   return sortRows(found, ({ blockNumber, chainId, logIndex }) => [
     blockNumber,
     BigInt(chainId),
@@ -110,7 +118,7 @@ export function findEvents(
     const { newest } = query
     return rows
       .all()
-      .filter((row) => newest === 'all' || isInScopes(row, newest))
+      .filter((row) => newest === 'all' || isInDestinations(row, newest))
       .sort((one, other) => (one.cursor < other.cursor ? 1 : -1))
       .slice(0, 1)
   }
@@ -119,7 +127,7 @@ export function findEvents(
   while (found.length < query.limit) {
     const row = rows.get(String(cursor++))
     if (!row) break
-    if (isInScopes(row, query.scopes)) found.push(row)
+    if (isInDestinations(row, query.destinations)) found.push(row)
   }
   return found
 }
@@ -134,6 +142,6 @@ function pickOrders<row extends { orderId: string | undefined }>(
     .filter(({ orderId }) => wanted.has(orderId))
 }
 
-function laneWord({ chainId, account }: Lane): string {
-  return `lane ${account} on ${chainId}`
+function submitterWord({ chainId, account }: Submitter): string {
+  return `submitter ${account} on ${chainId}`
 }

@@ -1,6 +1,11 @@
-import { isInScopes, type Rows, sortRows } from './memoryRows.js'
+import { isInDestinations, type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
-import type { OrderQuery, OrderRecord, OrderState, Scope } from './types.js'
+import type {
+  Destination,
+  OrderQuery,
+  OrderRecord,
+  OrderState,
+} from './types.js'
 
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
@@ -21,14 +26,14 @@ export function findOrders(
   ).slice(0, query.limit)
 }
 
-/** How many orders of these scopes are in each state. */
+/** How many orders of these destinations are in each state. */
 export function countOrders(
   rows: Rows<OrderRecord>,
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {
   const counts: Partial<Record<OrderState, number>> = {}
   for (const row of rows.all())
-    if (isInScopes(row, scopes))
+    if (isInDestinations(row, destinations))
       counts[row.state] = (counts[row.state] ?? 0) + 1
   return counts
 }
@@ -40,31 +45,33 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
     const { listed, states = [row.state], payer = row.payer } = query
     const isBefore = row.position < (query.before ?? row.position + 1n)
     const isMeant = states.includes(row.state) && payer === row.payer
-    return isBefore && isMeant && isInScopes(row, listed)
+    return isBefore && isMeant && isInDestinations(row, listed)
   }
   if ('sendDue' in query)
     return (
       isDue(row.sendDue, query.until) &&
       row.chainId === query.sendDue.chainId &&
-      row.lane === query.sendDue.account &&
+      row.submitter === query.sendDue.account &&
       query.recipients.includes(row.recipient)
     )
   if ('lookDue' in query)
-    return isDue(row.lookDue, query.until) && isInScopes(row, [query.lookDue])
+    return (
+      isDue(row.lookDue, query.until) && isInDestinations(row, [query.lookDue])
+    )
   if ('settled' in query)
     return (
-      row.grade === query.grade &&
+      row.finality === query.finality &&
       row.settledBlock !== undefined &&
       row.settledBlock >= (query.fromBlock ?? 0n) &&
       row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
-      isInScopes(row, [query.settled])
+      isInDestinations(row, [query.settled])
     )
-  if ('oldest' in query) return isInScopes(row, [query.oldest])
+  if ('oldest' in query) return isInDestinations(row, [query.oldest])
   return (
     row.payer !== undefined &&
     row.lookDue !== undefined &&
     row.position > (query.after ?? -1n) &&
-    isInScopes(row, [query.open])
+    isInDestinations(row, [query.unsettled])
   )
 }
 

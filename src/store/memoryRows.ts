@@ -1,12 +1,15 @@
 import type { StagedTable } from './memoryTable.js'
-import type { Scope } from './types.js'
+import type { Destination } from './types.js'
 
 /** What a query looks through. */
 export type Rows<row> = Omit<StagedTable<row>, 'staged'>
 
-/** Whether a row belongs to one of these scopes. */
-export function isInScopes(row: Scope, scopes: readonly Scope[]): boolean {
-  return scopes.some(
+/** Whether a row belongs to one of these destinations. */
+export function isInDestinations(
+  row: Destination,
+  destinations: readonly Destination[],
+): boolean {
+  return destinations.some(
     ({ chainId, token, recipient }) =>
       row.chainId === chainId &&
       row.token === token &&

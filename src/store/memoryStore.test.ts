@@ -21,7 +21,7 @@ const attempt = (facts: Partial<Attempt> = {}): Attempt => ({
   signatureHash: undefined,
   spendableUntil: undefined,
   value: 12_500_000n,
-  open: false,
+  spendable: false,
   signature: undefined,
   cancellation: undefined,
   ...facts,
@@ -131,7 +131,7 @@ test('listeners hear of what was kept, until they are taken off', async () => {
 
 test('a lease taken away while the work runs keeps nothing of it', async () => {
   const store = memoryStore()
-  const mine = { key: 'lane', owner: 'a', milliseconds: 5 }
+  const mine = { key: 'submitter', owner: 'a', milliseconds: 5 }
   const lease = await store.takeLease(mine)
   const unit = store.write(
     async ({ attempts }) => {
@@ -141,6 +141,8 @@ test('a lease taken away while the work runs keeps nothing of it', async () => {
     },
     { lease },
   )
-  await expect(unit).rejects.toThrow('The lease lane is held by someone else.')
+  await expect(unit).rejects.toThrow(
+    'The lease submitter is held by someone else.',
+  )
   expect(await findAll(store)).toEqual([])
 })

@@ -105,7 +105,7 @@ export function readStages(
   return {
     orders: {
       find: async (query) => findOrders(orders, query),
-      count: async (scopes) => countOrders(orders, scopes),
+      count: async (destinations) => countOrders(orders, destinations),
     },
     attempts: { find: async (query) => findAttempts(attempts, query) },
     transactions: {

@@ -71,7 +71,7 @@ async function fetchKey(
   return importKey(key)
 }
 
-/** One that is never answered would hold up its lane for good. */
+/** One that is never answered would hold up its submitter for good. */
 async function inTime<result>(work: Promise<result>): Promise<result> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const end = new Promise<never>((_, reject) => {

@@ -13,17 +13,21 @@ export type OrderState =
   | 'expired'
   | 'consumed'
 
-/** What every row belongs to: a query never leaves the scopes it is given. */
-export type Scope = { chainId: number; token: Address; recipient: Address }
+/** What every row belongs to: a query never leaves the destinations it is given. */
+export type Destination = {
+  chainId: number
+  token: Address
+  recipient: Address
+}
 
 /** One sending account on one chain. */
-export type Lane = { chainId: number; account: Address }
+export type Submitter = { chainId: number; account: Address }
 
 /** Plain data that JSON can hold; integers beyond 2^53 as decimal text. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** One order. Times are Unix seconds of the chain's clock. */
-export type OrderRecord = Scope & {
+export type OrderRecord = Destination & {
   id: string
   /** Counts the writes of this row: a stale one is refused. */
   version: number
@@ -32,7 +36,7 @@ export type OrderRecord = Scope & {
   /** Number of its last event. */
   sequence: number
   /** Account that sends its transactions. */
-  lane: Address
+  submitter: Address
   state: OrderState
   /** Number of the newest attempt, from 1. */
   attempt: number
@@ -50,7 +54,7 @@ export type OrderRecord = Scope & {
   createdAt: bigint
   /** When the payment that is held ends, else the one offered last. */
   deadline: bigint
-  /** When the lane has something to send; absent when it has not. */
+  /** When the submitter has something to send; absent when it has not. */
   sendDue: bigint | undefined
   /**
    * When the chain has to be asked whether it is spent or expired; absent when
@@ -58,13 +62,13 @@ export type OrderRecord = Scope & {
    */
   lookDue: bigint | undefined
   /** What the merchant or the buyer wants and the chain has not decided yet. */
-  wish: 'capture' | 'void' | 'cancel' | undefined
+  requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation did not happen. */
   reason: string | undefined
   /** Failed accepts so far. */
   tries: number
   /** Waits for the merchant after a payer's failure on chain. */
-  held: boolean
+  needsReview: boolean
   /** Captured although it was given up before: never fulfilled. */
   unexpected: boolean
   /** Paid more than once: the later proofs are never fulfilled. */
@@ -72,14 +76,14 @@ export type OrderRecord = Scope & {
   /** Proof for which fulfilment was announced, as `hash:logIndex`. */
   fulfilled: string | undefined
   /** How sure the chain is of what settled it. */
-  grade: Finality | undefined
+  finality: Finality | undefined
   /** What settled it, where something did. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
 }
 
 /** One payment asked of the buyer, with a nonce of its own. */
-export type AttemptRecord = Pick<Scope, 'chainId' | 'token'> & {
+export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   orderId: string
   number: number
   version: number
@@ -98,7 +102,7 @@ export type AttemptRecord = Pick<Scope, 'chainId' | 'token'> & {
   /** Token units. */
   value: bigint
   /** A signature is held and can still be spent, as far as is known. */
-  open: boolean
+  spendable: boolean
   /** Sealed. */
   signature: string | undefined
   /** Sealed. */
@@ -114,7 +118,7 @@ export type TransactionRecord = {
   /** 0 for the first at its nonce, one more for each replacement. */
   bump: number
   version: number
-  kind: 'capture' | 'cancel' | 'release'
+  kind: 'capture' | 'cancel' | 'filler'
   orderId: string | undefined
   attempt: number | undefined
   /** Absent while only the wallet that signs and sends can know it. */
@@ -131,11 +135,11 @@ export type TransactionRecord = {
    * Not known to be mined, and nothing else at its nonce either; a
    * reorganization opens it again.
    */
-  open: boolean
+  inFlight: boolean
 }
 
 /** A token movement or a cancellation the chain showed. */
-export type ProofRecord = Scope & {
+export type ProofRecord = Destination & {
   transactionHash: Hash
   logIndex: number
   version: number
@@ -159,7 +163,7 @@ export type ProofRecord = Scope & {
 }
 
 /** What happened, in one order for all who read. */
-export type EventRecord = Scope & {
+export type EventRecord = Destination & {
   /** Place in the stream, without gaps, given by the store. */
   cursor: bigint
   orderId: string | undefined
@@ -186,33 +190,33 @@ export type OrderQuery =
   | { ids: readonly string[] }
   /** Newest first. */
   | {
-      listed: readonly Scope[]
+      listed: readonly Destination[]
       states?: readonly OrderState[] | undefined
       payer?: Address | undefined
       before?: bigint | undefined
       limit: number
     }
-  /** What the lane has to send until then; the soonest deadline first. */
+  /** What the submitter has to send until then; the soonest deadline first. */
   | {
-      sendDue: Lane
+      sendDue: Submitter
       recipients: readonly Address[]
       until: bigint
       limit: number
     }
   /** What the chain has to be asked about until then; the longest due first. */
-  | { lookDue: Scope; until: bigint; limit: number }
-  /** Settled with this grade, in these blocks; the lowest first. */
+  | { lookDue: Destination; until: bigint; limit: number }
+  /** Settled with this finality, in these blocks; the lowest first. */
   | {
-      settled: Scope
-      grade: Finality
+      settled: Destination
+      finality: Finality
       fromBlock?: bigint | undefined
       toBlock?: bigint | undefined
       limit: number
     }
   /** With a payer and something left to look at; the oldest first. */
-  | { open: Scope; after?: bigint | undefined; limit: number }
+  | { unsettled: Destination; after?: bigint | undefined; limit: number }
   /** In any state; the oldest first. */
-  | { oldest: Scope; limit: number }
+  | { oldest: Destination; limit: number }
 
 /** Which attempts are meant, in one of these ways. */
 export type AttemptQuery =
@@ -226,23 +230,27 @@ export type TransactionQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
   /** In the order of their nonces. */
-  | { openIn: Lane }
+  | { inFlight: Submitter }
   /** All at one nonce. */
-  | { at: Lane; nonce: number }
+  | { at: Submitter; nonce: number }
 
 /** Which proofs are meant, in one of these ways. */
 export type ProofQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
   /** In the order of the chain. */
-  | { scopes: readonly Scope[]; fromBlock?: bigint | undefined; limit: number }
+  | {
+      destinations: readonly Destination[]
+      fromBlock?: bigint | undefined
+      limit: number
+    }
 
 /** Which events are meant, in one of these ways. */
 export type EventQuery =
   /** In the order of the stream. */
-  | { scopes: readonly Scope[]; after: bigint; limit: number }
+  | { destinations: readonly Destination[]; after: bigint; limit: number }
   /** The last one only; of whoever shares the store, for `'all'`. */
-  | { newest: readonly Scope[] | 'all' }
+  | { newest: readonly Destination[] | 'all' }
   | { orderIds: readonly string[] }
 
 /** Rows that can be looked for. */
@@ -276,16 +284,16 @@ export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
 /** One consistent state of everything kept. */
 export type StoreReader = {
   orders: Reader<OrderRecord, OrderQuery> & {
-    /** How many orders of these scopes are in each state. */
+    /** How many orders of these destinations are in each state. */
     count(
-      scopes: readonly Scope[],
+      destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
   }
   attempts: Reader<AttemptRecord, AttemptQuery>
   transactions: Reader<TransactionRecord, TransactionQuery>
   proofs: Reader<ProofRecord, ProofQuery>
   events: Reader<EventRecord, EventQuery>
-  /** A setting, a cursor or the state of a lane; JSON. */
+  /** A setting, a cursor or the state of a submitter; JSON. */
   getValue(key: string): Promise<JsonObject | undefined>
   /** Who holds a lease; `undefined` when nobody does by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>

@@ -1,6 +1,6 @@
 import { wait } from '../core/wait.js'
-import type { EventRecord, PaymentStore, Scope } from '../store/types.js'
-import { drawId, drawScope, sampleEvent } from './storeCasesSamples.js'
+import type { Destination, EventRecord, PaymentStore } from '../store/types.js'
+import { drawDestination, drawId, sampleEvent } from './storeCasesSamples.js'
 import {
   expectRefusal,
   expectSame,
@@ -15,19 +15,19 @@ export const eventCases: readonly StoreCase[] = [
     name: 'events take the next cursors in the order in which they are appended',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const [scope, other] = [drawScope(), drawScope()]
-        const scopes = [scope, other]
+        const [destination, other] = [drawDestination(), drawDestination()]
+        const destinations = [destination, other]
         await store.write((it) =>
           it.events.append([
-            sampleEvent(scope, { sequence: 1 }),
+            sampleEvent(destination, { sequence: 1 }),
             sampleEvent(other, { sequence: 2 }),
           ]),
         )
         await store.write(async (it) => {
-          await it.events.append([sampleEvent(scope, { sequence: 3 })])
+          await it.events.append([sampleEvent(destination, { sequence: 3 })])
           await it.events.append([sampleEvent(other, { sequence: 4 })])
         })
-        const found = await readAfter(store, scopes, 0n)
+        const found = await readAfter(store, destinations, 0n)
         const order = found.map(({ sequence }) => sequence)
         expectSame('In order', order, [1, 2, 3, 4])
         expectNoGap(found)
@@ -37,15 +37,18 @@ export const eventCases: readonly StoreCase[] = [
     name: 'a unit of work that fails leaves no gap in the stream',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
-        await store.write((it) => it.events.append([sampleEvent(scope)]))
+        const destination = drawDestination()
+        await store.write((it) => it.events.append([sampleEvent(destination)]))
         const unit = store.write(async (it) => {
-          await it.events.append([sampleEvent(scope), sampleEvent(scope)])
+          await it.events.append([
+            sampleEvent(destination),
+            sampleEvent(destination),
+          ])
           throw new TypeError('the work fails')
         })
         await expectRefusal('The write', unit, 'TypeError')
-        await store.write((it) => it.events.append([sampleEvent(scope)]))
-        const found = await readAfter(store, [scope], 0n)
+        await store.write((it) => it.events.append([sampleEvent(destination)]))
+        const found = await readAfter(store, [destination], 0n)
         expectSame('Events', found.length, 2)
         expectNoGap(found)
       }),
@@ -55,16 +58,16 @@ export const eventCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const [other, watching] = [await openAnother(), await openAnother()]
-        const scope = drawScope()
-        await store.write((it) => it.events.append([sampleEvent(scope)]))
-        const [first] = await readAfter(store, [scope], 0n)
+        const destination = drawDestination()
+        await store.write((it) => it.events.append([sampleEvent(destination)]))
+        const [first] = await readAfter(store, [destination], 0n)
         const seen: EventRecord[] = first ? [first] : []
         let written = false
         const follow = async () => {
           while (true) {
             const isLast = written
             const after = seen.at(-1)?.cursor ?? 0n
-            const found = await readAfter(watching, [scope], after)
+            const found = await readAfter(watching, [destination], after)
             seen.push(...found)
             if (isLast && found.length === 0) return
             await wait(1)
@@ -74,11 +77,11 @@ export const eventCases: readonly StoreCase[] = [
           tryAgain(() =>
             handle.write(async (it) => {
               const data = { from: at }
-              await it.events.append([sampleEvent(scope, { data })])
+              await it.events.append([sampleEvent(destination, { data })])
               await wait(at % 4)
               await it.events.append([
-                sampleEvent(scope, { data }),
-                sampleEvent(scope, { data }),
+                sampleEvent(destination, { data }),
+                sampleEvent(destination, { data }),
               ])
             }),
           )
@@ -104,15 +107,15 @@ export const eventCases: readonly StoreCase[] = [
     name: 'the stream is read from after a cursor, so many at a time, in order',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const [scope, noise] = [drawScope(), drawScope()]
+        const [destination, noise] = [drawDestination(), drawDestination()]
         const rows = Array.from({ length: 12 }, (_, at) =>
-          sampleEvent(at % 3 ? scope : noise, { sequence: at }),
+          sampleEvent(at % 3 ? destination : noise, { sequence: at }),
         )
         await store.write((it) => it.events.append(rows))
         const pages: number[][] = []
         let after = 0n
         while (pages.length < 9) {
-          const page = await readAfter(store, [scope], after, 3)
+          const page = await readAfter(store, [destination], after, 3)
           pages.push(page.map(({ sequence }) => sequence))
           after = page.at(-1)?.cursor ?? after
           if (page.length === 0) break
@@ -121,10 +124,14 @@ export const eventCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'the newest event is the last of any of the scopes',
+    name: 'the newest event is the last of any of the destinations',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const [one, other, noise] = [drawScope(), drawScope(), drawScope()]
+        const [one, other, noise] = [
+          drawDestination(),
+          drawDestination(),
+          drawDestination(),
+        ]
         await store.write((it) =>
           it.events.append([
             sampleEvent(one, { sequence: 1 }),
@@ -133,7 +140,7 @@ export const eventCases: readonly StoreCase[] = [
             sampleEvent(noise, { sequence: 4 }),
           ]),
         )
-        const find = (newest: Scope[]) =>
+        const find = (newest: Destination[]) =>
           store.read(async ({ events }) =>
             (await events.find({ newest })).map(({ sequence }) => sequence),
           )
@@ -144,7 +151,7 @@ export const eventCases: readonly StoreCase[] = [
         )
         const noised = await find([noise])
         expectSame('Of all', last ? [last.sequence] : [], noised)
-        expectSame('Of nobody', await find([drawScope()]), [])
+        expectSame('Of nobody', await find([drawDestination()]), [])
         expectSame('Of none', await find([]), [])
       }),
   },
@@ -152,15 +159,15 @@ export const eventCases: readonly StoreCase[] = [
     name: 'events are found by their orders',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
+        const destination = drawDestination()
         const [one, two, three] = [drawId(), drawId(), drawId()]
         await store.write((it) =>
           it.events.append([
-            sampleEvent(scope, { orderId: one, sequence: 1 }),
-            sampleEvent(scope, { orderId: two, sequence: 2 }),
-            sampleEvent(scope, { sequence: 3 }),
-            sampleEvent(scope, { orderId: three, sequence: 4 }),
-            sampleEvent(scope, { orderId: one, sequence: 5 }),
+            sampleEvent(destination, { orderId: one, sequence: 1 }),
+            sampleEvent(destination, { orderId: two, sequence: 2 }),
+            sampleEvent(destination, { sequence: 3 }),
+            sampleEvent(destination, { orderId: three, sequence: 4 }),
+            sampleEvent(destination, { orderId: one, sequence: 5 }),
           ]),
         )
         const find = (orderIds: string[]) =>
@@ -178,11 +185,11 @@ export const eventCases: readonly StoreCase[] = [
 
 function readAfter(
   store: PaymentStore,
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
   after: bigint,
   limit = 1_000,
 ): Promise<EventRecord[]> {
-  return store.read(({ events }) => events.find({ scopes, after, limit }))
+  return store.read(({ events }) => events.find({ destinations, after, limit }))
 }
 
 function expectNoGap(events: readonly EventRecord[]): void {

@@ -3,9 +3,9 @@ import { drawNonce } from '../core/drawNonce.js'
 import type { ProofRecord, TransactionRecord } from '../store/types.js'
 import {
   drawAddress,
+  drawDestination,
   drawId,
-  drawLane,
-  drawScope,
+  drawSubmitter,
   sampleAttempt,
   sampleOrder,
   sampleProof,
@@ -24,7 +24,10 @@ export const ledgerQueryCases: readonly StoreCase[] = [
     name: 'attempts are found by their orders and by their nonces',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const [one, two] = [sampleOrder(drawScope()), sampleOrder(drawScope())]
+        const [one, two] = [
+          sampleOrder(drawDestination()),
+          sampleOrder(drawDestination()),
+        ]
         const rows = [
           sampleAttempt(one, { number: 1 }),
           sampleAttempt(one, { number: 2 }),
@@ -55,22 +58,22 @@ export const ledgerQueryCases: readonly StoreCase[] = [
     name: 'what a payer could still be charged are open attempts of one token on one chain',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const { chainId, token } = drawScope()
+        const { chainId, token } = drawDestination()
         const payer = drawAddress()
         const attempt = (facts: {
           chainId?: number
           token?: Address
           payer?: Address | undefined
-          open?: boolean
+          spendable?: boolean
         }) =>
-          sampleAttempt(sampleOrder(drawScope({ chainId, token })), {
-            ...{ payer, open: true, ...facts },
+          sampleAttempt(sampleOrder(drawDestination({ chainId, token })), {
+            ...{ payer, spendable: true, ...facts },
           })
         const owed = [attempt({}), attempt({})]
         await store.write((it) =>
           it.attempts.insert([
             ...owed,
-            attempt({ open: false }),
+            attempt({ spendable: false }),
             attempt({ payer: drawAddress() }),
             attempt({ payer: undefined }),
             attempt({ token: drawAddress() }),
@@ -91,19 +94,19 @@ export const ledgerQueryCases: readonly StoreCase[] = [
     name: 'transactions are found by their orders and by their hashes on a chain',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const lane = drawLane()
-        const far = drawLane({ chainId: lane.chainId + 1 })
+        const submitter = drawSubmitter()
+        const far = drawSubmitter({ chainId: submitter.chainId + 1 })
         const [hash, other, orderId] = [drawNonce(), drawNonce(), drawId()]
         const rows = [
-          sampleTransaction(lane, { hash, orderId }),
-          sampleTransaction(lane, { nonce: 1, hash: other, orderId }),
-          sampleTransaction(lane, { nonce: 2 }),
+          sampleTransaction(submitter, { hash, orderId }),
+          sampleTransaction(submitter, { nonce: 1, hash: other, orderId }),
+          sampleTransaction(submitter, { nonce: 2 }),
           sampleTransaction(far, { hash, orderId: drawId() }),
         ]
         await store.write((it) => it.transactions.insert(rows))
         const show = (found: readonly TransactionRecord[]) =>
           found.map(({ chainId, nonce }) => [chainId, nonce])
-        const { chainId } = lane
+        const { chainId } = submitter
         const [ofOrder, byHash, byNone, ofNone] = await store.read(
           async ({ transactions }) => [
             show(await transactions.find({ orderIds: [orderId, drawId()] })),
@@ -123,50 +126,50 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'open transactions of a lane come in the order of their nonces',
+    name: 'open transactions of a submitter come in the order of their nonces',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const lane = drawLane()
+        const submitter = drawSubmitter()
         const rows = [
-          sampleTransaction(lane, { nonce: 10 }),
-          sampleTransaction(lane, { nonce: 9 }),
-          sampleTransaction(lane, { nonce: 9, bump: 1 }),
-          sampleTransaction(lane, { nonce: 100, open: false }),
-          sampleTransaction(lane, { nonce: 2 }),
-          sampleTransaction(drawLane(), { nonce: 3 }),
-          sampleTransaction({ ...lane, chainId: lane.chainId + 1 }),
+          sampleTransaction(submitter, { nonce: 10 }),
+          sampleTransaction(submitter, { nonce: 9 }),
+          sampleTransaction(submitter, { nonce: 9, bump: 1 }),
+          sampleTransaction(submitter, { nonce: 100, inFlight: false }),
+          sampleTransaction(submitter, { nonce: 2 }),
+          sampleTransaction(drawSubmitter(), { nonce: 3 }),
+          sampleTransaction({ ...submitter, chainId: submitter.chainId + 1 }),
         ]
         await store.write((it) => it.transactions.insert(rows))
         const find = () =>
-          store.read((it) => it.transactions.find({ openIn: lane }))
+          store.read((it) => it.transactions.find({ inFlight: submitter }))
         const nonces = (await find()).map(({ nonce }) => nonce)
         expectSame('Nonces', nonces, [2, 9, 9, 10])
         const closed = (await find())
           .filter(({ nonce }) => nonce === 9)
-          .map((row) => ({ ...row, open: false }))
+          .map((row) => ({ ...row, inFlight: false }))
         await store.write((it) => it.transactions.update(closed))
         const rest = (await find()).map(({ nonce }) => nonce)
         expectSame('Without the closed ones', rest, [2, 10])
       }),
   },
   {
-    name: 'all transactions at one nonce of a lane are found, open or not',
+    name: 'all transactions at one nonce of a submitter are found, open or not',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const lane = drawLane()
+        const submitter = drawSubmitter()
         const rows = [
-          sampleTransaction(lane, { nonce: 5, bump: 0 }),
-          sampleTransaction(lane, { nonce: 5, bump: 1, open: false }),
-          sampleTransaction(lane, { nonce: 6 }),
-          sampleTransaction(drawLane(), { nonce: 5 }),
+          sampleTransaction(submitter, { nonce: 5, bump: 0 }),
+          sampleTransaction(submitter, { nonce: 5, bump: 1, inFlight: false }),
+          sampleTransaction(submitter, { nonce: 6 }),
+          sampleTransaction(drawSubmitter(), { nonce: 5 }),
           sampleTransaction(
-            { ...lane, chainId: lane.chainId + 1 },
+            { ...submitter, chainId: submitter.chainId + 1 },
             { nonce: 5 },
           ),
         ]
         await store.write((it) => it.transactions.insert(rows))
         const found = await store.read((it) =>
-          it.transactions.find({ at: lane, nonce: 5 }),
+          it.transactions.find({ at: submitter, nonce: 5 }),
         )
         const expected = rows.slice(0, 2).map((row) => ({ ...row, version: 1 }))
         expectRows('At the nonce', found, expected)
@@ -176,21 +179,21 @@ export const ledgerQueryCases: readonly StoreCase[] = [
     name: 'proofs are found by their orders and by their hashes on a chain',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
-        const far = drawScope({ chainId: scope.chainId + 1 })
+        const destination = drawDestination()
+        const far = drawDestination({ chainId: destination.chainId + 1 })
         const [transactionHash, orderId] = [drawNonce(), drawId()]
         const rows = [
-          sampleProof(scope, { transactionHash, orderId }),
-          sampleProof(drawScope(), { transactionHash, logIndex: 1 }),
+          sampleProof(destination, { transactionHash, orderId }),
+          sampleProof(drawDestination(), { transactionHash, logIndex: 1 }),
           sampleProof(far, { transactionHash, removed: true }),
-          sampleProof(scope, { orderId, removed: true }),
+          sampleProof(destination, { orderId, removed: true }),
         ]
         await store.write((it) => it.proofs.insert(rows))
         const show = (found: readonly ProofRecord[]) =>
           found.map((row) =>
             rows.findIndex((it) => it.blockHash === row.blockHash),
           )
-        const { chainId } = scope
+        const { chainId } = destination
         const hashes = [transactionHash, drawNonce()]
         const [ofOrder, byHash, byNone, ofNone] = await store.read(
           async ({ proofs }) => [
@@ -209,7 +212,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
     name: 'proofs come in the order of the chain, from a block on',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
+        const destination = drawDestination()
         const places = [
           [10n, 0],
           [9n, 10],
@@ -218,14 +221,18 @@ export const ledgerQueryCases: readonly StoreCase[] = [
           [2n, 7],
         ] as const
         const rows = places.map(([blockNumber, logIndex]) =>
-          sampleProof(scope, { blockNumber, logIndex }),
+          sampleProof(destination, { blockNumber, logIndex }),
         )
         await store.write((it) => it.proofs.insert(rows))
         const find = (facts: object) =>
           store.read(async ({ proofs }) =>
-            (await proofs.find({ scopes: [scope], limit: 9, ...facts })).map(
-              ({ blockNumber, logIndex }) => [blockNumber, logIndex],
-            ),
+            (
+              await proofs.find({
+                destinations: [destination],
+                limit: 9,
+                ...facts,
+              })
+            ).map(({ blockNumber, logIndex }) => [blockNumber, logIndex]),
           )
         const all = [places[4], places[2], places[1], places[0], places[3]]
         expectSame('All', await find({}), all)

@@ -1,8 +1,8 @@
 import type { PaymentStore } from '../store/types.js'
 import {
+  drawDestination,
   drawId,
-  drawLane,
-  drawScope,
+  drawSubmitter,
   fullAttemptFacts,
   fullOrderFacts,
   fullProofFacts,
@@ -37,9 +37,13 @@ export const recordCases: readonly StoreCase[] = [
     name: 'an order comes back as it was given, the smallest and the largest',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope({ chainId: Number.MAX_SAFE_INTEGER })
-        const small = sampleOrder(drawScope({ chainId: 1 }), { value: 0n })
-        const full = sampleOrder(scope, fullOrderFacts())
+        const destination = drawDestination({
+          chainId: Number.MAX_SAFE_INTEGER,
+        })
+        const small = sampleOrder(drawDestination({ chainId: 1 }), {
+          value: 0n,
+        })
+        const full = sampleOrder(destination, fullOrderFacts())
         await store.write(({ orders }) => orders.insert([small, full]))
         const found = await findOrders(store, [small.id, full.id])
         expectRows('The orders', found, withVersion([small, full]))
@@ -49,7 +53,7 @@ export const recordCases: readonly StoreCase[] = [
     name: 'an attempt comes back as it was given, the smallest and the largest',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         const rows = [
           sampleAttempt(order, { value: 0n }),
           sampleAttempt(order, fullAttemptFacts()),
@@ -68,9 +72,12 @@ export const recordCases: readonly StoreCase[] = [
     name: 'a transaction comes back as it was given, the smallest and the largest',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const lane = drawLane({ chainId: Number.MAX_SAFE_INTEGER })
-        const full = sampleTransaction(lane, fullTransactionFacts())
-        const small = sampleTransaction(lane, { orderId: drawId(), gas: 0n })
+        const submitter = drawSubmitter({ chainId: Number.MAX_SAFE_INTEGER })
+        const full = sampleTransaction(submitter, fullTransactionFacts())
+        const small = sampleTransaction(submitter, {
+          orderId: drawId(),
+          gas: 0n,
+        })
         await store.write(({ transactions }) =>
           transactions.insert([small, full]),
         )
@@ -85,11 +92,13 @@ export const recordCases: readonly StoreCase[] = [
     name: 'a proof comes back as it was given, the smallest and the largest',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope({ chainId: Number.MAX_SAFE_INTEGER })
-        const small = sampleProof(scope, { blockNumber: 0n, value: 0n })
-        const full = sampleProof(scope, fullProofFacts())
+        const destination = drawDestination({
+          chainId: Number.MAX_SAFE_INTEGER,
+        })
+        const small = sampleProof(destination, { blockNumber: 0n, value: 0n })
+        const full = sampleProof(destination, fullProofFacts())
         await store.write(({ proofs }) => proofs.insert([small, full]))
-        const query = { scopes: [scope], limit: 9 }
+        const query = { destinations: [destination], limit: 9 }
         const found = await store.read(({ proofs }) => proofs.find(query))
         expectRows('The proofs', found, withVersion([small, full]))
       }),
@@ -98,9 +107,11 @@ export const recordCases: readonly StoreCase[] = [
     name: 'an event comes back as it was given, the smallest and the largest',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope({ chainId: Number.MAX_SAFE_INTEGER })
+        const destination = drawDestination({
+          chainId: Number.MAX_SAFE_INTEGER,
+        })
         const { metadata: data } = {
-          ...sampleOrder(scope),
+          ...sampleOrder(destination),
           ...fullOrderFacts(),
         }
         const full = {
@@ -108,11 +119,11 @@ export const recordCases: readonly StoreCase[] = [
           ...{ type: oddText, at: maxTime, data },
         }
         const rows = [
-          sampleEvent(scope, { sequence: 0 }),
-          sampleEvent(scope, full),
+          sampleEvent(destination, { sequence: 0 }),
+          sampleEvent(destination, full),
         ]
         await store.write(({ events }) => events.append(rows))
-        const query = { scopes: [scope], after: 0n, limit: 9 }
+        const query = { destinations: [destination], after: 0n, limit: 9 }
         const found = await store.read(({ events }) => events.find(query))
         const bare = found.map(({ cursor, ...row }) => row)
         expectSame('The events', bare, rows)
@@ -122,8 +133,8 @@ export const recordCases: readonly StoreCase[] = [
     name: 'orders take places in the order in which they are inserted',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
-        const rows = Array.from({ length: 6 }, () => sampleOrder(scope))
+        const destination = drawDestination()
+        const rows = Array.from({ length: 6 }, () => sampleOrder(destination))
         await store.write(({ orders }) => orders.insert(rows.slice(0, 3)))
         await store.write(async ({ orders }) => {
           await orders.insert(rows.slice(3, 5))
@@ -143,7 +154,7 @@ export const recordCases: readonly StoreCase[] = [
     name: 'an update sets and clears every field of an order but its place',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const bare = sampleOrder(drawScope())
+        const bare = sampleOrder(drawDestination())
         await store.write(({ orders }) => orders.insert([bare]))
         const read = () =>
           store.read(({ orders }) => orders.find({ ids: [bare.id] }))
@@ -162,12 +173,12 @@ export const recordCases: readonly StoreCase[] = [
     name: 'an update sets and clears fields of attempts, transactions and proofs',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         const { number: _, ...more } = fullAttemptFacts()
         const attempt = sampleAttempt(order)
         const { nonce, bump, ...sent } = fullTransactionFacts()
-        const lane = drawLane()
-        const transaction = sampleTransaction(lane)
+        const submitter = drawSubmitter()
+        const transaction = sampleTransaction(submitter)
         const { logIndex, ...proven } = fullProofFacts()
         const proof = sampleProof(order)
         const update = (version: number, ...[a, t, p]: readonly object[]) =>
@@ -180,8 +191,8 @@ export const recordCases: readonly StoreCase[] = [
         const read = () =>
           store.read(async (it) => [
             ...(await it.attempts.find({ orderIds: [order.id] })),
-            ...(await it.transactions.find({ at: lane, nonce: 0 })),
-            ...(await it.proofs.find({ scopes: [order], limit: 9 })),
+            ...(await it.transactions.find({ at: submitter, nonce: 0 })),
+            ...(await it.proofs.find({ destinations: [order], limit: 9 })),
           ])
         await writeAll(
           store,
@@ -205,8 +216,8 @@ export const recordCases: readonly StoreCase[] = [
     name: '500 rows go in, come back and change in one call',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
-        const rows = Array.from({ length: 500 }, () => sampleOrder(scope))
+        const destination = drawDestination()
+        const rows = Array.from({ length: 500 }, () => sampleOrder(destination))
         const ids = rows.map(({ id }) => id)
         const tries = rows.map((row) => sampleAttempt(row))
         const nonces = tries.map(({ nonce }) => nonce)
@@ -216,7 +227,7 @@ export const recordCases: readonly StoreCase[] = [
           ({ attempts }) => attempts.insert(tries),
           ({ events }) =>
             events.append(
-              rows.map(({ id }) => sampleEvent(scope, { orderId: id })),
+              rows.map(({ id }) => sampleEvent(destination, { orderId: id })),
             ),
         )
         const read = () => store.read(({ orders }) => orders.find({ ids }))
@@ -261,7 +272,7 @@ export const recordCases: readonly StoreCase[] = [
     name: 'a row that was handed in or out cannot change what is kept',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const row = sampleOrder(drawScope(), { metadata: { list: [1] } })
+        const row = sampleOrder(drawDestination(), { metadata: { list: [1] } })
         const given = structuredClone(row)
         await store.write(async ({ orders, setValue }) => {
           await orders.insert([given])
@@ -291,7 +302,7 @@ export const recordCases: readonly StoreCase[] = [
       useStore(createStore, async (store) => {
         const [key, other] = [drawId(), `${drawId()} ${oddText}`]
         const { metadata } = {
-          ...sampleOrder(drawScope()),
+          ...sampleOrder(drawDestination()),
           ...fullOrderFacts(),
         }
         const get = (name: string) => store.read((it) => it.getValue(name))

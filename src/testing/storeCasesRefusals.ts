@@ -1,8 +1,8 @@
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 import {
+  drawDestination,
   drawId,
-  drawLane,
-  drawScope,
+  drawSubmitter,
   type NewAttempt,
   type NewOrder,
   type NewProof,
@@ -42,8 +42,8 @@ export const refusalCases: readonly StoreCase[] = [
         ({ order: { id } }) =>
           (it) =>
             it.orders.insert([
-              sampleOrder(drawScope()),
-              sampleOrder(drawScope(), { id }),
+              sampleOrder(drawDestination()),
+              sampleOrder(drawDestination(), { id }),
             ]),
       ),
   },
@@ -65,7 +65,7 @@ export const refusalCases: readonly StoreCase[] = [
         ({ attempt: { nonce } }) =>
           (it) =>
             it.attempts.insert([
-              sampleAttempt(sampleOrder(drawScope()), { nonce }),
+              sampleAttempt(sampleOrder(drawDestination()), { nonce }),
             ]),
       ),
   },
@@ -85,7 +85,7 @@ export const refusalCases: readonly StoreCase[] = [
       expectTwiceRefused(createStore, ({ proof }) => (it) => {
         const { transactionHash, logIndex } = proof
         const facts = { transactionHash, logIndex }
-        return it.proofs.insert([sampleProof(drawScope(), facts)])
+        return it.proofs.insert([sampleProof(drawDestination(), facts)])
       }),
   },
   {
@@ -104,7 +104,7 @@ export const refusalCases: readonly StoreCase[] = [
             sampleTransaction({ account, chainId }, { bump: 1 }),
             sampleTransaction({ account, chainId }, { nonce: 1 }),
             sampleTransaction({ account, chainId: 1 }),
-            sampleTransaction(drawLane()),
+            sampleTransaction(drawSubmitter()),
           ])
           await it.proofs.insert([
             sampleProof(order, { transactionHash, logIndex: logIndex + 1 }),
@@ -115,7 +115,8 @@ export const refusalCases: readonly StoreCase[] = [
         const hashes = [transactionHash]
         const counts = await store.read(async (it) => [
           (await it.attempts.find({ orderIds: [order.id] })).length,
-          (await it.transactions.find({ openIn: { account, chainId } })).length,
+          (await it.transactions.find({ inFlight: { account, chainId } }))
+            .length,
           (await it.proofs.find({ hashes, chainId })).length,
         ])
         expectSame('Attempts, transactions and proofs', counts, [2, 3, 2])
@@ -192,8 +193,8 @@ export const refusalCases: readonly StoreCase[] = [
     name: 'one stale row among 100 refuses them all',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const scope = drawScope()
-        const rows = Array.from({ length: 100 }, () => sampleOrder(scope))
+        const destination = drawDestination()
+        const rows = Array.from({ length: 100 }, () => sampleOrder(destination))
         await store.write(({ orders }) => orders.insert(rows))
         const ids = rows.map(({ id }) => id)
         const read = () => store.read(({ orders }) => orders.find({ ids }))
@@ -212,9 +213,9 @@ export const refusalCases: readonly StoreCase[] = [
 ]
 
 function drawSample(): Sample {
-  const order = sampleOrder(drawScope())
+  const order = sampleOrder(drawDestination())
   const attempt = sampleAttempt(order)
-  const transaction = sampleTransaction(drawLane())
+  const transaction = sampleTransaction(drawSubmitter())
   return { order, attempt, transaction, proof: sampleProof(order) }
 }
 
@@ -277,11 +278,11 @@ async function expectUnitRefused(
   step: Step,
   name: string,
 ): Promise<void> {
-  const [scope, key] = [drawScope(), drawId()]
-  const order = sampleOrder(scope)
+  const [destination, key] = [drawDestination(), drawId()]
+  const order = sampleOrder(destination)
   const writeRest: Step = async (it) => {
     await it.orders.insert([order])
-    await it.events.append([sampleEvent(scope)])
+    await it.events.append([sampleEvent(destination)])
     await it.setValue(key, { kept: true })
   }
   const unit = store.write(async (it) => {
@@ -301,7 +302,7 @@ async function expectUnitRefused(
   expectSame('A unit whose work caught the refusal', caught, 'refused')
   const rest = await store.read(async (it) => [
     await it.orders.find({ ids: [order.id] }),
-    await it.events.find({ scopes: [scope], after: 0n, limit: 9 }),
+    await it.events.find({ destinations: [destination], after: 0n, limit: 9 }),
     await it.getValue(key),
   ])
   expectSame('What is kept of a refused unit', rest, [[], [], undefined])

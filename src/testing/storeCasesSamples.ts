@@ -2,11 +2,11 @@ import type { Address } from 'viem'
 import { drawNonce } from '../core/drawNonce.js'
 import type {
   AttemptRecord,
+  Destination,
   EventRecord,
-  Lane,
   OrderRecord,
   ProofRecord,
-  Scope,
+  Submitter,
   TransactionRecord,
 } from '../store/types.js'
 
@@ -34,8 +34,8 @@ export function drawAddress(): Address {
   return `0x${drawNonce().slice(2, 42)}`
 }
 
-/** A scope nobody has. */
-export function drawScope(facts: Partial<Scope> = {}): Scope {
+/** A destination nobody has. */
+export function drawDestination(facts: Partial<Destination> = {}): Destination {
   return {
     chainId: 8453,
     token: drawAddress(),
@@ -45,20 +45,20 @@ export function drawScope(facts: Partial<Scope> = {}): Scope {
 }
 
 /** A sending account nobody has. */
-export function drawLane(facts: Partial<Lane> = {}): Lane {
+export function drawSubmitter(facts: Partial<Submitter> = {}): Submitter {
   return { chainId: 8453, account: drawAddress(), ...facts }
 }
 
 /** A drafted order, with nothing that may be absent. */
 export function sampleOrder(
-  scope: Scope,
+  destination: Destination,
   facts: Partial<NewOrder> = {},
 ): NewOrder {
   return {
-    ...pickScope(scope),
+    ...pickDestination(destination),
     id: drawId(),
     sequence: 0,
-    lane: scope.recipient,
+    submitter: destination.recipient,
     state: 'drafted',
     attempt: 1,
     value: 12_500_000n,
@@ -73,14 +73,14 @@ export function sampleOrder(
     deadline: 1_750_000_900n,
     sendDue: undefined,
     lookDue: undefined,
-    wish: undefined,
+    requested: undefined,
     reason: undefined,
     tries: 0,
-    held: false,
+    needsReview: false,
     unexpected: false,
     overpaid: false,
     fulfilled: undefined,
-    grade: undefined,
+    finality: undefined,
     settledHash: undefined,
     settledBlock: undefined,
     ...facts,
@@ -108,14 +108,14 @@ export function fullOrderFacts(): Partial<NewOrder> {
     deadline: maxTime,
     sendDue: maxTime,
     lookDue: maxTime,
-    wish: 'capture',
+    requested: 'capture',
     reason: oddText,
     tries: 2 ** 31 - 1,
-    held: true,
+    needsReview: true,
     unexpected: true,
     overpaid: true,
     fulfilled: `${drawNonce()}:0`,
-    grade: 'finalized',
+    finality: 'finalized',
     settledHash: drawNonce(),
     settledBlock: maxTime,
   }
@@ -138,7 +138,7 @@ export function sampleAttempt(
     signatureHash: undefined,
     spendableUntil: undefined,
     value: 12_500_000n,
-    open: false,
+    spendable: false,
     signature: undefined,
     cancellation: undefined,
     ...facts,
@@ -157,7 +157,7 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
     signatureHash: drawNonce(),
     spendableUntil: maxTime,
     value: maxAmount,
-    open: true,
+    spendable: true,
     signature: `{"sealed":"${'x'.repeat(40_000)}"}`,
     cancellation: oddText,
   }
@@ -165,11 +165,11 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
 
 /** A transaction of a wallet that signs and sends at once. */
 export function sampleTransaction(
-  lane: Lane,
+  submitter: Submitter,
   facts: Partial<NewTransaction> = {},
 ): NewTransaction {
   return {
-    ...{ chainId: lane.chainId, account: lane.account },
+    ...{ chainId: submitter.chainId, account: submitter.account },
     nonce: 0,
     bump: 0,
     kind: 'capture',
@@ -181,7 +181,7 @@ export function sampleTransaction(
     maxFeePerGas: 2_000_000n,
     maxPriorityFeePerGas: 1_000_000n,
     recordedAt: 1_750_000_000_000n,
-    open: true,
+    inFlight: true,
     ...facts,
   }
 }
@@ -191,7 +191,7 @@ export function fullTransactionFacts(): Partial<NewTransaction> {
   return {
     nonce: Number.MAX_SAFE_INTEGER,
     bump: 2 ** 31 - 1,
-    kind: 'release',
+    kind: 'filler',
     orderId: drawId(),
     attempt: 3,
     hash: drawNonce(),
@@ -200,17 +200,17 @@ export function fullTransactionFacts(): Partial<NewTransaction> {
     maxFeePerGas: maxTime * 4n,
     maxPriorityFeePerGas: maxTime * 4n,
     recordedAt: maxTime,
-    open: false,
+    inFlight: false,
   }
 }
 
 /** A proof that belongs to no order. */
 export function sampleProof(
-  scope: Scope,
+  destination: Destination,
   facts: Partial<NewProof> = {},
 ): NewProof {
   return {
-    ...pickScope(scope),
+    ...pickDestination(destination),
     transactionHash: drawNonce(),
     logIndex: 0,
     kind: 'unmatched',
@@ -247,11 +247,11 @@ export function fullProofFacts(): Partial<NewProof> {
 
 /** An event of no order. */
 export function sampleEvent(
-  scope: Scope,
+  destination: Destination,
   facts: Partial<NewEvent> = {},
 ): NewEvent {
   return {
-    ...pickScope(scope),
+    ...pickDestination(destination),
     orderId: undefined,
     sequence: 1,
     type: 'drafted',
@@ -261,6 +261,10 @@ export function sampleEvent(
   }
 }
 
-function pickScope({ chainId, token, recipient }: Scope): Scope {
+function pickDestination({
+  chainId,
+  token,
+  recipient,
+}: Destination): Destination {
   return { chainId, token, recipient }
 }

@@ -1,9 +1,9 @@
 import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreReader } from '../store/types.js'
 import {
+  drawDestination,
   drawId,
-  drawLane,
-  drawScope,
+  drawSubmitter,
   sampleAttempt,
   sampleEvent,
   sampleOrder,
@@ -34,14 +34,14 @@ export const unitCases: readonly StoreCase[] = [
     name: 'when the work fails nothing of it is kept, and its own error comes out',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
-        const [order, kept] = [sampleOrder(drawScope()), drawId()]
-        const lane = drawLane()
+        const [order, kept] = [sampleOrder(drawDestination()), drawId()]
+        const submitter = drawSubmitter()
         await store.write((it) => it.setValue(kept, { before: true }))
         const failure = new Error('the work fails')
         const unit = store.write(async (it) => {
           await it.orders.insert([order])
           await it.attempts.insert([sampleAttempt(order)])
-          await it.transactions.insert([sampleTransaction(lane)])
+          await it.transactions.insert([sampleTransaction(submitter)])
           await it.proofs.insert([sampleProof(order)])
           await it.events.append([sampleEvent(order)])
           await it.setValue(order.id, {})
@@ -55,9 +55,13 @@ export const unitCases: readonly StoreCase[] = [
           const found = await handle.read(async (it) => [
             await it.orders.find({ ids: [order.id] }),
             await it.attempts.find({ orderIds: [order.id] }),
-            await it.transactions.find({ openIn: lane }),
-            await it.proofs.find({ scopes: [order], limit: 9 }),
-            await it.events.find({ scopes: [order], after: 0n, limit: 9 }),
+            await it.transactions.find({ inFlight: submitter }),
+            await it.proofs.find({ destinations: [order], limit: 9 }),
+            await it.events.find({
+              destinations: [order],
+              after: 0n,
+              limit: 9,
+            }),
             await it.getValue(order.id),
             await it.getValue(kept),
           ])
@@ -70,7 +74,7 @@ export const unitCases: readonly StoreCase[] = [
     name: 'a failed update leaves the row and its version as they were',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         await store.write((it) => it.orders.insert([order]))
         await store
           .write(async (it) => {
@@ -87,13 +91,13 @@ export const unitCases: readonly StoreCase[] = [
     name: 'a unit of work sees what it wrote itself',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         const { id } = order
-        const lane = drawLane()
+        const submitter = drawSubmitter()
         await store.write(async (it) => {
           await it.orders.insert([order])
           await it.attempts.insert([sampleAttempt(order)])
-          await it.transactions.insert([sampleTransaction(lane)])
+          await it.transactions.insert([sampleTransaction(submitter)])
           await it.proofs.insert([sampleProof(order)])
           await it.events.append([sampleEvent(order, { orderId: id })])
           await it.setValue(id, { seen: true })
@@ -103,8 +107,8 @@ export const unitCases: readonly StoreCase[] = [
           expectSame('Tries, version', [row?.tries, row?.version], [1, 2])
           const counts = [
             (await it.attempts.find({ orderIds: [id] })).length,
-            (await it.transactions.find({ openIn: lane })).length,
-            (await it.proofs.find({ scopes: [order], limit: 9 })).length,
+            (await it.transactions.find({ inFlight: submitter })).length,
+            (await it.proofs.find({ destinations: [order], limit: 9 })).length,
             (await it.events.find({ orderIds: [id] })).length,
             await it.getValue(id),
           ]
@@ -118,7 +122,7 @@ export const unitCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         const look = () =>
           other.read(async (it) => [
             (await it.orders.find({ ids: [order.id] })).length,
@@ -139,7 +143,7 @@ export const unitCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         const { id } = order
         await store.write((it) => it.orders.insert([order]))
         const look = async (it: StoreReader) => [
@@ -169,7 +173,7 @@ export const unitCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         await store.write((it) => it.orders.insert([order]))
         const raise = (handle: PaymentStore) =>
           tryAgain(() =>
@@ -192,7 +196,7 @@ export const unitCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
-        const order = sampleOrder(drawScope())
+        const order = sampleOrder(drawDestination())
         await store.write((it) => it.orders.insert([order]))
         const seen = await findOrder(store, order.id)
         const answers = await Promise.all(
@@ -258,7 +262,7 @@ export const unitCases: readonly StoreCase[] = [
   {
     name: 'what was kept is there after the store is closed and opened again',
     run: async (createStore) => {
-      const order = sampleOrder(drawScope())
+      const order = sampleOrder(drawDestination())
       await useStore(createStore, (store) =>
         store.write((it) => it.orders.insert([order])),
       )

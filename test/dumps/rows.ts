@@ -10,18 +10,18 @@ import {
 const bytes = (digit: string, length: number) =>
   `0x${digit.repeat(length * 2)}` as const
 
-const scope = {
+const destination = {
   chainId: 8453,
   token: bytes('1', 20),
   recipient: bytes('2', 20),
 }
 
 const sample = (facts: Partial<NewOrder>): NewOrder =>
-  sampleOrder(scope, { buyerTokenHash: bytes('3', 32), ...facts })
+  sampleOrder(destination, { buyerTokenHash: bytes('3', 32), ...facts })
 
 /** What the dumps of version 1 hold. */
 export const dumped = {
-  scope,
+  destination,
   drafted: sample({ id: 'drafted', metadata: { cart: ['tea', 2] } }),
   captured: sample({
     id: 'captured',
@@ -31,26 +31,29 @@ export const dumped = {
     payer: bytes('4', 20),
     sendDue: 5n,
     lookDue: 6n,
-    held: true,
-    grade: 'safe',
+    needsReview: true,
+    finality: 'safe',
     settledHash: bytes('5', 32),
     settledBlock: 7n,
   }),
   attempt: sampleAttempt(
-    { ...scope, id: 'captured' },
-    { nonce: bytes('6', 32), open: true, signature: '{"sealed":"…"}' },
+    { ...destination, id: 'captured' },
+    { nonce: bytes('6', 32), spendable: true, signature: '{"sealed":"…"}' },
   ),
   transaction: sampleTransaction(
     { chainId: 8453, account: bytes('2', 20) },
     { orderId: 'captured', hash: bytes('7', 32) },
   ),
-  proof: sampleProof(scope, {
+  proof: sampleProof(destination, {
     transactionHash: bytes('7', 32),
     blockHash: bytes('8', 32),
     payer: bytes('4', 20),
     submitter: bytes('2', 20),
     orderId: 'captured',
   }),
-  event: sampleEvent(scope, { orderId: 'captured', data: { grade: 'safe' } }),
+  event: sampleEvent(destination, {
+    orderId: 'captured',
+    data: { finality: 'safe' },
+  }),
   setting: { watch: { block: '7' } },
 }

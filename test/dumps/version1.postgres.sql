@@ -10,7 +10,7 @@ create table orders (
   chain_id int8 not null,
   token bytea not null,
   recipient bytea not null,
-  lane bytea not null,
+  submitter bytea not null,
   state text not null,
   attempt int8 not null,
   value numeric(78, 0) not null,
@@ -25,14 +25,14 @@ create table orders (
   deadline int8 not null,
   send_due int8,
   look_due int8,
-  wish text,
+  requested text,
   reason text,
   tries int8 not null,
-  held boolean not null,
+  needs_review boolean not null,
   unexpected boolean not null,
   overpaid boolean not null,
   fulfilled text,
-  grade text,
+  finality text,
   settled_hash bytea,
   settled_block int8
 );
@@ -41,13 +41,13 @@ create index orders_listed on orders (chain_id, token, recipient, position);
 create index orders_state on orders (chain_id, token, recipient, state, position);
 create index orders_payer on orders (chain_id, token, recipient, payer, position)
   where payer is not null;
-create index orders_send_due on orders (chain_id, lane, deadline, position)
+create index orders_send_due on orders (chain_id, submitter, deadline, position)
   where send_due is not null;
 create index orders_look_due on orders (chain_id, token, recipient, look_due, position)
   where look_due is not null;
-create index orders_settled on orders (chain_id, token, recipient, grade, settled_block, position)
+create index orders_settled on orders (chain_id, token, recipient, finality, settled_block, position)
   where settled_block is not null;
-create index orders_open on orders (chain_id, token, recipient, position)
+create index orders_unsettled on orders (chain_id, token, recipient, position)
   where payer is not null and look_due is not null;
 create table attempts (
   order_id text collate "C" not null,
@@ -64,7 +64,7 @@ create table attempts (
   signature_hash bytea,
   spendable_until int8,
   value numeric(78, 0) not null,
-  open boolean not null,
+  spendable boolean not null,
   signature text,
   cancellation text,
   primary key (order_id, number)
@@ -73,7 +73,7 @@ create unique index attempts_nonce on attempts (nonce);
 create unique index attempts_replay on attempts (chain_id, token, payer, nonce)
   where payer is not null;
 create index attempts_exposure on attempts (chain_id, token, payer)
-  where open;
+  where spendable;
 create table transactions (
   chain_id int8 not null,
   account bytea not null,
@@ -89,15 +89,15 @@ create table transactions (
   max_fee_per_gas numeric(78, 0) not null,
   max_priority_fee_per_gas numeric(78, 0) not null,
   recorded_at int8 not null,
-  open boolean not null,
+  in_flight boolean not null,
   primary key (chain_id, account, nonce, bump)
 );
 create index transactions_order on transactions (order_id)
   where order_id is not null;
 create index transactions_hash on transactions (chain_id, hash)
   where hash is not null;
-create index transactions_open on transactions (chain_id, account, nonce, bump)
-  where open;
+create index transactions_in_flight on transactions (chain_id, account, nonce, bump)
+  where in_flight;
 create table proofs (
   chain_id int8 not null,
   transaction_hash bytea not null,
@@ -133,7 +133,7 @@ create table events (
   recipient bytea not null,
   data text not null
 );
-create index events_scope on events (chain_id, token, recipient, cursor);
+create index events_destination on events (chain_id, token, recipient, cursor);
 create index events_order on events (order_id, cursor)
   where order_id is not null;
 create table settings (
@@ -155,23 +155,23 @@ insert into counters (name, last) values ('events', 0);
 create table migrations (version int8 primary key);
 insert into migrations (version) values (1);
 insert into orders
-  (position, id, version, sequence, chain_id, token, recipient, lane, state, attempt, value, decimals, primary_type, token_name, token_version, payer, buyer_token_hash, metadata, created_at, deadline, send_due, look_due, wish, reason, tries, held, unexpected, overpaid, fulfilled, grade, settled_hash, settled_block)
+  (position, id, version, sequence, chain_id, token, recipient, submitter, state, attempt, value, decimals, primary_type, token_name, token_version, payer, buyer_token_hash, metadata, created_at, deadline, send_due, look_due, requested, reason, tries, needs_review, unexpected, overpaid, fulfilled, finality, settled_hash, settled_block)
   values ('1', 'drafted', '1', '0', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', E'\\x2222222222222222222222222222222222222222', 'drafted', '1', '12500000', '6', 'ReceiveWithAuthorization', 'USD Coin', '2', null, E'\\x3333333333333333333333333333333333333333333333333333333333333333', '{"cart":["tea",2]}', '1750000000', '1750000900', null, null, null, null, '0', 'false', 'false', 'false', null, null, null, null);
 insert into orders
-  (position, id, version, sequence, chain_id, token, recipient, lane, state, attempt, value, decimals, primary_type, token_name, token_version, payer, buyer_token_hash, metadata, created_at, deadline, send_due, look_due, wish, reason, tries, held, unexpected, overpaid, fulfilled, grade, settled_hash, settled_block)
+  (position, id, version, sequence, chain_id, token, recipient, submitter, state, attempt, value, decimals, primary_type, token_name, token_version, payer, buyer_token_hash, metadata, created_at, deadline, send_due, look_due, requested, reason, tries, needs_review, unexpected, overpaid, fulfilled, finality, settled_hash, settled_block)
   values ('2', 'captured', '1', '0', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', E'\\x2222222222222222222222222222222222222222', 'captured', '1', '115792089237316195423570985008687907853269984665640564039457584007913129639935', '6', 'ReceiveWithAuthorization', E'"O''Hara" \\ ₮', '2', E'\\x4444444444444444444444444444444444444444', E'\\x3333333333333333333333333333333333333333333333333333333333333333', '{}', '1750000000', '1750000900', '5', '6', null, null, '0', 'true', 'false', 'false', null, 'safe', E'\\x5555555555555555555555555555555555555555555555555555555555555555', '7');
 insert into attempts
-  (order_id, number, version, chain_id, token, nonce, payer, valid_after, valid_before, signed_after, signed_before, signature_hash, spendable_until, value, open, signature, cancellation)
+  (order_id, number, version, chain_id, token, nonce, payer, valid_after, valid_before, signed_after, signed_before, signature_hash, spendable_until, value, spendable, signature, cancellation)
   values ('captured', '1', '1', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x6666666666666666666666666666666666666666666666666666666666666666', null, '1750000000', '1750000900', null, null, null, null, '12500000', 'true', '{"sealed":"…"}', null);
 insert into transactions
-  (chain_id, account, nonce, bump, version, kind, order_id, attempt, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, open)
+  (chain_id, account, nonce, bump, version, kind, order_id, attempt, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, in_flight)
   values ('8453', E'\\x2222222222222222222222222222222222222222', '0', '0', '1', 'capture', 'captured', null, E'\\x7777777777777777777777777777777777777777777777777777777777777777', null, '90000', '2000000', '1000000', '1750000000000', 'true');
 insert into proofs
   (chain_id, transaction_hash, log_index, version, token, recipient, kind, order_id, attempt, block_hash, block_number, block_time, payer, value, submitter, gas_used, effective_gas_price, removed)
   values ('8453', E'\\x7777777777777777777777777777777777777777777777777777777777777777', '0', '1', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', 'unmatched', 'captured', null, E'\\x8888888888888888888888888888888888888888888888888888888888888888', '1', '1750000000', E'\\x4444444444444444444444444444444444444444', '12500000', E'\\x2222222222222222222222222222222222222222', '90000', '1000000', 'false');
 insert into events
   (cursor, order_id, sequence, type, at, chain_id, token, recipient, data)
-  values ('1', 'captured', '1', 'drafted', '1750000000000', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', '{"grade":"safe"}');
+  values ('1', 'captured', '1', 'drafted', '1750000000000', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', '{"finality":"safe"}');
 insert into settings
   (key, value)
   values ('watch', '{"block":"7"}');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getPaymentOutcome } from 'countersign'
-import type { EventRecord, PaymentStore, Scope } from 'countersign/store'
+import type { Destination, EventRecord, PaymentStore } from 'countersign/store'
 import { type Address, erc20Abi } from 'viem'
 import { readContract } from 'viem/actions'
 import { countSent } from './countSent.js'
@@ -18,8 +18,8 @@ export async function checkRecord(
   isLost: boolean,
 ): Promise<string[]> {
   // A wallet that may have sent something leaves nothing but to wait.
-  const wished = stage.plan.flow === 'cancel' ? 'canceled' : 'captured'
-  const expected = isLost ? 'expired' : wished
+  const requested = stage.plan.flow === 'cancel' ? 'canceled' : 'captured'
+  const expected = isLost ? 'expired' : requested
   return [
     ...(await checkOutcomes(stage, shop, expected)),
     ...(await checkEvents(stage, shop, expected)),
@@ -84,7 +84,7 @@ async function checkLeases(
 ): Promise<string[]> {
   const address = recipient.address.toLowerCase()
   const keys = [
-    `lane:31337:${address}`,
+    `submitter:31337:${address}`,
     `watch:31337:${plan.token.toLowerCase()}:${address}`,
     ...plan.orderIds.map((id) => `accept:${id}`),
   ]
@@ -138,13 +138,15 @@ async function takeSnapshot(
   const orderIds = { orderIds: plan.orderIds }
   const address = recipient.address.toLowerCase() as Address
   const { token } = plan
-  const scopes: Scope[] = [{ chainId: 31337, token, recipient: address }]
+  const destinations: Destination[] = [
+    { chainId: 31337, token, recipient: address },
+  ]
   const rows = await store.read(async (tables) => [
     await tables.orders.find(ids),
     await tables.attempts.find(orderIds),
     await tables.transactions.find(orderIds),
-    await tables.proofs.find({ scopes, limit: 100 }),
-    (await tables.events.find({ scopes, after: 0n, limit: 500 })).map(
+    await tables.proofs.find({ destinations, limit: 100 }),
+    (await tables.events.find({ destinations, after: 0n, limit: 500 })).map(
       ({ type, sequence }) => `${sequence} ${type}`,
     ),
   ])

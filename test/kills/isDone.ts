@@ -8,7 +8,7 @@ export function isDone({ state, capture, cancellation }: Order): boolean {
 }
 
 /** How sure the chain is of what settled an order, if anything did. */
-export function gradeOf({
+export function finalityOf({
   capture,
   cancellation,
 }: Pick<Order, 'capture' | 'cancellation'>): string | undefined {

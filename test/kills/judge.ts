@@ -4,7 +4,7 @@ import type { OrderRecord } from 'countersign/store'
 import { checkRecord } from './checkRecord.js'
 import { countSent } from './countSent.js'
 import { findSecrets } from './findSecrets.js'
-import { gradeOf, isDone } from './isDone.js'
+import { finalityOf, isDone } from './isDone.js'
 import { openShop, openStore, type Shop } from './openShop.js'
 import type { Plan } from './plan.js'
 import { acceptPayment, type Stage } from './stage.js'
@@ -57,7 +57,7 @@ async function inspect(stage: Stage): Promise<Left> {
     )
     .map(({ state }) => `left an order ${state} without a transaction`)
   const isUnknown = transactions.some(
-    ({ hash, open }) => open && hash === undefined,
+    ({ hash, inFlight }) => inFlight && hash === undefined,
   )
   const isLost = isUnknown && (await countSent(stage, 'pending')) === 0
   return { orders, isLost, problems }
@@ -83,7 +83,7 @@ async function recover(
       for (const [index, payment] of payments.entries()) {
         const id = plan.orderIds[index]
         const order = left.orders.find((one) => one.id === id)
-        if (order) await wishAgain(shop, plan, order, index, payment)
+        if (order) await requestAgain(shop, plan, order, index, payment)
       }
     problems.push(...(await waitUntilSettled(stage, shop)))
   } finally {
@@ -94,15 +94,15 @@ async function recover(
 }
 
 /** Asks once more for what nobody can have noted. */
-async function wishAgain(
+async function requestAgain(
   shop: Shop,
   { flow, cancellations }: Plan,
-  { id: orderId, state, wish }: OrderRecord,
+  { id: orderId, state, requested }: OrderRecord,
   index: number,
   payment: SignedPayment,
 ): Promise<void> {
   const { orders } = shop
-  const isNoted = wish !== undefined || !/^(drafted|stored)$/.test(state)
+  const isNoted = requested !== undefined || !/^(drafted|stored)$/.test(state)
   if (isNoted) return
   if (flow === 'accept') await acceptPayment(shop, orderId, payment)
   const cancellation = cancellations[index]
@@ -122,15 +122,15 @@ async function waitUntilSettled(
     )
     if (found.every(isDone)) return []
     const now = found.map(
-      ({ state, wish, reason, ...order }) =>
-        `${state} ${wish} ${reason} ${gradeOf(order)}`,
+      ({ state, requested, reason, ...order }) =>
+        `${state} ${requested} ${reason} ${finalityOf(order)}`,
     )
     if (now.join() !== before) looks = 0
     before = now.join()
     if (looks > mostLooks)
       return found.map(
-        ({ state, wish, reason }) =>
-          `was ${state} at last (wish ${wish}, reason ${reason})`,
+        ({ state, requested, reason }) =>
+          `was ${state} at last (requested ${requested}, reason ${reason})`,
       )
     await chain.clients.test.mine({ blocks: 1 })
     await sleep(50)

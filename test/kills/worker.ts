@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Boundaries, createBoundaries, die } from './boundaries.js'
-import { gradeOf, isDone } from './isDone.js'
+import { finalityOf, isDone } from './isDone.js'
 import { blockMiner } from './mineBlock.js'
 import { openShop, type Shop } from './openShop.js'
 import { passNode } from './passNode.js'
@@ -98,7 +98,7 @@ async function watch(
       orderIds.map((orderId) => orders.get({ orderId })),
     )
     if (found.every(isDone)) break
-    const now = found.map(gradeOf).join('')
+    const now = found.map(finalityOf).join('')
     if (now !== before || looks % 100 === 99) await mine()
     before = now
     await sleep(20)

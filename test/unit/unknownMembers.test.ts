@@ -268,10 +268,15 @@ test.each<[string, () => unknown]>([
       }),
   ],
   [
-    'scope',
+    'destination',
     () =>
       orders.reconcile({
-        scope: { chainId: 1, token, recipient: token, payerr: 1 } as never,
+        destination: {
+          chainId: 1,
+          token,
+          recipient: token,
+          payerr: 1,
+        } as never,
       }),
   ],
   [

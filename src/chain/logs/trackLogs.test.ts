@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReadLog } from './logTypes.js'
-import { createLogTracker, type SealedGrade } from './trackLogs.js'
+import { createLogTracker, type SealedFinality } from './trackLogs.js'
 
 const word = (digit: number) => `0x${String(digit).repeat(64)}` as const
 
@@ -22,7 +22,7 @@ const sampleLog = (changes: Partial<ReadLog> = {}): ReadLog => ({
 const pendingLog = (changes: Partial<ReadLog> = {}): ReadLog =>
   sampleLog({ blockHash: undefined, preconfirmed: true, ...changes })
 
-function startTracker(finality: SealedGrade = 'included') {
+function startTracker(finality: SealedFinality = 'included') {
   const events: unknown[] = []
   const tracker = createLogTracker((event) => {
     if (event.type !== 'gap')
@@ -53,7 +53,7 @@ test('equal logs of one transaction are both included', () => {
   ])
 })
 
-test('a grade above another is not told before it', () => {
+test('a finality above another is not told before it', () => {
   const { tracker, events } = startTracker('finalized')
   tracker.include(sampleLog())
   tracker.raise('finalized', [sampleLog()])

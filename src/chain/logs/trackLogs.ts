@@ -20,23 +20,23 @@ export type LogEvent =
    */
   | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
 
-/** Grades of a sealed log, weakest first. */
-export const grades = ['included', 'safe', 'finalized'] as const
+/** Finalities of a sealed log, weakest first. */
+export const finalities = ['included', 'safe', 'finalized'] as const
 /** How sure a sealed block is. */
-export type SealedGrade = (typeof grades)[number]
+export type SealedFinality = (typeof finalities)[number]
 
-type Tracked = { log: ReadLog; grade: SealedGrade }
+type Tracked = { log: ReadLog; finality: SealedFinality }
 
 /** Blocks within which a pre-confirmed log must be sealed. */
 const patience = 5n
 
 /**
  * Turns what was read into events, each once. Keeps sealed logs until they
- * reach the grade asked for, and for as long as a reorganization is looked for.
+ * reach the finality asked for, and for as long as a reorganization is looked for.
  */
 export function createLogTracker(
   emit: (event: LogEvent) => void,
-  finality: SealedGrade,
+  finality: SealedFinality,
 ): LogTracker {
   const sealed = new Map<string, Tracked>()
   const byTransaction = new Map<string, Set<string>>()
@@ -63,17 +63,20 @@ export function createLogTracker(
       if (tracked && tracked.log.blockHash !== blockHash) remove(tracked.log)
     }
     preconfirmed.delete(looseKey(log))
-    sealed.set(key, { log, grade: 'included' })
+    sealed.set(key, { log, finality: 'included' })
     const keys = byTransaction.get(transactionHash)
     if (keys) keys.add(key)
     else byTransaction.set(transactionHash, new Set([key]))
     emit({ type: 'included', log })
   }
-  const lift = (tracked: Tracked, grade: SealedGrade): void => {
-    const from = grades.indexOf(tracked.grade) + 1
-    for (const next of grades.slice(from, grades.indexOf(grade) + 1)) {
+  const lift = (tracked: Tracked, finality: SealedFinality): void => {
+    const from = finalities.indexOf(tracked.finality) + 1
+    for (const next of finalities.slice(
+      from,
+      finalities.indexOf(finality) + 1,
+    )) {
       if (next === 'included') continue
-      tracked.grade = next
+      tracked.finality = next
       emit({ type: next, log: tracked.log })
     }
   }
@@ -100,10 +103,10 @@ export function createLogTracker(
             !present.has(sealedKey(log)),
         )
     },
-    raise(grade, logs) {
+    raise(finality, logs) {
       for (const log of logs) {
         const tracked = sealed.get(sealedKey(log))
-        if (tracked) lift(tracked, grade)
+        if (tracked) lift(tracked, finality)
       }
     },
     settle(head, forgetBelow) {
@@ -113,20 +116,20 @@ export function createLogTracker(
           preconfirmed.delete(key)
           for (const log of logs) emit({ type: 'dropped', log })
         }
-      for (const [key, { log, grade }] of sealed)
-        if (grade === finality && log.blockNumber < forgetBelow) {
+      for (const [key, { log, finality }] of sealed)
+        if (finality === finality && log.blockNumber < forgetBelow) {
           forget(key, log)
           done.set(key, log.blockNumber)
         }
       for (const [key, block] of done)
         if (block + 10_000n < forgetBelow) done.delete(key)
     },
-    oldestBelow(grade) {
-      const rank = grades.indexOf(grade)
+    oldestBelow(finality) {
+      const rank = finalities.indexOf(finality)
       let oldest: bigint | undefined
-      for (const { log, grade: reached } of sealed.values())
+      for (const { log, finality: reached } of sealed.values())
         if (
-          grades.indexOf(reached) < rank &&
+          finalities.indexOf(reached) < rank &&
           (oldest === undefined || log.blockNumber < oldest)
         )
           oldest = log.blockNumber
@@ -144,12 +147,12 @@ export type LogTracker = {
     logs: readonly ReadLog[],
     range: { first: bigint; last: bigint },
   ): readonly ReadLog[]
-  /** These were read in a range that has reached the grade. */
-  raise(grade: SealedGrade, logs: readonly ReadLog[]): void
+  /** These were read in a range that has reached the finality. */
+  raise(finality: SealedFinality, logs: readonly ReadLog[]): void
   /** Gives up on what is overdue and forgets what is final. */
   settle(head: bigint, forgetBelow: bigint): void
-  /** Block of the oldest log that has not reached the grade. */
-  oldestBelow(grade: SealedGrade): bigint | undefined
+  /** Block of the oldest log that has not reached the finality. */
+  oldestBelow(finality: SealedFinality): bigint | undefined
 }
 
 /**

@@ -124,7 +124,7 @@ test('a node that refuses pending still has its sealed logs told', async () => {
   expect(errors[0]).toMatchObject({ name: 'NodeError' })
 })
 
-test('a grade whose logs could not be read is told later', async () => {
+test('a finality whose logs could not be read is told later', async () => {
   const { node, events } = watchFake({ finality: 'safe' })
   await until(() => expect(events).toEqual(included))
   let failures = 0

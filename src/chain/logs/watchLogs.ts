@@ -12,9 +12,9 @@ import type { LogFilter, ReadLog } from './logTypes.js'
 import { openLogSocket } from './openLogSocket.js'
 import {
   createLogTracker,
-  grades,
+  finalities,
   type LogEvent,
-  type SealedGrade,
+  type SealedFinality,
 } from './trackLogs.js'
 
 /** Blocks read before what they hold is reported. */
@@ -27,8 +27,8 @@ export type WatchLogsParameters = Omit<
 > & {
   /** First block to report. @default the one after the newest */
   fromBlock?: bigint | undefined
-  /** Grade up to which each log is followed. @default 'included' */
-  finality?: SealedGrade | undefined
+  /** Finality up to which each log is followed. @default 'included' */
+  finality?: SealedFinality | undefined
   /** Told of each step of each log, in order. */
   onEvent: (event: LogEvent) => void
   /** Told of faults; the watch goes on. */
@@ -125,8 +125,8 @@ export function watchLogs(
   let due = false
   let nudge = new AbortController()
   const unsupported = new Set<string>()
-  /** First block that was not read since it reached a grade. */
-  const graded = new Map<string, bigint>()
+  /** First block that was not read since it reached a finality. */
+  const finalityRaised = new Map<string, bigint>()
 
   const ask = <answer>(request: () => answer) => askUnder(stop.signal, request)
   const headOf = (block: BlockSelector) =>
@@ -183,15 +183,15 @@ export function watchLogs(
       if (isOther && block.number === log.blockNumber) tracker.remove(log)
     }
   }
-  const raise = async (grade: 'safe' | 'finalized'): Promise<void> => {
-    const head = await headOf(grade)
-    if (!head && !unsupported.has(grade)) {
-      unsupported.add(grade)
-      report(new FinalityUnsupportedError({ finality: grade }))
+  const raise = async (finality: 'safe' | 'finalized'): Promise<void> => {
+    const head = await headOf(finality)
+    if (!head && !unsupported.has(finality)) {
+      unsupported.add(finality)
+      report(new FinalityUnsupportedError({ finality: finality }))
     }
     if (!head || start === undefined) return
-    const next = graded.get(grade) ?? start
-    const oldest = tracker.oldestBelow(grade) ?? next
+    const next = finalityRaised.get(finality) ?? start
+    const oldest = tracker.oldestBelow(finality) ?? next
     let first = oldest < next ? oldest : next
     for (; first <= head.number; first += stride) {
       const end = first + stride - 1n
@@ -199,8 +199,8 @@ export function watchLogs(
       const logs = await read(first, last)
       await removeMissing(logs, { first, last })
       for (const log of logs) if (log.blockNumber >= start) tracker.include(log)
-      tracker.raise(grade, logs)
-      if (last >= next) graded.set(grade, last + 1n)
+      tracker.raise(finality, logs)
+      if (last >= next) finalityRaised.set(finality, last + 1n)
     }
   }
 
@@ -251,8 +251,8 @@ function requireOptions(options: WatchLogsParameters): void {
   }
   if (typeof onEvent !== 'function')
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
-  if (!finality || !grades.includes(finality))
-    throw new InvalidFieldError('finality', finality, grades.join(', '))
+  if (!finality || !finalities.includes(finality))
+    throw new InvalidFieldError('finality', finality, finalities.join(', '))
   // Longer timers fire at once, and what is no number as well.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
     throw new InvalidFieldError('pollingInterval', pollingInterval, '0 or more')

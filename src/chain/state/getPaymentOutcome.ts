@@ -268,17 +268,17 @@ async function readTransaction(
 export function judgeReceipt(
   receipt: ProofReceipt,
   payment: Payment,
-  finality: Finality | undefined,
+  sealedFinality: Finality | undefined,
 ): PaymentOutcome | undefined {
   const { from, nonce } = payment.message
   const token = payment.domain.verifyingContract
   const { transactionHash, blockNumber, blockHash } = receipt
-  const grade = blockHash === zeroHash ? 'preconfirmed' : finality
+  const finality = blockHash === zeroHash ? 'preconfirmed' : sealedFinality
   const proof = proveCapture(receipt, payment)
   if (proof)
     return {
       status: 'captured',
-      proof: { ...proof, finality: grade ?? 'included' },
+      proof: { ...proof, finality: finality ?? 'included' },
     }
   const message = { authorizer: from, nonce }
   if (proves(receipt, 'canceled', message, token))

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type * as z from 'zod'
-import type { Orders, ScopedOrders } from '../../orders/createOrders.js'
+import type { DestinationOrders, Orders } from '../../orders/createOrders.js'
 import type { DraftedPayment, Order } from '../../orders/model/types.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
@@ -28,7 +28,7 @@ export type BuyerCall = Call & {
 
 export type MerchantCall = Call & {
   /** Those of the principal. */
-  orders: ScopedOrders
+  orders: DestinationOrders
   recipients: readonly Address[]
   basePath: string
   /** Runs one comparison with the chain at a time for each principal. */

@@ -3,9 +3,9 @@ import type { NodeFault, OrdersHealth } from '../../orders/verbs/readHealth.js'
 type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
 type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }
 
-type ShownHealth = Omit<OrdersHealth, 'chains' | 'lanes'> & {
+type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
   chains: readonly Shown<OrdersHealth['chains'][number]>[]
-  lanes: readonly Shown<OrdersHealth['lanes'][number]>[]
+  submitters: readonly Shown<OrdersHealth['submitters'][number]>[]
 }
 
 /** Health for HTTP responses, without the words of nodes. */
@@ -13,7 +13,7 @@ export function showHealth(health: OrdersHealth): ShownHealth {
   return {
     ...health,
     chains: health.chains.map(showFault),
-    lanes: health.lanes.map(showFault),
+    submitters: health.submitters.map(showFault),
   }
 }
 

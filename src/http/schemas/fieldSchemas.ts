@@ -60,7 +60,7 @@ export function stateSchema(): z.ZodEnum<typeof states> {
   return z.enum(states)
 }
 
-export function scopeFields(): Record<
+export function destinationFields(): Record<
   'chainId' | 'token' | 'recipient',
   z.ZodType
 > {

@@ -4,10 +4,10 @@ import {
   bytes32Schema,
   bytesSchema,
   decimalSchema,
+  destinationFields,
   domainSchema,
   finalitySchema,
   primaryTypeSchema,
-  scopeFields,
   stateSchema,
 } from './fieldSchemas.js'
 
@@ -61,7 +61,7 @@ export function createOrderSchemas(): Readonly<
 function orderSchema(): z.ZodType {
   const seconds = decimalSchema()
   return z.strictObject({
-    ...scopeFields(),
+    ...destinationFields(),
     id: z.string(),
     state: stateSchema(),
     attempt: z.int(),
@@ -73,9 +73,9 @@ function orderSchema(): z.ZodType {
     validAfter: seconds,
     validBefore: seconds,
     spendableUntil: seconds.optional(),
-    wish: z.enum(['capture', 'void', 'cancel']).optional(),
+    requested: z.enum(['capture', 'void', 'cancel']).optional(),
     reason: z.string().optional(),
-    held: z.boolean(),
+    needsReview: z.boolean(),
     unexpected: z.boolean(),
     overpaid: z.boolean(),
     metadata: z.record(z.string(), z.unknown()),

@@ -271,7 +271,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     detail:
       'With the other open payments of this account, the money is too little.',
   },
-  laneFunds: {
+  submitterFunds: {
     status: 503,
     title: 'No gas',
     detail: 'The shop cannot pay for captures at the moment; try again later.',

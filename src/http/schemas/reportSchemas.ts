@@ -3,7 +3,7 @@ import {
   addressSchema,
   bytes32Schema,
   decimalSchema,
-  scopeFields,
+  destinationFields,
   stateSchema,
 } from './fieldSchemas.js'
 
@@ -15,11 +15,11 @@ export function createReportSchemas(): Readonly<
 > {
   return {
     ReconciliationReport: z.strictObject({
-      scopes: z.array(reconciliationSchema()),
+      destinations: z.array(reconciliationSchema()),
     }),
     AuditReport: z.strictObject({
       ok: z.boolean(),
-      scopes: z.array(auditSchema()),
+      destinations: z.array(auditSchema()),
     }),
     Health: healthSchema(),
   }
@@ -29,7 +29,7 @@ function reconciliationSchema(): z.ZodType {
   const count = z.int()
   const block = decimalSchema()
   return z.strictObject({
-    scope: z.strictObject(scopeFields()),
+    destination: z.strictObject(destinationFields()),
     fromBlock: block,
     toBlock: block,
     captured: count,
@@ -46,7 +46,7 @@ function auditSchema(): z.ZodType {
   const units = decimalSchema()
   const sum = z.strictObject({ count: z.int(), value: units })
   return z.strictObject({
-    scope: z.strictObject(scopeFields()),
+    destination: z.strictObject(destinationFields()),
     fromBlock: block,
     toBlock: block,
     chain: sum,
@@ -96,9 +96,9 @@ function healthSchema(): z.ZodType {
         fault,
       }),
     ),
-    scopes: z.array(
+    destinations: z.array(
       z.strictObject({
-        ...scopeFields(),
+        ...destinationFields(),
         counts: z.partialRecord(stateSchema(), z.int()),
         reconciledTo: block,
         // Negative where the node is behind what was reconciled.
@@ -109,7 +109,7 @@ function healthSchema(): z.ZodType {
         putAside,
       }),
     ),
-    lanes: z.array(
+    submitters: z.array(
       z.strictObject({
         chainId: z.int(),
         account: addressSchema(),

@@ -29,7 +29,7 @@ export function watchEnd(): StreamEnd {
           isDue = true
           isSure ||= type === 'fulfil'
           break
-        case 'graded':
+        case 'finalityRaised':
           isSure = true
       }
     },

@@ -43,7 +43,7 @@ const buyerTypes: readonly OrderEventType[] = [
   'expired',
   'consumed',
   'reauthorized',
-  'graded',
+  'finalityRaised',
   'reorged',
 ]
 

@@ -14,7 +14,7 @@ export type SeenBlock = { number: bigint; hash: Hash }
 export async function findCanonical(
   client: Client,
   seen: readonly SeenBlock[],
-): Promise<{ canonical: readonly SeenBlock[]; isForked: boolean }> {
+): Promise<{ canonical: readonly SeenBlock[]; isReorged: boolean }> {
   const times = await getBlockTimes(
     client,
     seen.map(({ number }) => number),
@@ -22,9 +22,9 @@ export async function findCanonical(
   const canonical = seen.filter(
     ({ number, hash }) => times.get(number)?.hash === hash,
   )
-  const isForked = seen.some(({ number, hash }) => {
+  const isReorged = seen.some(({ number, hash }) => {
     const found = times.get(number)
     return found !== undefined && found.hash !== hash
   })
-  return { canonical, isForked }
+  return { canonical, isReorged }
 }

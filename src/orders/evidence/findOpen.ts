@@ -8,7 +8,7 @@ import { authorizationStateCall } from '../../chain/state/getAuthorizationState.
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import type { OrderAttempt } from './findEvidence.js'
 
 /** Nonces asked about in one request, for nodes that cap the gas of a call. */
@@ -26,7 +26,7 @@ const chunkSize = 150
  */
 export async function findOpen(
   client: Client,
-  scope: Pick<Scope, 'chainId' | 'token'>,
+  destination: Pick<Destination, 'chainId' | 'token'>,
   files: readonly OrderAttempt[],
   block: bigint,
 ): Promise<{
@@ -43,7 +43,7 @@ export async function findOpen(
     (_, at) => asked.slice(at * chunkSize, (at + 1) * chunkSize),
   )
   const answers = await Promise.all(
-    chunks.map((chunk) => askChunk(client, scope, chunk, block)),
+    chunks.map((chunk) => askChunk(client, destination, chunk, block)),
   )
   const unused = answers.flatMap((answer) => answer.unused)
   return {
@@ -54,7 +54,7 @@ export async function findOpen(
 
 async function askChunk(
   client: Client,
-  { chainId, token }: Pick<Scope, 'chainId' | 'token'>,
+  { chainId, token }: Pick<Destination, 'chainId' | 'token'>,
   asked: readonly { payer: Address; nonce: Hex }[],
   block: bigint,
 ): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {

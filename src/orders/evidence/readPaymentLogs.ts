@@ -5,13 +5,13 @@ import type { ReadLog } from '../../chain/logs/logTypes.js'
 import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
 import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Orders whose events are asked for at once. */
 const slotSize = 500
 
-/** What happened to a scope in a range of blocks. */
+/** What happened to a destination in a range of blocks. */
 export type PaymentLogs = {
   /** Tokens that reached the recipient. */
   transfers: readonly ReadLog[]
@@ -29,7 +29,7 @@ export type PaymentLogs = {
 export async function readPaymentLogs(
   context: Pick<OrdersContext, 'store' | 'signal'>,
   client: Client,
-  scope: Scope,
+  destination: Destination,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<PaymentLogs> {
   const { store, signal } = context
@@ -38,7 +38,11 @@ export async function readPaymentLogs(
     let after: bigint | undefined
     for (;;) {
       signal?.throwIfAborted()
-      const page = await orders.find({ open: scope, after, limit: slotSize })
+      const page = await orders.find({
+        unsettled: destination,
+        after,
+        limit: slotSize,
+      })
       const last = page.at(-1)
       if (!last) return
       const rows = await attempts.find({ orderIds: page.map(({ id }) => id) })
@@ -46,7 +50,8 @@ export async function readPaymentLogs(
       const nonces = rows
         // An older one is open where its end was taken back.
         .filter(
-          ({ orderId, number, open }) => open || newest.get(orderId) === number,
+          ({ orderId, number, spendable }) =>
+            spendable || newest.get(orderId) === number,
         )
         .map(({ nonce }) => nonce)
       const payers = page.flatMap(({ payer }) => payer ?? [])
@@ -59,8 +64,8 @@ export async function readPaymentLogs(
     }
   })
   const reading = Promise.all([
-    readTransfers(context, client, scope, range),
-    ...slots.map((slot) => readSlot(context, client, scope, slot, range)),
+    readTransfers(context, client, destination, range),
+    ...slots.map((slot) => readSlot(context, client, destination, slot, range)),
   ])
   // Faults are waited out there, which nobody has the time for any more.
   const [transfers, ...spent] = await endOnAbort(reading, signal)
@@ -68,13 +73,13 @@ export async function readPaymentLogs(
 }
 
 /**
- * Logs of transfers to the recipient of a scope. Leaves out transfers of 0,
+ * Logs of transfers to the recipient of a destination. Leaves out transfers of 0,
  * which anyone can send from any account, any number of times.
  */
 export async function readTransfers(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
-  { token, recipient }: Pick<Scope, 'token' | 'recipient'>,
+  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
   const logs = await getLogs(client, {
@@ -96,7 +101,7 @@ type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 function readSlot(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
-  { token }: Scope,
+  { token }: Destination,
   { nonces, payers }: Slot,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {

@@ -77,8 +77,8 @@ export function moveOrder(
 
 /** What was only pre-confirmed is nothing once the order goes on. Pure. */
 export function dropPreconfirmed(order: OrderRecord): OrderRecord {
-  return order.grade === 'preconfirmed'
-    ? { ...order, grade: undefined, settledHash: undefined }
+  return order.finality === 'preconfirmed'
+    ? { ...order, finality: undefined, settledHash: undefined }
     : order
 }
 

@@ -2,12 +2,12 @@ import { InvalidFieldError } from '../../core/errors.js'
 import type {
   AttemptQuery,
   AttemptRecord,
+  Destination,
   OrderQuery,
   OrderRecord,
   ProofQuery,
   ProofRecord,
   Reader,
-  Scope,
 } from '../../store/types.js'
 import { OrderNotFoundError } from './errors.js'
 import type { OrdersContext } from './types.js'
@@ -36,13 +36,13 @@ type OrderTables = {
  */
 export async function findOrder(
   tables: OrderTables,
-  context: Pick<OrdersContext, 'scopes'>,
+  context: Pick<OrdersContext, 'destinations'>,
   orderId: string,
   isShown: (order: OrderRecord) => boolean = () => true,
 ): Promise<FoundOrder> {
   const id = readOrderId(orderId)
   const [order] = await tables.orders.find({ ids: [id] })
-  if (!order || !isInScopes(context, order) || !isShown(order))
+  if (!order || !isInDestinations(context, order) || !isShown(order))
     throw new OrderNotFoundError({ orderId: id })
   const attempts = await tables.attempts.find({ orderIds: [id] })
   const attempt = attempts.find(({ number }) => number === order.attempt)
@@ -52,11 +52,11 @@ export async function findOrder(
 }
 
 /** Whether a row belongs to what this instance answers for. */
-export function isInScopes(
-  { scopes }: Pick<OrdersContext, 'scopes'>,
-  row: Scope,
+export function isInDestinations(
+  { destinations }: Pick<OrdersContext, 'destinations'>,
+  row: Destination,
 ): boolean {
-  return scopes.some(
+  return destinations.some(
     ({ chainId, token, recipient }) =>
       chainId === row.chainId &&
       token === row.token &&

@@ -77,7 +77,7 @@ function isStoreFailure(error: unknown): boolean {
 const shortest = 100
 const longest = 30_000
 
-/** Most entries that `health` shows of one lane or destination. */
+/** Most entries that `health` shows of one submitter or destination. */
 const mostShown = 100
 
 /** Starts with nothing put aside. */

@@ -22,6 +22,6 @@ export function reopenLast(
         ({ nonce, raw }) =>
           nonce === last && (raw !== undefined || secret !== undefined),
       )
-      .map((row) => ({ ...row, open: true }))
+      .map((row) => ({ ...row, inFlight: true }))
   )
 }

@@ -14,13 +14,13 @@ export function sendersOf(
   { wallets, relayers }: Wallets,
   { chainId, recipient }: Paid,
 ): readonly OrderWallet[] {
-  const here = wallets.filter(({ lane }) => lane.chainId === chainId)
-  const own = here.filter(({ lane }) => lane.account === recipient)
+  const here = wallets.filter(({ submitter }) => submitter.chainId === chainId)
+  const own = here.filter(({ submitter }) => submitter.account === recipient)
   if (own.length > 0) return own
-  return here.filter(({ lane }) =>
+  return here.filter(({ submitter }) =>
     relayers.some(
       (relayer) =>
-        relayer.chainId === chainId && relayer.account === lane.account,
+        relayer.chainId === chainId && relayer.account === submitter.account,
     ),
   )
 }
@@ -34,11 +34,12 @@ export function sendersOf(
  */
 export function senderOf(
   context: Wallets,
-  order: Paid & Pick<OrderRecord, 'lane' | 'primaryType'>,
+  order: Paid & Pick<OrderRecord, 'submitter' | 'primaryType'>,
 ): OrderWallet | undefined {
-  const { chainId, lane: account, primaryType } = order
+  const { chainId, submitter: account, primaryType } = order
   const known = context.wallets.find(
-    ({ lane }) => lane.chainId === chainId && lane.account === account,
+    ({ submitter }) =>
+      submitter.chainId === chainId && submitter.account === account,
   )
   if (known || primaryType === 'ReceiveWithAuthorization') return known
   return drawSender(context, order)

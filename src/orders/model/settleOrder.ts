@@ -72,12 +72,12 @@ const settledBy = ({
   ({
     settledHash: transactionHash,
     settledBlock: blockNumber,
-    grade: 'included',
+    finality: 'included',
     sendDue: undefined,
     lookDue: undefined,
-    wish: undefined,
+    requested: undefined,
     reason: undefined,
-    held: false,
+    needsReview: false,
   }) as const
 
 function settleCapture(
@@ -103,7 +103,7 @@ function settleCapture(
       known.attempt !== attempt.number &&
       known.kind === 'capture',
   )
-  const closed = { ...attempt, payer: proof.payer, open: false }
+  const closed = { ...attempt, payer: proof.payer, spendable: false }
   const changes = {
     ...noChanges(),
     newProofs: filed.newProofs,
@@ -131,7 +131,7 @@ function settleCapture(
   const isGivenUp =
     order.fulfilled === undefined &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||
-      (order.state === 'consumed' && order.wish === 'void'))
+      (order.state === 'consumed' && order.requested === 'void'))
   const unexpected = order.unexpected || isGivenUp
   const moved = moveOrder(
     order,
@@ -141,7 +141,7 @@ function settleCapture(
       ...settledBy(proof),
       payer: proof.payer,
       unexpected,
-      wish: overtakenWish(order),
+      requested: overtakenRequest(order),
     },
   )
   if (!unexpected || (before && order.unexpected))
@@ -170,12 +170,17 @@ function refundOf(
 }
 
 /** What a capture came before, should a reorganization take it back. */
-const overtakenWish = ({ wish }: OrderRecord): OrderRecord['wish'] =>
-  wish === 'capture' ? undefined : wish
+const overtakenRequest = ({
+  requested,
+}: OrderRecord): OrderRecord['requested'] =>
+  requested === 'capture' ? undefined : requested
 
 /** What is given up stays so when a reorganization takes back what ended it. */
-const keptWish = ({ state, wish }: OrderRecord): OrderRecord['wish'] =>
-  state === 'voided' || wish === 'void' ? 'void' : undefined
+const keptRequest = ({
+  state,
+  requested,
+}: OrderRecord): OrderRecord['requested'] =>
+  state === 'voided' || requested === 'void' ? 'void' : undefined
 
 function settleCancel(
   file: OrderFile,
@@ -190,7 +195,7 @@ function settleCancel(
   const changes = {
     ...noChanges(),
     ...filed,
-    attempts: [{ ...attempt, open: false }],
+    attempts: [{ ...attempt, spendable: false }],
   }
   if (isOver) return changes
   const { transactionHash, blockNumber } = proof
@@ -202,7 +207,7 @@ function settleCancel(
       at,
       data: { transactionHash, blockNumber: String(blockNumber) },
     },
-    { ...settledBy(proof), wish: keptWish(order) },
+    { ...settledBy(proof), requested: keptRequest(order) },
   )
   const lost = tellLoss(moved.order, { proofs, at })
   return {
@@ -218,7 +223,7 @@ function settleConsumed(
   at: bigint,
 ): Changes {
   const { transactionHash, blockNumber } = evidence
-  const attempts = attempt.open ? [{ ...attempt, open: false }] : []
+  const attempts = attempt.spendable ? [{ ...attempt, spendable: false }] : []
   const isOver =
     attempt.number !== order.attempt ||
     order.state === 'captured' ||
@@ -235,10 +240,10 @@ function settleConsumed(
     {
       settledHash: transactionHash,
       settledBlock: blockNumber,
-      grade: 'included',
+      finality: 'included',
       sendDue: undefined,
       lookDue: undefined,
-      wish: keptWish(order),
+      requested: keptRequest(order),
     },
   )
   const lost = tellLoss(moved.order, { proofs, at })
@@ -259,10 +264,10 @@ function settleExpired(
   if (attempt.number !== order.attempt) return closeAttempt(attempt, final)
   const fields: Partial<OrderRecord> = {
     sendDue: undefined,
-    wish: undefined,
-    held: false,
+    requested: undefined,
+    needsReview: false,
     lookDue: final ? undefined : blockTime + lookAgain,
-    ...(final ? { grade: 'finalized' as const } : {}),
+    ...(final ? { finality: 'finalized' as const } : {}),
   }
   const stays = order.state === 'voided' || order.state === 'expired'
   if (stays) {
@@ -294,7 +299,7 @@ function settleExpired(
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
   const closed = {
     ...attempt,
-    open: false,
+    spendable: false,
     ...(final ? { signature: undefined, cancellation: undefined } : {}),
   }
   return { ...noChanges(), attempts: [closed] }

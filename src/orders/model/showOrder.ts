@@ -17,7 +17,7 @@ export function showOrder({
       transactionHash === order.settledHash &&
       kind === (order.state === 'captured' ? 'capture' : 'cancel'),
   )
-  const finality = order.grade ?? 'included'
+  const finality = order.finality ?? 'included'
   const { chainId, token, recipient, id, state, payer, value } = order
   return {
     chainId,
@@ -34,15 +34,15 @@ export function showOrder({
     validAfter: attempt.validAfter,
     validBefore: attempt.validBefore,
     spendableUntil: spendableUntil(attempts),
-    wish: isOver(order) ? undefined : order.wish,
+    requested: isOver(order) ? undefined : order.requested,
     reason: order.reason,
-    held: order.held,
+    needsReview: order.needsReview,
     unexpected: order.unexpected,
     overpaid: order.overpaid,
     metadata: order.metadata,
     createdAt: order.createdAt,
     preconfirmed:
-      order.grade === 'preconfirmed' ? order.settledHash : undefined,
+      order.finality === 'preconfirmed' ? order.settledHash : undefined,
     capture:
       settled && state === 'captured'
         ? showCapture(settled, finality)
@@ -54,15 +54,15 @@ export function showOrder({
   }
 }
 
-/** A wish that is kept here is for a reorganization only. */
+/** A requested that is kept here is for a reorganization only. */
 function isOver({ state }: FoundOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)
 }
 
 function spendableUntil(attempts: FoundOrder['attempts']): bigint | undefined {
   return attempts
-    .flatMap(({ open, spendableUntil: until }) =>
-      open && until !== undefined ? [until] : [],
+    .flatMap(({ spendable, spendableUntil: until }) =>
+      spendable && until !== undefined ? [until] : [],
     )
     .reduce<bigint | undefined>(
       (latest, until) =>

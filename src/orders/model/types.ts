@@ -10,12 +10,12 @@ import type {
   RejectionReason,
 } from '../../core/types.js'
 import type {
+  Destination,
   JsonObject,
-  Lane,
   OrderState,
   PaymentStore,
-  Scope,
   Sealer,
+  Submitter,
 } from '../../store/types.js'
 
 /** A token that is taken, on the chain of its client. */
@@ -68,7 +68,7 @@ export type OrdersPolicy = {
   maxInFlight?: number | undefined
   /** Seconds without progress after which a fee is raised. @default 15 */
   bumpAfter?: number | undefined
-  /** Milliseconds a worker holds a lane or a chain without a sign of life. @default 15_000 */
+  /** Milliseconds a worker holds a submitter or a chain without a sign of life. @default 15_000 */
   lease?: number | undefined
   /**
    * Milliseconds that a local account, or its key service, has to sign one
@@ -135,8 +135,12 @@ export type SettledPolicy = {
     : Exclude<OrdersPolicy[name], undefined>
 }
 
-/** A wallet with the lane it sends on. */
-export type OrderWallet = { client: Client; account: Account; lane: Lane }
+/** A wallet with the submitter it sends on. */
+export type OrderWallet = {
+  client: Client
+  account: Account
+  submitter: Submitter
+}
 
 /** What every part of the orders is handed. */
 export type OrdersContext = {
@@ -145,11 +149,11 @@ export type OrdersContext = {
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
-  /** Lanes of wallets that send for recipients without one. */
-  relayers: readonly Lane[]
+  /** Submitters of wallets that send for recipients without one. */
+  relayers: readonly Submitter[]
   recipients: readonly Address[]
   /** Everything this instance answers for. */
-  scopes: readonly Scope[]
+  destinations: readonly Destination[]
   /** Ends what is asked of nodes, where it can be told to end. */
   signal?: AbortSignal | undefined
   /** Names this instance in leases. */
@@ -160,7 +164,7 @@ export type OrdersContext = {
 }
 
 /** An order as it is shown; holds no credential. */
-export type Order = Scope & {
+export type Order = Destination & {
   id: string
   state: OrderState
   attempt: number
@@ -179,10 +183,10 @@ export type Order = Scope & {
    * window that was offered counts, whichever of them was accepted.
    */
   spendableUntil: bigint | undefined
-  wish: 'capture' | 'void' | 'cancel' | undefined
+  requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation did not happen. */
   reason: string | undefined
-  held: boolean
+  needsReview: boolean
   unexpected: boolean
   overpaid: boolean
   metadata: JsonObject
@@ -230,7 +234,7 @@ export type AcceptRefusal =
   /** Not the window that was offered last. */
   | 'wrongWindow'
   | 'exposureTooHigh'
-  | 'laneFunds'
+  | 'submitterFunds'
   /** The wallet of its account was removed, and no other may send it. */
   | 'noWallet'
   | 'contractPayer'
@@ -304,7 +308,7 @@ export type CancellationRequest =
   | { ok: false; reason: 'notOpen'; order: Order }
 
 /** An event as it is shown. */
-export type OrderEvent = Scope & {
+export type OrderEvent = Destination & {
   /** Place in the stream. */
   cursor: bigint
   /** Absent where it concerns no order. */
@@ -318,7 +322,7 @@ export type OrderEvent = Scope & {
   data: JsonObject
 }
 
-/** What can happen to an order, a lane or a store. */
+/** What can happen to an order, a submitter or a store. */
 export type OrderEventType =
   | 'drafted'
   | 'accepted'
@@ -339,7 +343,7 @@ export type OrderEventType =
   | 'consumed'
   | 'reauthorized'
   /** The chain is surer of what settled the order. */
-  | 'graded'
+  | 'finalityRaised'
   /** To be fulfilled; carries the stable id. */
   | 'fulfil'
   | 'reorged'
@@ -347,7 +351,7 @@ export type OrderEventType =
   | 'refundDue'
   | 'overpaid'
   | 'lossAfterFulfilment'
-  | 'payerHeld'
-  | 'laneShared'
+  | 'needsReview'
+  | 'submitterShared'
   | 'unmatched'
   | 'storeReplaced'

@@ -44,7 +44,7 @@ export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
       data: { transactionHash: order.settledHash, from: order.state, to },
     },
     {
-      grade: undefined,
+      finality: undefined,
       settledHash: undefined,
       settledBlock: undefined,
       ...fields,
@@ -60,11 +60,11 @@ export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
   })
   // What was given up is sent by nobody, whatever was sent for it before.
   const isAgain = isInFlight(moved.order) && !isSent
-  const open = facts.blockTime < endsOf(attempt).cancel
+  const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
     ...noChanges(),
     orders: loss.orders,
-    attempts: [{ ...attempt, open }],
+    attempts: [{ ...attempt, spendable }],
     transactions: isAgain ? reopened : [],
     proofs: removed,
     events: [moved.event, ...erased.map(({ event }) => event), ...loss.events],
@@ -97,7 +97,7 @@ function tellOlderLoss(
 }
 
 /** State and due times of an order without the proof that settled it. */
-type Plan = Pick<OrderRecord, 'wish' | 'sendDue' | 'lookDue'> & {
+type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
   /** True when the buyer's cancellation is sent now. */
@@ -144,7 +144,7 @@ function planWithout(file: OrderFile, facts: Facts): Plan {
     isLost: isOpen && isCurrent && !isSent && isErased,
     lookDue: isOpen ? lookDue : blockTime,
     sendDue: isAsked ? 0n : undefined,
-    wish: isOwed ? 'capture' : wishWithout(order, to, without),
+    requested: isOwed ? 'capture' : requestWithout(order, to, without),
   }
 }
 
@@ -178,17 +178,19 @@ function tellErased(
   return tellOrder(order, { type, at, data: { reason } }, { reason })
 }
 
-function isInFlight({ state, wish }: OrderRecord): boolean {
-  return state === 'capturing' || state === 'canceling' || wish === 'cancel'
+function isInFlight({ state, requested }: OrderRecord): boolean {
+  return (
+    state === 'capturing' || state === 'canceling' || requested === 'cancel'
+  )
 }
 
 /** The buyer's cancellation a capture came before, where it is to be sent. */
 function isToBeSent(
-  { order: { wish, fulfilled }, attempt }: OrderFile,
+  { order: { requested, fulfilled }, attempt }: OrderFile,
   { relayCancellations }: Pick<SettledPolicy, 'relayCancellations'>,
 ): boolean {
-  const isRelayed = wish === 'void' && relayCancellations === 'always'
-  const isWanted = wish === 'cancel' || isRelayed
+  const isRelayed = requested === 'void' && relayCancellations === 'always'
+  const isWanted = requested === 'cancel' || isRelayed
   return (
     isWanted && attempt.cancellation !== undefined && fulfilled === undefined
   )
@@ -198,12 +200,12 @@ type Without = { isOpen: boolean; isOurs: boolean; isSent: boolean }
 
 /** Where an order is when nothing has settled it. */
 function stateWithout(
-  { state, unexpected, wish, fulfilled }: OrderRecord,
+  { state, unexpected, requested, fulfilled }: OrderRecord,
   { isOpen, isOurs, isSent }: Without,
 ): OrderRecord['state'] {
   // What was fulfilled is captured again, whoever had given it up before.
   const isOwed = state === 'captured' && fulfilled !== undefined
-  if (unexpected || (wish === 'void' && !isOwed)) return 'voided'
+  if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
   // The chain is asked at once whether the nonce is unused past the deadline.
   if (!isOpen || !isOurs) return 'stored'
   if (state === 'canceled') return 'canceling'
@@ -211,11 +213,11 @@ function stateWithout(
 }
 
 /** The buyer's cancellation is sent again whatever the merchant gave up. */
-function wishWithout(
+function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],
   { isOpen, isOurs, isSent }: Without,
-): OrderRecord['wish'] {
+): OrderRecord['requested'] {
   if (to === 'capturing') return 'capture'
   const isVoided = to === 'voided' && state === 'canceled'
   return isSent || (isVoided && isOpen && isOurs) ? 'cancel' : undefined

@@ -35,7 +35,7 @@ test('any other error is thrown at once', async () => {
 
 test('it is written under the lease that is given', async () => {
   const store = memoryStore()
-  const lease = { key: 'lane', owner: 'someone', fence: 7n }
+  const lease = { key: 'submitter', owner: 'someone', fence: 7n }
   await expect(
     writeAgain({ store }, failing(0), { lease }),
   ).rejects.toMatchObject({ name: 'LeaseLostError' })

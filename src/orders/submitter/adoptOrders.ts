@@ -1,9 +1,9 @@
 import type { OrderRecord } from '../../store/types.js'
-import { findOrphans } from '../model/knownLanes.js'
+import { findOrphans } from '../model/knownSubmitters.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
-import { type LaneState, laneKey } from './laneState.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /** Milliseconds between two looks for orders of removed wallets. */
 const lookEvery = 10_000
@@ -15,46 +15,46 @@ const most = 100
 const endOfTime = 2n ** 62n
 
 /**
- * Takes over the due orders of removed wallets if this lane may send for their
+ * Takes over the due orders of removed wallets if this submitter may send for their
  * recipients. Transactions in flight stay with the removed wallet; the chain
  * decides them.
  */
 export async function adoptOrders(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
 ): Promise<void> {
   const now = performance.now()
-  if (now - lane.adoptedAt < lookEvery) return
-  lane.adoptedAt = now
-  const ids = await findAdoptable(context, lane)
+  if (now - submitter.adoptedAt < lookEvery) return
+  submitter.adoptedAt = now
+  const ids = await findAdoptable(context, submitter)
   if (ids.length === 0) return
-  const { account, chainId } = lane.wallet.lane
+  const { account, chainId } = submitter.wallet.submitter
   const adopted = await writeAgain(
     context,
     async (tables) => {
       const orders = await tables.orders.find({ ids })
       const moved = orders
-        .filter((order) => order.lane !== account && isAdoptable(order))
-        .map((order) => ({ ...order, lane: account }))
+        .filter((order) => order.submitter !== account && isAdoptable(order))
+        .map((order) => ({ ...order, submitter: account }))
       if (moved.length > 0) await tables.orders.update(moved)
       return moved.length
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
   context.observe({
-    name: 'lane.adopted',
+    name: 'submitter.adopted',
     attributes: { chainId, account, orders: adopted },
   })
 }
 
 async function findAdoptable(
   context: OrdersContext,
-  { wallet: { lane } }: LaneState,
+  { wallet: { submitter } }: SubmitterState,
 ): Promise<string[]> {
-  const { chainId, account } = lane
+  const { chainId, account } = submitter
   const recipients = context.recipients.filter((recipient) =>
     sendersOf(context, { chainId, recipient }).some(
-      (one) => one.lane.account === account,
+      (one) => one.submitter.account === account,
     ),
   )
   if (recipients.length === 0) return []
@@ -62,7 +62,7 @@ async function findAdoptable(
     const ids: string[] = []
     for (const orphan of await findOrphans(context, tables, chainId)) {
       // Another process still has that wallet.
-      if (await tables.getLease(laneKey(orphan))) continue
+      if (await tables.getLease(submitterKey(orphan))) continue
       const due = { sendDue: orphan, recipients, until: endOfTime, limit: most }
       const orders = await tables.orders.find(due)
       ids.push(...orders.filter(isAdoptable).map(({ id }) => id))
@@ -75,11 +75,11 @@ async function findAdoptable(
 function isAdoptable({
   sendDue,
   primaryType,
-  wish,
+  requested,
   state,
 }: OrderRecord): boolean {
   const isAnyones =
-    primaryType === 'TransferWithAuthorization' || wish === 'cancel'
+    primaryType === 'TransferWithAuthorization' || requested === 'cancel'
   const isWaiting = state === 'stored' || state === 'voided'
   return sendDue !== undefined && isAnyones && isWaiting
 }

@@ -3,9 +3,9 @@ import { believeHead } from './believeHead.js'
 
 /** Which of some heads in a row are believed. */
 function believed(times: readonly bigint[]): boolean[] {
-  const lane = { headTime: undefined, aheadLooks: 0 }
+  const submitter = { headTime: undefined, aheadLooks: 0 }
   return times.map((timestamp) =>
-    believeHead(lane, { head: { number: 1n, timestamp } }, 100n),
+    believeHead(submitter, { head: { number: 1n, timestamp } }, 100n),
   )
 }
 

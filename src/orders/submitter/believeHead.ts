@@ -1,5 +1,5 @@
-import type { LaneState } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterState } from './submitterState.js'
 
 /**
  * Seconds by which a head may be ahead of the last one to be believed at once.
@@ -16,15 +16,15 @@ const confirmedBy = 3
  * @param now Unix seconds of this machine, for the first look.
  */
 export function believeHead(
-  lane: Pick<LaneState, 'headTime' | 'aheadLooks'>,
-  { head: { timestamp } }: Pick<LaneView, 'head'>,
+  submitter: Pick<SubmitterState, 'headTime' | 'aheadLooks'>,
+  { head: { timestamp } }: Pick<SubmitterView, 'head'>,
   now: bigint,
 ): boolean {
-  const { headTime = now } = lane
+  const { headTime = now } = submitter
   const isAhead = timestamp > headTime + usualStep
-  lane.aheadLooks = isAhead ? lane.aheadLooks + 1 : 0
-  if (isAhead && lane.aheadLooks < confirmedBy) return false
-  lane.headTime = timestamp
-  lane.aheadLooks = 0
+  submitter.aheadLooks = isAhead ? submitter.aheadLooks + 1 : 0
+  if (isAhead && submitter.aheadLooks < confirmedBy) return false
+  submitter.headTime = timestamp
+  submitter.aheadLooks = 0
   return true
 }

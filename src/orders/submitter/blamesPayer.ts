@@ -1,7 +1,7 @@
 import { hasCode } from '../../chain/state/hasCode.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { NonceFate } from './explainNonce.js'
-import type { LaneState } from './laneState.js'
+import type { SubmitterState } from './submitterState.js'
 
 /**
  * Reasons that a payer cannot cause, except by being slow: they lie with the
@@ -25,7 +25,7 @@ const othersReasons: readonly string[] = [
  * reason lies with the payer.
  */
 export async function blamesPayer(
-  { reader }: LaneState,
+  { reader }: SubmitterState,
   { judged, file, failure, evidence }: NonceFate,
 ): Promise<boolean> {
   if (!failure) {

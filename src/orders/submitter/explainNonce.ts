@@ -8,14 +8,14 @@ import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence, OrderFile } from '../model/settleOrder.js'
 import type { JudgedNonce } from './judgeNonces.js'
+import type { SubmitterView } from './readSubmitter.js'
+import { isInFlight } from './rejectOrder.js'
 import {
   choosesNonce,
-  type LaneState,
   nonceName,
   noticeAgain,
-} from './laneState.js'
-import type { LaneView } from './readLane.js'
-import { isInFlight } from './rejectOrder.js'
+  type SubmitterState,
+} from './submitterState.js'
 
 /** What became of what was sent under a nonce. */
 export type NonceFate = {
@@ -43,8 +43,8 @@ const lookEvery = 8
  * proves it; never a guess: `undefined` where it cannot be told now.
  */
 export async function explainNonce(
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   judged: JudgedNonce,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
@@ -52,11 +52,11 @@ export async function explainNonce(
     case 'pending':
       return undefined
     case 'mined':
-      return explainMined(lane, view, judged, file)
+      return explainMined(submitter, view, judged, file)
     case 'passed':
-      return explainPassed(lane, view, judged, file)
+      return explainPassed(submitter, view, judged, file)
     case 'unknown':
-      return explainUnknown(lane, view, judged, file)
+      return explainUnknown(submitter, view, judged, file)
   }
 }
 
@@ -66,15 +66,15 @@ type Judged<kind extends JudgedNonce['kind']> = Extract<
 >
 
 async function explainMined(
-  lane: LaneState,
-  { blockTimes }: LaneView,
+  submitter: SubmitterState,
+  { blockTimes }: SubmitterView,
   judged: Judged<'mined'>,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
   const { row, receipt } = judged
   const time = blockTimes.get(receipt.blockNumber)
   const proof =
-    file && time !== undefined && row.kind !== 'release'
+    file && time !== undefined && row.kind !== 'filler'
       ? proofRecordOf(receipt, file, time)
       : undefined
   if (proof) {
@@ -82,17 +82,17 @@ async function explainMined(
     return { judged, file, evidence: { kind, proof }, isOver: true }
   }
   if (!file || !isUndecided(file)) return { judged, file, isOver: true }
-  const evidence = await findEvidence(lane.reader, file)
+  const evidence = await findEvidence(submitter.reader, file)
   if (evidence) return { judged, file, evidence, isOver: true }
-  if (row.kind === 'release') {
+  if (row.kind === 'filler') {
     const reason = file.order.reason ?? 'deadlinePassed'
     return { judged, file, failure: { reason, isRevert: false }, isOver: true }
   }
   const payment = paymentOf(file.order, file.attempt)
   const about = { nonce: judged.nonce, orderId: file.order.id }
-  const reason = await explainRevert(lane.reader, receipt, payment).then(
+  const reason = await explainRevert(submitter.reader, receipt, payment).then(
     (error) => error.reason,
-    (error: unknown) => postponeReason(lane, about, error),
+    (error: unknown) => postponeReason(submitter, about, error),
   )
   return reason === undefined
     ? undefined
@@ -110,36 +110,36 @@ const longestWait = 3000
  * then `simulationFailed`.
  */
 function postponeReason(
-  lane: LaneState,
+  submitter: SubmitterState,
   { nonce, orderId }: { nonce: number; orderId: string },
   error: unknown,
 ): 'simulationFailed' | undefined {
-  const pause = lane.aside.put(nonceName('settle', nonce), error, orderId)
+  const pause = submitter.aside.put(nonceName('settle', nonce), error, orderId)
   return pause > longestWait ? 'simulationFailed' : undefined
 }
 
 /** Someone else's transaction has the nonce, or a node is behind another. */
 async function explainPassed(
-  lane: LaneState,
-  { head, safe, safeCount = 0 }: LaneView,
+  submitter: SubmitterState,
+  { head, safe, safeCount = 0 }: SubmitterView,
   judged: Judged<'passed'>,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   const now = performance.now()
-  const lost = noticeAgain(lane.lost.get(nonce), now)
-  lane.lost.set(nonce, lost)
+  const lost = noticeAgain(submitter.lost.get(nonce), now)
+  submitter.lost.set(nonce, lost)
   // Receipts can lag behind the count, and one node behind another.
   if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
   // A filler whose hash only the wallet knows may have used the nonce.
-  const isFiller = unsure.some(({ kind }) => kind === 'release')
-  const isForeign = !isFiller && nonce > (lane.value.sharedNonce ?? -1)
+  const isFiller = unsure.some(({ kind }) => kind === 'filler')
+  const isForeign = !isFiller && nonce > (submitter.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
   if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
-  const evidence = await findEvidence(lane.reader, file)
+  const evidence = await findEvidence(submitter.reader, file)
   if (evidence) {
     // Without bytes of ours there is nothing that could be sent again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
@@ -148,9 +148,10 @@ async function explainPassed(
     return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
   }
   // Without a hash we only assume that the wallet kept the nonce.
-  const isKnown = unsure.every(({ kind }) => kind === 'release')
+  const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || head.timestamp >= endOf(judged, file)
-  const isFree = isSafe && isDead && (await isUnused(lane.reader, file, safe))
+  const isFree =
+    isSafe && isDead && (await isUnused(submitter.reader, file, safe))
   return { judged, file, isForeign, isFree, isOver: isFree }
 }
 
@@ -167,27 +168,27 @@ export function isSentBy(evidence: Evidence, account: Address): boolean {
 
 /** Never sent again while the authorization is unused and its window open. */
 async function explainUnknown(
-  lane: LaneState,
-  { head, count }: LaneView,
+  submitter: SubmitterState,
+  { head, count }: SubmitterView,
   judged: Judged<'unknown'>,
   file: OrderFile | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
-  if (lane.sentAt.get(nonce) === lane.tick) return undefined
-  if (!isTimeToLook(lane, nonce, count)) return undefined
-  const keepsNonce = choosesNonce(lane)
+  if (submitter.sentAt.get(nonce) === submitter.tick) return undefined
+  if (!isTimeToLook(submitter, nonce, count)) return undefined
+  const keepsNonce = choosesNonce(submitter)
   // If the wallet chooses its own nonces, an open filler blocks nothing.
   if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
   const evidence = isUndecided(file)
-    ? await findEvidence(lane.reader, file)
+    ? await findEvidence(submitter.reader, file)
     : undefined
-  // If the wallet keeps the nonce, the lane fills it later.
+  // If the wallet keeps the nonce, the submitter fills it later.
   if (keepsNonce) return evidence && { judged, file, evidence, isOver: false }
   if (evidence || !isUndecided(file))
     return { judged, file, evidence, isOver: true }
   // Compares time and state at the same block or a later one.
   if (head.timestamp < endOf(judged, file)) return undefined
-  if (!(await isUnused(lane.reader, file, head))) return undefined
+  if (!(await isUnused(submitter.reader, file, head))) return undefined
   const failure = { reason: 'expired', isRevert: false }
   return { judged, file, failure, isOver: true }
 }
@@ -202,14 +203,14 @@ function endOf({ rows }: JudgedNonce, { attempt }: OrderFile): bigint {
  * tick.
  */
 function isTimeToLook(
-  lane: Pick<LaneState, 'lost' | 'tick'>,
+  submitter: Pick<SubmitterState, 'lost' | 'tick'>,
   nonce: number,
   count: number,
 ): boolean {
-  if (nonce >= count) return lane.tick % lookEvery === 1
-  const lost = noticeAgain(lane.lost.get(nonce), performance.now())
-  lane.lost.set(nonce, lost)
-  return lane.tick % lookEvery === 1 || lost.looks === 2
+  if (nonce >= count) return submitter.tick % lookEvery === 1
+  const lost = noticeAgain(submitter.lost.get(nonce), performance.now())
+  submitter.lost.set(nonce, lost)
+  return submitter.tick % lookEvery === 1 || lost.looks === 2
 }
 
 /**

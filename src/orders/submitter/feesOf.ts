@@ -1,9 +1,9 @@
 import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 
 /** Fee fields of a transaction, and what the record says of them. */
-export type LaneFees = {
+export type SubmitterFees = {
   fields: DecidedFees
   /** Wei per gas; a gas price where the chain has no base fee. */
   maxFeePerGas: bigint
@@ -15,8 +15,8 @@ const usualTip = 1_000_000n
 
 /** Enough for a base fee that doubles, by what the node tells. Pure. */
 export function feesOf(
-  view: Pick<LaneView, 'head' | 'tip' | 'gasPrice'>,
-): LaneFees {
+  view: Pick<SubmitterView, 'head' | 'tip' | 'gasPrice'>,
+): SubmitterFees {
   const { head, gasPrice } = view
   const { baseFeePerGas } = head
   if (baseFeePerGas === undefined) return legacyFees(gasPrice)
@@ -29,9 +29,9 @@ export function feesOf(
  * eighth more for both, and no less than are asked now. Pure.
  */
 export function raiseFees(
-  last: Pick<LaneFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
-  now: LaneFees,
-): LaneFees {
+  last: Pick<SubmitterFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  now: SubmitterFees,
+): SubmitterFees {
   const maxFeePerGas = larger(raised(last.maxFeePerGas), now.maxFeePerGas)
   if (now.fields.type === 'legacy') return legacyFees(maxFeePerGas)
   const tip = larger(
@@ -45,17 +45,20 @@ export function raiseFees(
 const most = 10n
 
 /** Whether raised fees have left what the chain asks far behind. Pure. */
-export function isExcessive(raised: LaneFees, now: LaneFees): boolean {
+export function isExcessive(
+  raised: SubmitterFees,
+  now: SubmitterFees,
+): boolean {
   return raised.maxFeePerGas > most * now.maxFeePerGas
 }
 
 /** The fields a rehearsal takes. */
-export function callFeesOf({ fields }: LaneFees): CallFees {
+export function callFeesOf({ fields }: SubmitterFees): CallFees {
   const { type: _, ...fees } = fields
   return fees
 }
 
-function legacyFees(gasPrice: bigint): LaneFees {
+function legacyFees(gasPrice: bigint): SubmitterFees {
   return {
     fields: { type: 'legacy', gasPrice },
     maxFeePerGas: gasPrice,
@@ -63,7 +66,7 @@ function legacyFees(gasPrice: bigint): LaneFees {
   }
 }
 
-function dynamicFees(maxFeePerGas: bigint, tip: bigint): LaneFees {
+function dynamicFees(maxFeePerGas: bigint, tip: bigint): SubmitterFees {
   const fees = { maxFeePerGas, maxPriorityFeePerGas: tip }
   return { fields: { type: 'eip1559', ...fees }, ...fees }
 }

@@ -4,14 +4,18 @@ import { putAside } from '../model/putAside.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { feesOf } from './feesOf.js'
-import { choosesNonce, type LaneState, nonceName } from './laneState.js'
+import { fillerCall } from './fillerCall.js'
 import { findGaps } from './planReplacements.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
-import { releaseCall } from './releaseCall.js'
 import { sealOf } from './resendTransactions.js'
 import { askWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
+import {
+  choosesNonce,
+  nonceName,
+  type SubmitterState,
+} from './submitterState.js'
 import { isResting } from './walletRest.js'
 
 /**
@@ -20,38 +24,41 @@ import { isResting } from './walletRest.js'
  */
 export async function fillGaps(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<boolean> {
-  if (isResting(lane, 'filler')) return false
-  const { nonces, isWide } = findGaps(lane, view)
+  if (isResting(submitter, 'filler')) return false
+  const { nonces, isWide } = findGaps(submitter, view)
   let isActive = false
   for (const nonce of nonces) {
     const name = nonceName('fill', nonce)
-    if (lane.aside.isWaiting(name)) continue
+    if (submitter.aside.isWaiting(name)) continue
     try {
-      const isFilled = await fillGap(context, lane, view, { nonce, isWide })
+      const isFilled = await fillGap(context, submitter, view, {
+        nonce,
+        isWide,
+      })
       isActive ||= isFilled
-      lane.aside.clear(name)
+      submitter.aside.clear(name)
     } catch (error) {
       // A signer may refuse calls of anything but the token: others go on.
-      putAside(lane.aside, name, error)
+      putAside(submitter.aside, name, error)
       // If the signer hangs, it hangs once a look and not for each of many.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
-    if (isResting(lane, 'filler') || !choosesNonce(lane)) break
+    if (isResting(submitter, 'filler') || !choosesNonce(submitter)) break
   }
   return isActive
 }
 
 async function fillGap(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   { nonce, isWide }: { nonce: number; isWide: boolean },
 ): Promise<boolean> {
-  const { lane: at } = lane.wallet
+  const { submitter: at } = submitter.wallet
   const { known, rows } = await context.store.read(async (tables) => {
     const known = await tables.transactions.find({ at, nonce })
     const ids = [...new Set(known.flatMap(({ orderId }) => orderId ?? []))]
@@ -64,27 +71,27 @@ async function fillGap(
       isWanted(row, ledger.fileOf(row.orderId, row.attempt)),
   )
   if (signed.length > 0) {
-    await reopen(context, lane, signed)
+    await reopen(context, submitter, signed)
     return true
   }
   // Too many for a few dropped transactions: the node may be wrong.
   if (isWide) return false
   const draft: RowDraft = {
-    ...(await releaseCall(lane)),
-    ...{ nonce, bump: known.length, kind: 'release', fees: feesOf(view) },
+    ...(await fillerCall(submitter)),
+    ...{ nonce, bump: known.length, kind: 'filler', fees: feesOf(view) },
     ...{ orderId: undefined, attempt: undefined },
     seal: sealOf({ ...at, nonce }, undefined),
   }
-  const isLocal = lane.wallet.account.type === 'local'
-  const made = isLocal ? await signRow(context, lane, draft) : undefined
+  const isLocal = submitter.wallet.account.type === 'local'
+  const made = isLocal ? await signRow(context, submitter, draft) : undefined
   const row = made?.row ?? rowOf(draft, at, context.now())
   await context.store.write((tables) => tables.transactions.insert([row]), {
-    lease: lane.lease,
+    lease: submitter.lease,
   })
   const kept = { ...row, version: 1 }
-  keepOpen(lane, [kept])
-  if (made) await sendRecorded(context, lane, view, [made.bytes])
-  else await askWallet(context, lane, kept, draft)
+  keepOpen(submitter, [kept])
+  if (made) await sendRecorded(context, submitter, view, [made.bytes])
+  else await askWallet(context, submitter, kept, draft)
   return true
 }
 
@@ -93,12 +100,12 @@ async function fillGap(
  * order would be captured that nobody wants captured by now. Pure.
  */
 function isWanted(
-  { kind, hash, open }: TransactionRecord,
+  { kind, hash, inFlight }: TransactionRecord,
   file: OrderFile | undefined,
 ): boolean {
-  if (open || kind === 'release' || !file) return true
+  if (inFlight || kind === 'filler' || !file) return true
   const { order, proofs } = file
-  const isGivenUp = order.unexpected || order.wish === 'void'
+  const isGivenUp = order.unexpected || order.requested === 'void'
   return (
     !(kind === 'capture' && isGivenUp) &&
     proofs.some((proof) => !proof.removed && proof.transactionHash === hash)
@@ -108,21 +115,24 @@ function isWanted(
 /** The same bytes again: they are sent in this very tick. */
 async function reopen(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   rows: readonly TransactionRecord[],
 ): Promise<void> {
-  const opened = rows.map((row) => ({ ...row, open: true }))
+  const opened = rows.map((row) => ({ ...row, inFlight: true }))
   await context.store.write((tables) => tables.transactions.update(opened), {
-    lease: lane.lease,
+    lease: submitter.lease,
   })
   keepOpen(
-    lane,
+    submitter,
     opened.map((row) => ({ ...row, version: row.version + 1 })),
   )
 }
 
-function keepOpen(lane: LaneState, rows: readonly TransactionRecord[]): void {
-  lane.open = [...lane.open, ...rows].sort(
+function keepOpen(
+  submitter: SubmitterState,
+  rows: readonly TransactionRecord[],
+): void {
+  submitter.inFlight = [...submitter.inFlight, ...rows].sort(
     (one, other) => one.nonce - other.nonce || one.bump - other.bump,
   )
 }

@@ -6,8 +6,8 @@ import { signedPaymentOf } from '../model/paymentOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { groupByPayer } from './groupByPayer.js'
-import type { LaneState } from './laneState.js'
 import { roomOf } from './planSending.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** Most orders one tick takes. */
 export const mostDue = 500
@@ -23,30 +23,30 @@ export type FoundDue = {
 }
 
 /**
- * Reads what a lane without anything in flight will have to send, before it is
+ * Reads what a submitter without anything in flight will have to send, before it is
  * known what time the chain has. Whatever fails is done again when it is needed.
  */
 export async function peekDue(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
 ): Promise<FoundDue | undefined> {
-  const limit = Math.min(roomOf(lane, context.policy), mostDue)
+  const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
   // The look at the chain is on its way before this takes the time.
   await wait(1)
-  const files = await readDue(context, lane, endOfTime, limit).catch(
+  const files = await readDue(context, submitter, endOfTime, limit).catch(
     () => undefined,
   )
   if (!files) return undefined
   const [first = []] = groupByPayer(files)
-  void openAll(context, lane, first)
+  void openAll(context, submitter, first)
   return { files, isCut: files.length === limit }
 }
 
 /** What is due by the chain's time, of what was read ahead where that will do. */
 export async function findDue(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   {
     until,
     limit,
@@ -59,20 +59,20 @@ export async function findDue(
   const isAll = ahead && due && (!ahead.isCut || due.length >= limit)
   const files = isAll
     ? due.slice(0, limit)
-    : await readDue(context, lane, until, limit)
-  lane.due = new Map(files.map((file) => [file.order.id, file]))
+    : await readDue(context, submitter, until, limit)
+  submitter.due = new Map(files.map((file) => [file.order.id, file]))
   return files
 }
 
 function readDue(
   { store }: OrdersContext,
-  { wallet, recipients }: LaneState,
+  { wallet, recipients }: SubmitterState,
   until: bigint,
   limit: number,
 ): Promise<FoundOrder[]> {
   return store.read(async (tables) => {
     const orders = await tables.orders.find({
-      ...{ sendDue: wallet.lane, recipients, until, limit },
+      ...{ sendDue: wallet.submitter, recipients, until, limit },
     })
     const orderIds = orders.map(({ id }) => id)
     if (orderIds.length === 0) return []
@@ -85,7 +85,7 @@ function readDue(
 /** Has the seal of a payment opened before it is taken. */
 function openAhead(
   context: OrdersContext,
-  { opened }: LaneState,
+  { opened }: SubmitterState,
   { order, attempt }: OrderFile,
 ): void {
   const payment = signedPaymentOf(context, order, attempt)
@@ -97,7 +97,7 @@ function openAhead(
 /** The payment of an attempt, which stays in memory no longer than it is used. */
 export function takePayment(
   context: OrdersContext,
-  { opened }: LaneState,
+  { opened }: SubmitterState,
   { order, attempt }: OrderFile,
 ): Promise<SignedPayment | undefined> {
   const ahead = opened.get(attempt)
@@ -108,15 +108,17 @@ export function takePayment(
 /** Opens seals ahead, so that what is asked with them is asked at once. */
 export async function openAll(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   files: readonly OrderFile[],
 ): Promise<void> {
   const closed = files.filter(
     ({ order, attempt }) =>
       attempt.signature !== undefined &&
-      order.wish !== 'cancel' &&
-      !lane.opened.has(attempt),
+      order.requested !== 'cancel' &&
+      !submitter.opened.has(attempt),
   )
-  for (const file of closed) openAhead(context, lane, file)
-  await Promise.allSettled(files.map(({ attempt }) => lane.opened.get(attempt)))
+  for (const file of closed) openAhead(context, submitter, file)
+  await Promise.allSettled(
+    files.map(({ attempt }) => submitter.opened.get(attempt)),
+  )
 }

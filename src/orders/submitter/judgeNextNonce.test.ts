@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../store/types.js'
 import { judgeNextNonce } from './judgeNextNonce.js'
-import type { NonceClaim } from './laneState.js'
+import type { NonceClaim } from './submitterState.js'
 
 type Look = { count: number; pendingCount: number }
 
@@ -11,10 +11,13 @@ function decide(
   looks: readonly Look[],
   nonces: readonly number[] = [],
 ): (number | undefined)[] {
-  const open = nonces.map((nonce) => ({ nonce }) as TransactionRecord)
+  const inFlight = nonces.map((nonce) => ({ nonce }) as TransactionRecord)
   let claim: NonceClaim | undefined
   return looks.map((look) => {
-    const judged = judgeNextNonce({ value: { nextNonce }, open, claim }, look)
+    const judged = judgeNextNonce(
+      { value: { nextNonce }, inFlight, claim },
+      look,
+    )
     claim = judged.claim
     return judged.next
   })

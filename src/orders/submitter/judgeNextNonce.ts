@@ -1,5 +1,5 @@
-import type { LaneState, NonceClaim } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import type { NonceClaim, SubmitterState } from './submitterState.js'
 
 /** Looks in a row after which we believe such a nonce. */
 const confirmedBy = 3
@@ -11,25 +11,25 @@ const confirmedBy = 3
 export const mostForeign = 16
 
 /**
- * Decides under which account nonce the lane sends next. Pure.
+ * Decides under which account nonce the submitter sends next. Pure.
  *
  * @returns `next: undefined` while the node's answers contradict each other or
  * the record, or have not been repeated often enough.
  */
 export function judgeNextNonce(
-  lane: Pick<LaneState, 'value' | 'open' | 'claim'>,
-  { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
+  submitter: Pick<SubmitterState, 'value' | 'inFlight' | 'claim'>,
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
 ): { next: number | undefined; claim: NonceClaim | undefined } {
-  const own = lane.value.nextNonce
+  const own = submitter.value.nextNonce
   const known = Math.max(own, count)
   if (pendingCount > known + mostForeign)
     return { next: undefined, claim: undefined }
   const reported = Math.max(count, pendingCount)
-  if (reported > own) return confirm(lane.claim, reported)
-  const isUsed = lane.open.some(({ nonce }) => nonce >= reported)
+  if (reported > own) return confirm(submitter.claim, reported)
+  const isUsed = submitter.inFlight.some(({ nonce }) => nonce >= reported)
   // Far ahead of the chain, and no transaction of ours is in between.
   if (own > reported + mostForeign && !isUsed)
-    return confirm(lane.claim, reported)
+    return confirm(submitter.claim, reported)
   return { next: own, claim: undefined }
 }
 

@@ -23,7 +23,7 @@ function rowOf(changes: Partial<TransactionRecord>): TransactionRecord {
     maxFeePerGas: 1n,
     maxPriorityFeePerGas: 1n,
     recordedAt: 0n,
-    open: true,
+    inFlight: true,
     ...changes,
   }
 }
@@ -49,17 +49,17 @@ function receiptOf(
 const rows = [
   rowOf({ hash: hashOf(1) }),
   rowOf({ hash: hashOf(2), bump: 1 }),
-  rowOf({ hash: hashOf(3), bump: 2, kind: 'release' }),
+  rowOf({ hash: hashOf(3), bump: 2, kind: 'filler' }),
 ]
 
-/** A lane whose wallet signs and sends. */
-const laneOf = (ignoresNonce: boolean) => ({
-  open: rows,
+/** A submitter whose wallet signs and sends. */
+const submitterOf = (ignoresNonce: boolean) => ({
+  inFlight: rows,
   value: { nextNonce: 6, ignoresNonce },
   wallet: {
     client: createClient({ transport: http('http://localhost') }),
     account: { address: account, type: 'json-rpc' } as const,
-    lane: { chainId: 1, account },
+    submitter: { chainId: 1, account },
   },
 })
 
@@ -84,7 +84,7 @@ test.each([
   (_, mined, kept, ignored) => {
     const receipts = new Map<Hash, ProofReceipt>(mined)
     const judged = [false, true].map((ignoresNonce) =>
-      judgeNonces(laneOf(ignoresNonce), { receipts, count: 5 }),
+      judgeNonces(submitterOf(ignoresNonce), { receipts, count: 5 }),
     )
     expect(judged).toMatchObject([[{ kind: kept }], [{ kind: ignored }]])
   },
@@ -95,7 +95,7 @@ test('what succeeded decides a nonce before what failed', () => {
     receiptOf(hashOf(1), 'reverted'),
     receiptOf(hashOf(2), 'success'),
   ])
-  const [judged] = judgeNonces(laneOf(true), { receipts, count: 5 })
+  const [judged] = judgeNonces(submitterOf(true), { receipts, count: 5 })
   expect(judged).toMatchObject({ kind: 'mined', row: { hash: hashOf(2) } })
 })
 

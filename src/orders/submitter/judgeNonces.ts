@@ -1,7 +1,7 @@
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { choosesNonce, type LaneState } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import { choosesNonce, type SubmitterState } from './submitterState.js'
 
 /** What the chain says of a nonce and of ours at it. */
 export type JudgedNonce = {
@@ -19,11 +19,11 @@ export type JudgedNonce = {
 
 /** Sorts open transactions by what the chain shows of them. Pure. */
 export function judgeNonces(
-  lane: Pick<LaneState, 'open' | 'value' | 'wallet'>,
-  { receipts, count }: Pick<LaneView, 'receipts' | 'count'>,
+  submitter: Pick<SubmitterState, 'inFlight' | 'value' | 'wallet'>,
+  { receipts, count }: Pick<SubmitterView, 'receipts' | 'count'>,
 ): JudgedNonce[] {
-  const isOurs = choosesNonce(lane)
-  return groupByNonce(lane.open).map((rows): JudgedNonce => {
+  const isOurs = choosesNonce(submitter)
+  return groupByNonce(submitter.inFlight).map((rows): JudgedNonce => {
     const [{ nonce }] = rows
     const mined = findMined(rows, receipts, isOurs)
     if (mined) return { nonce, rows, kind: 'mined', ...mined }
@@ -44,10 +44,10 @@ type Mined = { row: TransactionRecord; receipt: ProofReceipt }
  */
 function findMined(
   rows: readonly TransactionRecord[],
-  receipts: LaneView['receipts'],
+  receipts: SubmitterView['receipts'],
   isOurs: boolean,
 ): Mined | undefined {
-  const others = rows.filter(({ kind }) => kind !== 'release')
+  const others = rows.filter(({ kind }) => kind !== 'filler')
   const deciding = isOurs || others.length === 0 ? rows : others
   const mined = deciding.flatMap((row): Mined[] => {
     const receipt = row.hash && receipts.get(row.hash)

@@ -1,7 +1,7 @@
 import type { Hash } from 'viem'
 import type { OrdersContext } from '../model/types.js'
 import { getSentNonce } from './getSentNonce.js'
-import { type LaneState, laneKey } from './laneState.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
  * Compares the account nonce that a wallet used with the one we gave it. A
@@ -11,27 +11,27 @@ import { type LaneState, laneKey } from './laneState.js'
  */
 export async function judgeWallet(
   { store, observe }: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   { hash, nonce }: { hash: Hash; nonce: number },
 ): Promise<void> {
-  const { reader, value } = lane
+  const { reader, value } = submitter
   if (value.ignoresNonce === true) return
   const sent = await getSentNonce(reader, hash)
   if (sent === undefined || sent === null) return
   const ignoresNonce = sent !== nonce
   // Ask twice, because the result is kept for good.
   if (ignoresNonce && (await getSentNonce(reader, hash)) !== sent) return
-  if (!ignoresNonce) lane.asked.kept.add(hash)
+  if (!ignoresNonce) submitter.asked.kept.add(hash)
   if (ignoresNonce === value.ignoresNonce) return
-  const { lane: at } = lane.wallet
+  const { submitter: at } = submitter.wallet
   const next = { ...value, ignoresNonce }
-  await store.write((tables) => tables.setValue(laneKey(at), next), {
-    lease: lane.lease,
+  await store.write((tables) => tables.setValue(submitterKey(at), next), {
+    lease: submitter.lease,
   })
-  lane.value = next
+  submitter.value = next
   if (!ignoresNonce) return
   observe({
-    name: 'lane.waits',
+    name: 'submitter.waits',
     attributes: { ...at, reason: 'ignoresNonce' },
   })
 }

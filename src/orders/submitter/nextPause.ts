@@ -9,7 +9,7 @@ const longest = 30n
  * The pause before an order is tried again. Doubles as long as refusals follow
  * each other closely. Pure except that it updates `pauses`.
  *
- * A process that takes the lane over starts with the first pause again, which
+ * A process that takes the submitter over starts with the first pause again, which
  * costs a few rehearsals and no gas.
  *
  * @param now Unix seconds of the chain.

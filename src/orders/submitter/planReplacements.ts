@@ -2,15 +2,15 @@ import type { TransactionRecord } from '../../store/types.js'
 import type { SettledPolicy } from '../model/types.js'
 import { mostForeign } from './judgeNextNonce.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
+import type { SubmitterView } from './readSubmitter.js'
 import {
   choosesNonce,
-  type LaneState,
   type Noticed,
   nonceName,
   noticeAgain,
+  type SubmitterState,
   windowKey,
-} from './laneState.js'
-import type { LaneView } from './readLane.js'
+} from './submitterState.js'
 import { isResting } from './walletRest.js'
 
 /** A transaction another one has to take the place of. */
@@ -28,34 +28,35 @@ const most = 20
  * it has been that for long, and those behind it that pay no base fee. Pure.
  */
 export function planReplacements(
-  lane: LaneState,
-  { count, head }: Pick<LaneView, 'count' | 'head'>,
+  submitter: SubmitterState,
+  { count, head }: Pick<SubmitterView, 'count' | 'head'>,
   { bumpAfter }: Pick<SettledPolicy, 'bumpAfter'>,
 ): Replacement[] {
-  if (!choosesNonce(lane)) return []
-  const waiting = groupByNonce(lane.open)
+  if (!choosesNonce(submitter)) return []
+  const waiting = groupByNonce(submitter.inFlight)
     .map(newestOf)
     .filter(({ nonce }) => nonce >= count)
   const lowest = waiting[0]?.nonce
-  const since = lane.head?.nonce === lowest ? lane.head?.since : undefined
+  const since =
+    submitter.head?.nonce === lowest ? submitter.head?.since : undefined
   const isStuck =
     since !== undefined && head.timestamp - since >= BigInt(bumpAfter)
   return waiting
     .flatMap((last): Replacement[] => {
       const { nonce, kind, hash, maxFeePerGas } = last
-      if (lane.aside.isWaiting(nonceName('replace', nonce))) return []
-      const ends = lane.windows.get(windowKey(last))
-      if (kind !== 'release' && ends && head.timestamp >= ends[kind])
-        return isResting(lane, 'filler') ? [] : [{ last, why: 'late' }]
+      if (submitter.aside.isWaiting(nonceName('replace', nonce))) return []
+      const ends = submitter.windows.get(windowKey(last))
+      if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
+        return isResting(submitter, 'filler') ? [] : [{ last, why: 'late' }]
       // We do not know the hash, so another could be sent beside it. That is
       // safe for fillers only: at most one of a nonce is mined.
       if (hash === undefined)
-        return kind === 'release' && !isResting(lane, 'filler')
+        return kind === 'filler' && !isResting(submitter, 'filler')
           ? [{ last, why: 'stuck' }]
           : []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
       // Raised once at once; a node that is never content waits like others.
-      const isRefused = lane.underpriced.has(nonce) && last.bump === 0
+      const isRefused = submitter.underpriced.has(nonce) && last.bump === 0
       const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
       return isBehind ? [{ last, why: 'stuck' }] : []
     })
@@ -64,13 +65,13 @@ export function planReplacements(
 
 /** Keeps in mind since when the lowest open nonce is that. */
 export function watchHead(
-  lane: LaneState,
-  { count, head }: Pick<LaneView, 'count' | 'head'>,
+  submitter: SubmitterState,
+  { count, head }: Pick<SubmitterView, 'count' | 'head'>,
 ): void {
-  const lowest = lane.open.find(({ nonce }) => nonce >= count)
-  if (!lowest) lane.head = undefined
-  else if (lane.head?.nonce !== lowest.nonce)
-    lane.head = { nonce: lowest.nonce, since: head.timestamp }
+  const lowest = submitter.inFlight.find(({ nonce }) => nonce >= count)
+  if (!lowest) submitter.head = undefined
+  else if (submitter.head?.nonce !== lowest.nonce)
+    submitter.head = { nonce: lowest.nonce, since: head.timestamp }
 }
 
 /** Looks and milliseconds after which an unused nonce below others is a gap. */
@@ -85,23 +86,23 @@ export type Gaps = {
 }
 
 /**
- * Nonces below `nextNonce` that neither the node nor the lane has anything for:
+ * Nonces below `nextNonce` that neither the node nor the submitter has anything for:
  * all later ones would wait behind them. Pure but for what it remembers.
  */
 export function findGaps(
-  lane: LaneState,
-  { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
+  submitter: SubmitterState,
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
 ): Gaps {
-  if (!choosesNonce(lane)) return { nonces: [], isWide: false }
-  const used = new Set(lane.open.map(({ nonce }) => nonce))
+  if (!choosesNonce(submitter)) return { nonces: [], isWide: false }
+  const used = new Set(submitter.inFlight.map(({ nonce }) => nonce))
   const first = Math.max(count, pendingCount)
-  const end = lane.value.nextNonce
+  const end = submitter.value.nextNonce
   const now = performance.now()
   const gaps = new Map<number, Noticed>()
   for (let nonce = first; nonce < end && gaps.size <= mostForeign; nonce++)
     if (!used.has(nonce))
-      gaps.set(nonce, noticeAgain(lane.gaps.get(nonce), now))
-  lane.gaps = gaps
+      gaps.set(nonce, noticeAgain(submitter.gaps.get(nonce), now))
+  submitter.gaps = gaps
   const nonces = [...gaps].flatMap(([nonce, { looks, since }]) =>
     looks > gapLooks && now - since >= gapTime ? nonce : [],
   )

@@ -16,8 +16,8 @@ test.each([
   ['cancel', 900n, { reason: 'expired' }],
 ] as const)(
   'a %s at second %s is judged by the signatures it is about',
-  (wish, timestamp, verdict) => {
-    const file = { order: { ...order, wish }, attempt, proofs: [] }
+  (requested, timestamp, verdict) => {
+    const file = { order: { ...order, requested }, attempt, proofs: [] }
     const policy = { safetyMargin: 20n }
     expect(judgeDue(file, { timestamp }, policy)).toEqual(verdict)
   },

@@ -2,26 +2,26 @@ import type { AttemptRecord } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { SettledPolicy } from '../model/types.js'
-import type { LaneFees } from './feesOf.js'
-import { choosesNonce, type LaneState } from './laneState.js'
+import type { SubmitterFees } from './feesOf.js'
 import { nextPause } from './nextPause.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import { choosesNonce, type SubmitterState } from './submitterState.js'
 
-/** How many more transactions the lane may have in flight. Pure. */
+/** How many more transactions the submitter may have in flight. Pure. */
 export function roomOf(
-  lane: Pick<
-    LaneState,
-    'open' | 'hasCode' | 'value' | 'window' | 'wallet' | 'asked'
+  submitter: Pick<
+    SubmitterState,
+    'inFlight' | 'hasCode' | 'value' | 'window' | 'wallet' | 'asked'
   >,
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
   // One at a time until the wallet has used a nonce that we gave it.
-  const most = lane.hasCode || !choosesNonce(lane) ? 1 : maxInFlight
-  const nonces = new Set(lane.open.map(({ nonce }) => nonce))
+  const most = submitter.hasCode || !choosesNonce(submitter) ? 1 : maxInFlight
+  const nonces = new Set(submitter.inFlight.map(({ nonce }) => nonce))
   const inFlight = [...nonces].filter(
-    (one) => !lane.asked.passedOver.has(one),
+    (one) => !submitter.asked.passedOver.has(one),
   ).length
-  return Math.max(0, Math.min(most, lane.window) - inFlight)
+  return Math.max(0, Math.min(most, submitter.window) - inFlight)
 }
 
 /** Why an order that is due is not sent; none where there is nothing to send. */
@@ -34,23 +34,27 @@ export function judgeDue(
     attempt,
     attempts = [],
   }: OrderFile & { attempts?: readonly AttemptRecord[] | undefined },
-  { timestamp }: Pick<LaneView['head'], 'timestamp'>,
+  { timestamp }: Pick<SubmitterView['head'], 'timestamp'>,
   { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
 ): Unsendable | undefined {
-  const { state, held, wish } = order
-  const secret = wish === 'cancel' ? attempt.cancellation : attempt.signature
-  const isOpen = state === 'stored' || (state === 'voided' && wish === 'cancel')
+  const { state, needsReview, requested } = order
+  const secret =
+    requested === 'cancel' ? attempt.cancellation : attempt.signature
+  const isOpen =
+    state === 'stored' || (state === 'voided' && requested === 'cancel')
   // What waits for the merchant is only the capture.
-  const isHeld = held && wish !== 'cancel'
-  if (!isOpen || isHeld || wish === 'void') return { reason: undefined }
+  const isHeld = needsReview && requested !== 'cancel'
+  if (!isOpen || isHeld || requested === 'void') return { reason: undefined }
   // Erased when the order was final, which a reorganization took back.
   if (secret === undefined) return { reason: 'sealBroken' }
-  const end = endsOf(attempt)[wish === 'cancel' ? 'cancel' : 'capture']
+  const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
   // A reorganization took back what ended it: both could be paid.
   const isPayable = (one: AttemptRecord) =>
-    one.number < attempt.number && one.open && lastSecondOf(one) > timestamp
-  if (wish !== 'cancel' && attempts.some(isPayable))
+    one.number < attempt.number &&
+    one.spendable &&
+    lastSecondOf(one) > timestamp
+  if (requested !== 'cancel' && attempts.some(isPayable))
     return { reason: 'otherPayment' }
   return timestamp + safetyMargin >= end
     ? { reason: 'deadlinePassed' }
@@ -63,14 +67,14 @@ export function judgeDue(
  * except that it updates the pauses.
  */
 export function againAt(
-  { pauses }: Pick<LaneState, 'pauses'>,
+  { pauses }: Pick<SubmitterState, 'pauses'>,
   { order, attempt }: OrderFile,
   reason: string,
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
-  if (capture === 'manual' || order.wish === 'cancel') return undefined
-  if (order.held || finalReasons.includes(reason)) return undefined
+  if (capture === 'manual' || order.requested === 'cancel') return undefined
+  if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again =
     reason === 'notYetValid' && opens > now
@@ -90,15 +94,15 @@ const finalReasons: readonly string[] = [
   'selfPayment',
 ]
 
-/** Whether a lane can pay for one transaction more. Pure. */
+/** Whether a submitter can pay for one transaction more. Pure. */
 export function canPay(
-  { open }: Pick<LaneState, 'open'>,
-  { balance }: Pick<LaneView, 'balance'>,
+  { inFlight }: Pick<SubmitterState, 'inFlight'>,
+  { balance }: Pick<SubmitterView, 'balance'>,
   more: readonly bigint[],
-  { maxFeePerGas }: LaneFees,
+  { maxFeePerGas }: SubmitterFees,
 ): number {
   const dearest = new Map<number, bigint>()
-  for (const row of open) {
+  for (const row of inFlight) {
     const cost = row.gas * row.maxFeePerGas
     const known = dearest.get(row.nonce) ?? 0n
     dearest.set(row.nonce, cost > known ? cost : known)

@@ -1,8 +1,8 @@
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
-import type { LaneState } from './laneState.js'
 import type { DueDraft } from './rehearseDue.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** An order whose transaction was not signed. */
 export type Unsigned = { draft: DueDraft; error: unknown }
@@ -23,7 +23,7 @@ export const signingOf = ({ file }: DueDraft): string => `sign:${file.order.id}`
  */
 export async function putOffUnsigned(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   unsigned: readonly Unsigned[],
   {
     now,
@@ -38,7 +38,7 @@ export async function putOffUnsigned(
   if (unsigned.length === 0) return []
   const paused = unsigned.map((one) => ({
     one,
-    pause: lane.aside.put(signingOf(one.draft), one.error),
+    pause: submitter.aside.put(signingOf(one.draft), one.error),
   }))
   const late = paused.filter(({ pause }) => pause >= repeated)
   const dues = new Map(
@@ -50,7 +50,7 @@ export async function putOffUnsigned(
   if (dues.size > 0)
     await postpone(
       context,
-      lane,
+      submitter,
       late.map(({ one }) => one),
       dues,
     )
@@ -59,7 +59,7 @@ export async function putOffUnsigned(
 
 async function postpone(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   late: readonly Unsigned[],
   dues: ReadonlyMap<string, bigint>,
 ): Promise<void> {
@@ -79,6 +79,6 @@ async function postpone(
       }
       await writeChanges(tables, changes)
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
 }

@@ -4,7 +4,7 @@ import { inTime } from '../../chain/rpc/inTime.js'
 import { nextTurn } from '../../chain/rpc/nextTurn.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { signTransaction } from '../../payments/capture/sendTransaction.js'
-import { signRelease } from '../../payments/capture/signRelease.js'
+import { signFiller } from '../../payments/capture/signFiller.js'
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import type { SealContext, TransactionRecord } from '../../store/types.js'
 import {
@@ -18,11 +18,15 @@ import { endsOf } from '../model/endsOf.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { LaneFees } from './feesOf.js'
+import type { SubmitterFees } from './feesOf.js'
 import { nextBump } from './judgeNonces.js'
-import { type LaneState, laneKey, windowKey } from './laneState.js'
 import { putOffUnsigned, signingOf, type Unsigned } from './putOffUnsigned.js'
 import type { DueDraft } from './rehearseDue.js'
+import {
+  type SubmitterState,
+  submitterKey,
+  windowKey,
+} from './submitterState.js'
 
 /** Bytes that are on record and may leave. */
 export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
@@ -37,9 +41,9 @@ export type RecordedBytes = { nonce: number; hash: Hash; raw: Hex }
  */
 export async function recordTransactions(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   drafts: readonly DueDraft[],
-  fees: LaneFees,
+  fees: SubmitterFees,
   now: bigint,
 ): Promise<RecordedBytes[]> {
   const recorded: RecordedBytes[] = []
@@ -48,12 +52,15 @@ export async function recordTransactions(
   let bumps: readonly number[] = []
   for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) {
     const start = performance.now()
-    const { signed, unsigned } = await signDrafts(context, lane, left, {
+    const { signed, unsigned } = await signDrafts(context, submitter, left, {
       fees,
       bumps,
     })
     const took = performance.now() - start
-    const due = await putOffUnsigned(context, lane, unsigned, { now, took })
+    const due = await putOffUnsigned(context, submitter, unsigned, {
+      now,
+      took,
+    })
     failed ??= due[0]
     // Nonces must have no gap: sign again all that come after a failure.
     const ready = left.slice(0, signed.length)
@@ -61,7 +68,7 @@ export async function recordTransactions(
       .slice(signed.length)
       .filter((draft) => unsigned.every((one) => one.draft !== draft))
     try {
-      await writeSigned(context, lane, ready, signed)
+      await writeSigned(context, submitter, ready, signed)
       recorded.push(...signed.map(({ bytes }) => bytes))
       left = others
       bumps = bumps.slice(signed.length)
@@ -72,7 +79,7 @@ export async function recordTransactions(
       left = [...ready, ...others]
       if (isStale) left = await dropStale(context, left)
       // A closed transaction may be on record at one of these nonces.
-      else bumps = await readBumps(context, lane, left.length)
+      else bumps = await readBumps(context, submitter, left.length)
     }
   }
   if (failed && recorded.length === 0) throw failed.error
@@ -84,29 +91,29 @@ const mostTries = 5
 
 async function writeSigned(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   drafts: readonly DueDraft[],
   signed: readonly SignedRow[],
 ): Promise<void> {
   if (drafts.length === 0) return
-  const nextNonce = lane.value.nextNonce + drafts.length
-  const value = { ...lane.value, nextNonce }
+  const nextNonce = submitter.value.nextNonce + drafts.length
+  const value = { ...submitter.value, nextNonce }
   const changes = planRecord(drafts, signed, context.now())
   await context.store.write(
     async (tables) => {
       await writeChanges(tables, changes)
-      await tables.setValue(laneKey(lane.wallet.lane), value)
+      await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
-  keepRecorded(lane, drafts, { signed, value, changes })
-  for (const draft of drafts) lane.aside.clear(signingOf(draft))
+  keepRecorded(submitter, drafts, { signed, value, changes })
+  for (const draft of drafts) submitter.aside.clear(signingOf(draft))
 }
 
 /** Reads the next free bump of each of the next nonces. */
 function readBumps(
   { store }: OrdersContext,
-  { value: { nextNonce }, wallet: { lane: at } }: LaneState,
+  { value: { nextNonce }, wallet: { submitter: at } }: SubmitterState,
   count: number,
 ): Promise<number[]> {
   const nonces = Array.from({ length: count }, (_, place) => nextNonce + place)
@@ -145,17 +152,17 @@ const groupSize = 10
  */
 async function signDrafts(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   drafts: readonly DueDraft[],
-  { fees, bumps }: { fees: LaneFees; bumps: readonly number[] },
+  { fees, bumps }: { fees: SubmitterFees; bumps: readonly number[] },
 ): Promise<{ signed: SignedRow[]; unsigned: Unsigned[] }> {
   const unsigned: Unsigned[] = []
   const rows: Promise<SignedRow | undefined>[] = []
   for (const [at, draft] of drafts.entries()) {
-    const nonce = lane.value.nextNonce + at
+    const nonce = submitter.value.nextNonce + at
     const { file, kind, call, gas } = draft
     const { order, attempt } = file
-    const row = signRow(context, lane, {
+    const row = signRow(context, submitter, {
       ...{ nonce, bump: bumps[at] ?? 0, kind, call, gas, fees },
       ...{ orderId: order.id, attempt: attempt.number },
       seal: sealContextOf('transaction', order, attempt),
@@ -181,7 +188,7 @@ export type RowDraft = Pick<
   'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
 > & {
   call: { to: Address; data: Hex }
-  fees: LaneFees
+  fees: SubmitterFees
   seal: SealContext
 }
 
@@ -194,21 +201,21 @@ export type RowDraft = Pick<
  */
 export async function signRow(
   { sealer, now, signal, policy: { signTimeout } }: OrdersContext,
-  { wallet }: LaneState,
+  { wallet }: SubmitterState,
   draft: RowDraft,
 ): Promise<SignedRow> {
   const { call, gas, nonce, fees, seal } = draft
-  const { client, account, lane } = wallet
-  const shared = { chainId: lane.chainId, nonce, gas }
+  const { client, account, submitter } = wallet
+  const shared = { chainId: submitter.chainId, nonce, gas }
   const sign = () =>
-    draft.kind === 'release'
-      ? signRelease(client, account, { ...shared, fees: fees.fields })
+    draft.kind === 'filler'
+      ? signFiller(client, account, { ...shared, fees: fees.fields })
       : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
   const signing = signal ? untilEnd(signal, sign) : sign()
   const { hash, raw } = await inTime(signing, signTimeout, () => {
     throw lateSigner(signTimeout)
   })
-  const row = rowOf(draft, lane, now())
+  const row = rowOf(draft, submitter, now())
   const sealed = await sealer.seal(raw, sealOfRow(seal, row))
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
 }
@@ -244,7 +251,7 @@ export function rowOf(
   return {
     ...{ chainId, account, nonce, bump, kind, orderId, attempt, gas },
     ...{ maxFeePerGas, maxPriorityFeePerGas, recordedAt },
-    ...{ hash: undefined, raw: undefined, open: true },
+    ...{ hash: undefined, raw: undefined, inFlight: true },
   }
 }
 
@@ -270,14 +277,14 @@ function startOrder(
 ): ReturnType<typeof moveOrder> {
   const to = kind === 'capture' ? 'capturing' : 'canceling'
   const event = { type: to, at, data: { attempt: attempt.number } } as const
-  const fields = { wish: kind, sendDue: undefined, reason: undefined }
+  const fields = { requested: kind, sendDue: undefined, reason: undefined }
   return order.state === 'voided'
     ? tellOrder(order, event, fields)
     : moveOrder(order, to, event, fields)
 }
 
 function keepRecorded(
-  lane: LaneState,
+  submitter: SubmitterState,
   drafts: readonly DueDraft[],
   {
     signed,
@@ -285,22 +292,22 @@ function keepRecorded(
     changes,
   }: {
     signed: readonly SignedRow[]
-    value: LaneState['value']
+    value: SubmitterState['value']
     changes: Changes
   },
 ): void {
-  lane.value = value
+  submitter.value = value
   for (const order of changes.orders) {
-    const found = lane.due.get(order.id)
+    const found = submitter.due.get(order.id)
     const written = { ...order, version: order.version + 1 }
     // As it was when it was found: else its other rows may have changed too.
     if (found?.order.version === order.version)
-      lane.recorded.set(order.id, { ...found, order: written })
+      submitter.recorded.set(order.id, { ...found, order: written })
   }
-  for (const { row } of signed) lane.open.push({ ...row, version: 1 })
+  for (const { row } of signed) submitter.inFlight.push({ ...row, version: 1 })
   for (const { file } of drafts) {
     const { orderId, number } = file.attempt
     const key = windowKey({ orderId, attempt: number })
-    lane.windows.set(key, endsOf(file.attempt))
+    submitter.windows.set(key, endsOf(file.attempt))
   }
 }

@@ -10,10 +10,10 @@ import {
 } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
-import type { LaneState } from './laneState.js'
 import { dropPauses } from './nextPause.js'
 import { againAt } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
@@ -25,7 +25,7 @@ export type Refusal = {
 
 /** What spent a nonce before us may well have paid the order. */
 async function explainRefusal(
-  { reader, aside }: LaneState,
+  { reader, aside }: SubmitterState,
   refusal: Refusal,
 ): Promise<Refusal | undefined> {
   if (refusal.reason !== 'consumed') return refusal
@@ -48,25 +48,26 @@ async function explainRefusal(
 /** Writes down why orders are not sent. */
 export async function refuseDue(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   refused: readonly Refusal[],
   now: bigint,
 ): Promise<void> {
   if (refused.length === 0) return
   const explained = await Promise.all(
-    refused.map((refusal) => explainRefusal(lane, refusal)),
+    refused.map((refusal) => explainRefusal(submitter, refusal)),
   )
   const refusals = explained.filter((one) => one !== undefined)
-  for (const { file } of refusals) lane.aside.clear(file.order.id)
+  for (const { file } of refusals) submitter.aside.clear(file.order.id)
   const at = context.now()
   const byId = new Map(
     refusals.map((one) => {
       const { file, reason } = one
-      const again = reason && againAt(lane, file, reason, now, context.policy)
+      const again =
+        reason && againAt(submitter, file, reason, now, context.policy)
       return [file.order.id, { ...one, again: again || undefined }]
     }),
   )
-  dropPauses(lane.pauses, now)
+  dropPauses(submitter.pauses, now)
   if (byId.size === 0) return
   await writeAgain(
     context,
@@ -90,14 +91,14 @@ export async function refuseDue(
       }
       await writeChanges(tables, ledger.close())
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
 }
 
 function endDue({ order }: OrderFile): Changes {
-  const { state, wish } = order
+  const { state, requested } = order
   // Whoever waits for a capture that was asked for hears that it is not to be.
-  const left = state === 'stored' ? undefined : wish
-  const ended = { ...order, sendDue: undefined, wish: left }
+  const left = state === 'stored' ? undefined : requested
+  const ended = { ...order, sendDue: undefined, requested: left }
   return { ...noChanges(), orders: [ended] }
 }

@@ -18,9 +18,9 @@ import { openSealed } from '../model/openSealed.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { callFeesOf, type LaneFees } from './feesOf.js'
+import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { takePayment } from './findDue.js'
-import type { LaneState } from './laneState.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
 export type DueDraft = {
@@ -40,18 +40,18 @@ export type RehearsedDue = { file: OrderFile } & (
 /** Rehearses what is due, the captures of one kind in one call. */
 export async function rehearseDue(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   files: readonly OrderFile[],
-  fees: LaneFees,
+  fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
-  const isCancel = ({ order }: OrderFile) => order.wish === 'cancel'
+  const isCancel = ({ order }: OrderFile) => order.requested === 'cancel'
   const captures = groupByKind(files.filter((file) => !isCancel(file)))
   const done = await Promise.all([
     ...captures.map((group) =>
-      rehearseGroup(context, lane, group, { fees, splits: mostSplits }),
+      rehearseGroup(context, submitter, group, { fees, splits: mostSplits }),
     ),
     ...files.filter(isCancel).map((file) =>
-      rehearseCancellation(context, lane, file, fees)
+      rehearseCancellation(context, submitter, file, fees)
         .catch((error: unknown) => failedWith(file, error))
         .then((due) => [due]),
     ),
@@ -83,23 +83,28 @@ const mostSplits = 10
  */
 async function rehearseGroup(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   files: readonly OrderFile[],
-  { fees, splits }: { fees: LaneFees; splits: number },
+  { fees, splits }: { fees: SubmitterFees; splits: number },
 ): Promise<RehearsedDue[]> {
   try {
-    return await rehearseCaptures(context, lane, files, fees)
+    return await rehearseCaptures(context, submitter, files, fees)
   } catch (error) {
     const [only] = files
     if (only && files.length === 1) return [failedWith(only, error)]
     if (splits === 0) return []
     const half = Math.ceil(files.length / 2)
-    const first = await rehearseGroup(context, lane, files.slice(0, half), {
-      fees,
-      splits: splits - 1,
-    })
+    const first = await rehearseGroup(
+      context,
+      submitter,
+      files.slice(0, half),
+      {
+        fees,
+        splits: splits - 1,
+      },
+    )
     const isFound = first.length < half || first.some(({ failure }) => failure)
-    const second = await rehearseGroup(context, lane, files.slice(half), {
+    const second = await rehearseGroup(context, submitter, files.slice(half), {
       fees,
       splits: isFound ? 0 : splits - 1,
     })
@@ -117,17 +122,17 @@ type OpenedFile = { file: OrderFile; payment: SignedPayment }
 
 async function rehearseCaptures(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   files: readonly OrderFile[],
-  fees: LaneFees,
+  fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const { maxCaptureGas } = context.policy
-  const origin = lane.wallet.lane.account
+  const origin = submitter.wallet.submitter.account
   const sendable = files.filter(({ order }) => isSender(order, origin))
   const opened = await Promise.all(
     sendable.map(async (file) => ({
       file,
-      payment: await openOrWait(takePayment(context, lane, file)),
+      payment: await openOrWait(takePayment(context, submitter, file)),
     })),
   )
   const whole = opened.flatMap(({ file, payment }): OpenedFile[] =>
@@ -144,13 +149,13 @@ async function rehearseCaptures(
   })
   if (payments.length === 0) return refused
   const [{ rehearsals }, contracts] = await Promise.all([
-    rehearsePayments(lane.reader, {
+    rehearsePayments(submitter.reader, {
       payments,
       origin,
       fees: callFeesOf(fees),
       maxGas: maxCaptureGas,
     }),
-    findContracts(context, lane, payments),
+    findContracts(context, submitter, payments),
   ])
   const judged = whole.map(({ file, payment }, at) =>
     contracts.has(payment.message.from)
@@ -180,7 +185,7 @@ async function openOrWait<secret>(
 /** Payers that have code by now, where the policy takes none. */
 async function findContracts(
   { policy }: OrdersContext,
-  { reader }: LaneState,
+  { reader }: SubmitterState,
   payments: readonly SignedPayment[],
 ): Promise<ReadonlySet<Address>> {
   if (policy.contractPayers === 'accept') return new Set()
@@ -199,9 +204,9 @@ function isSender(
 
 async function rehearseCancellation(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   file: OrderFile,
-  fees: LaneFees,
+  fees: SubmitterFees,
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
   const { order, attempt } = file
@@ -215,8 +220,8 @@ async function rehearseCancellation(
     ...buildCancellation({ payment: paymentOf(order, attempt) }),
     signature: signature as Hex,
   }
-  const rehearsal = await rehearseCancel(lane.reader, cancellation, {
-    origin: lane.wallet.lane.account,
+  const rehearsal = await rehearseCancel(submitter.reader, cancellation, {
+    origin: submitter.wallet.submitter.account,
     fees: callFeesOf(fees),
     maxGas: maxCaptureGas,
   })

@@ -8,7 +8,7 @@ import { rejectOrder, reopenOrder } from './rejectOrder.js'
 
 const order: OrderRecord = {
   ...storedOrder,
-  ...{ state: 'capturing', wish: 'capture' },
+  ...{ state: 'capturing', requested: 'capture' },
   ...{ sendDue: undefined, lookDue: 100n },
 }
 const attempt = { ...storedAttempt, spendableUntil: 200n }
@@ -23,8 +23,8 @@ const fileOf = (
 })
 
 const kept = 'sealed'
-const sent = { wish: 'cancel', sendDue: 0n } as const
-const rests = { wish: undefined, sendDue: undefined } as const
+const sent = { requested: 'cancel', sendDue: 0n } as const
+const rests = { requested: undefined, sendDue: undefined } as const
 const rejected = ['captureRejected']
 const voided = ['captureRejected', 'voided']
 
@@ -38,9 +38,9 @@ test.each([
   ['void', kept, true, { state: 'voided', ...sent }, voided],
   ['void', kept, false, { state: 'voided', ...rests }, voided],
 ] as const)(
-  'a capture that fails with the wish %s, cancellation %s, relayed %s leaves %o',
-  (wish, cancellation, relays, fields, types) => {
-    const file = fileOf({ wish }, cancellation)
+  'a capture that fails with the requested %s, cancellation %s, relayed %s leaves %o',
+  (requested, cancellation, relays, fields, types) => {
+    const file = fileOf({ requested }, cancellation)
     const { orders, events } = rejectOrder(file, {
       ...{ reason: 'released', at: 0n, relays },
     })
@@ -54,14 +54,14 @@ test.each([
     'capturing',
     'capture',
     true,
-    { state: 'stored', wish: 'capture' },
+    { state: 'stored', requested: 'capture' },
     ['reopened'],
   ],
   [
     'capturing',
     'cancel',
     true,
-    { state: 'stored', wish: 'cancel' },
+    { state: 'stored', requested: 'cancel' },
     ['reopened'],
   ],
   ['capturing', 'cancel', false, { state: 'voided', ...sent }, voided],
@@ -71,14 +71,14 @@ test.each([
     'canceling',
     'cancel',
     true,
-    { state: 'stored', wish: 'cancel' },
+    { state: 'stored', requested: 'cancel' },
     ['reopened'],
   ],
   ['voided', 'cancel', true, { state: 'voided', ...sent }, []],
 ] as const)(
-  'what is %s with the wish %s, relayed %s, is %o when its transaction is lost',
-  (state, wish, relays, fields, types) => {
-    const file = fileOf({ state, wish }, kept)
+  'what is %s with the requested %s, relayed %s, is %o when its transaction is lost',
+  (state, requested, relays, fields, types) => {
+    const file = fileOf({ state, requested }, kept)
     const { orders, events } = reopenOrder(file, { at: 0n, relays })
     expect(orders).toMatchObject([fields])
     expect(events.map(({ type }) => type)).toEqual(types)
@@ -86,7 +86,7 @@ test.each([
 )
 
 test('what is decided stays so when its transaction is lost', () => {
-  const file = fileOf({ state: 'captured', wish: undefined }, kept)
+  const file = fileOf({ state: 'captured', requested: undefined }, kept)
   expect(reopenOrder(file, { at: 0n, relays: true })).toEqual({
     ...{ orders: [], events: [] },
   })

@@ -10,7 +10,7 @@ import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
   reason: string
-  /** When the lane tries again, Unix seconds of the chain. */
+  /** When the submitter tries again, Unix seconds of the chain. */
   again?: bigint | undefined
   /** Unix milliseconds. */
   at: bigint
@@ -22,19 +22,19 @@ type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
  * An order whose capture or cancellation will not happen as it stands. What was
- * wished for in between is applied. Pure.
+ * requested for in between is applied. Pure.
  */
 export function rejectOrder(
   { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
-  const { state, wish } = order
+  const { state, requested } = order
   const isCancel =
-    state === 'canceling' || (state !== 'capturing' && wish === 'cancel')
+    state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
   const isTold = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,
-    wish: undefined,
+    requested: undefined,
     sendDue: again,
   }
   // What is tried over and over fails once.
@@ -52,9 +52,9 @@ export function rejectOrder(
     return { orders: [told.order], events: [told.event] }
   const isAsked =
     state === 'capturing' &&
-    (wish === 'cancel' ||
-      (wish === 'void' && relays && attempt.cancellation !== undefined))
-  const next = isAsked ? ({ wish: 'cancel', sendDue: 0n } as const) : {}
+    (requested === 'cancel' ||
+      (requested === 'void' && relays && attempt.cancellation !== undefined))
+  const next = isAsked ? ({ requested: 'cancel', sendDue: 0n } as const) : {}
   if (isGivenUp(order, relays)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at } as const
@@ -73,11 +73,11 @@ export function rejectOrder(
  * the merchant, or because the buyer's cancellation was to be approved. Pure.
  */
 export function isGivenUp(
-  { state, wish }: Pick<OrderRecord, 'state' | 'wish'>,
+  { state, requested }: Pick<OrderRecord, 'state' | 'requested'>,
   relays: boolean,
 ): boolean {
-  const isSetAside = state === 'capturing' && wish === 'cancel' && !relays
-  return wish === 'void' || isSetAside
+  const isSetAside = state === 'capturing' && requested === 'cancel' && !relays
+  return requested === 'void' || isSetAside
 }
 
 /**
@@ -89,17 +89,17 @@ export function reopenOrder(
   options: Pick<Refused, 'at' | 'relays'>,
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = file
-  const { state, wish } = order
+  const { state, requested } = order
   if (!isInFlight(order)) return { orders: [], events: [] }
   if (state === 'voided')
     return { orders: [{ ...order, sendDue: 0n }], events: [] }
   if (isGivenUp(order, options.relays))
     return rejectOrder(file, { ...options, reason: 'voided' })
-  const kept = wish ?? (state === 'canceling' ? 'cancel' : 'capture')
+  const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const told = tellOrder(
     dropPreconfirmed(order),
     { type: 'reopened', at: options.at },
-    { state: 'stored', wish: kept, sendDue: 0n },
+    { state: 'stored', requested: kept, sendDue: 0n },
   )
   return { orders: [told.order], events: [told.event] }
 }
@@ -115,8 +115,8 @@ export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
  */
 export function isInFlight({
   state,
-  wish,
-}: Pick<OrderRecord, 'state' | 'wish'>): boolean {
-  const isCanceled = state === 'voided' && wish === 'cancel'
+  requested,
+}: Pick<OrderRecord, 'state' | 'requested'>): boolean {
+  const isCanceled = state === 'voided' && requested === 'cancel'
   return isCanceled || state === 'capturing' || state === 'canceling'
 }

@@ -5,23 +5,27 @@ import { openLedger, readRows } from '../model/openLedger.js'
 import { putAside } from '../model/putAside.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { feesOf, isExcessive, type LaneFees, raiseFees } from './feesOf.js'
+import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
+import { fillerCall } from './fillerCall.js'
 import { fillGaps } from './fillGaps.js'
 import { nextBump } from './judgeNonces.js'
-import { choosesNonce, type LaneState, nonceName } from './laneState.js'
 import {
   planReplacements,
   type Replacement,
   watchHead,
 } from './planReplacements.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
 import { rehearseDue } from './rehearseDue.js'
 import { isGivenUp, isInFlight, isRelaying } from './rejectOrder.js'
-import { releaseCall } from './releaseCall.js'
 import { sealOf } from './resendTransactions.js'
 import { askWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
+import {
+  choosesNonce,
+  nonceName,
+  type SubmitterState,
+} from './submitterState.js'
 import { isResting } from './walletRest.js'
 
 /**
@@ -32,17 +36,17 @@ import { isResting } from './walletRest.js'
  */
 export async function replaceTransactions(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<boolean> {
-  const filled = await fillGaps(context, lane, view)
-  const planned = planReplacements(lane, view, context.policy)
-  watchHead(lane, view)
+  const filled = await fillGaps(context, submitter, view)
+  const planned = planReplacements(submitter, view, context.policy)
+  watchHead(submitter, view)
   if (planned.length === 0) return filled
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
   const { rows, bumps } = await context.store.read(async (tables) => ({
     rows: await readRows(tables, ids),
-    bumps: await readBumps(tables, lane, planned),
+    bumps: await readBumps(tables, submitter, planned),
   }))
   const ledger = openLedger(rows)
   const fees = feesOf(view)
@@ -52,34 +56,35 @@ export async function replaceTransactions(
     const name = nonceName('replace', nonce)
     const file = ledger.fileOf(orderId, attempt)
     try {
-      const draft = await draftReplacement(context, lane, view, {
+      const draft = await draftReplacement(context, submitter, view, {
         plan,
         file,
         fees,
         bump: bumps.get(nonce) ?? 0,
       })
-      lane.underpriced.delete(nonce)
-      if (draft) await replaceOne(context, lane, view, { plan, file, draft })
-      if (draft) lane.aside.clear(name)
+      submitter.underpriced.delete(nonce)
+      if (draft)
+        await replaceOne(context, submitter, view, { plan, file, draft })
+      if (draft) submitter.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
       // A signer may refuse calls of anything but the token: others go on.
-      putAside(lane.aside, name, error, orderId)
+      putAside(submitter.aside, name, error, orderId)
       // If the signer hangs, it hangs once a look and not for each of many.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
-    if (isResting(lane, 'filler') || !choosesNonce(lane)) break
+    if (isResting(submitter, 'filler') || !choosesNonce(submitter)) break
   }
   // Whatever came of it, there is time until the next try.
-  lane.head = undefined
+  submitter.head = undefined
   return isActive
 }
 
 /** Reads the next free bump of each nonce; closed transactions count too. */
 async function readBumps(
   tables: StoreReader,
-  { wallet: { lane: at } }: LaneState,
+  { wallet: { submitter: at } }: SubmitterState,
   planned: readonly Replacement[],
 ): Promise<ReadonlyMap<number, number>> {
   const bumps = new Map<number, number>()
@@ -96,8 +101,8 @@ type Drafted = RowDraft & { reason?: string | undefined }
 
 async function draftReplacement(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   {
     plan: { last, why },
     file,
@@ -106,7 +111,7 @@ async function draftReplacement(
   }: {
     plan: Replacement
     file: OrderFile | undefined
-    fees: LaneFees
+    fees: SubmitterFees
     bump: number
   },
 ): Promise<Drafted | undefined> {
@@ -124,7 +129,7 @@ async function draftReplacement(
   const verdict =
     why === 'late'
       ? { reason: 'expired' }
-      : await judgeStuck(context, lane, view, { last, file, fees })
+      : await judgeStuck(context, submitter, view, { last, file, fees })
   if (verdict.reason === undefined) {
     const { again } = verdict
     if (!again) return undefined
@@ -134,8 +139,8 @@ async function draftReplacement(
   }
   return {
     ...shared,
-    ...(await releaseCall(lane)),
-    kind: 'release',
+    ...(await fillerCall(submitter)),
+    kind: 'filler',
     reason: verdict.reason,
   }
 }
@@ -143,36 +148,41 @@ async function draftReplacement(
 /** Whether what is stuck may go on at a higher price, or never should. */
 async function judgeStuck(
   context: OrdersContext,
-  lane: LaneState,
-  { head }: LaneView,
+  submitter: SubmitterState,
+  { head }: SubmitterView,
   {
     last,
     file,
     fees,
-  }: { last: TransactionRecord; file: OrderFile | undefined; fees: LaneFees },
+  }: {
+    last: TransactionRecord
+    file: OrderFile | undefined
+    fees: SubmitterFees
+  },
 ): Promise<{
   reason?: string | undefined
   /** With the gas it takes by now. */
   again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {
-  if (last.kind === 'release' || !file)
-    return { again: await releaseCall(lane) }
+  if (last.kind === 'filler' || !file)
+    return { again: await fillerCall(submitter) }
   const { order, attempt } = file
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // The cancellation of an older attempt, which a reorganization took back.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
-  if (!isCurrent && !(isOlder && attempt.open)) return { reason: 'released' }
+  if (!isCurrent && !(isOlder && attempt.spendable))
+    return { reason: 'released' }
   const end = endsOf(attempt)[last.kind]
   if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }
   if (isCurrent && isGivenUp(order, isRelaying(context)))
     return { reason: 'voided' }
-  const asked = { ...file, order: { ...order, wish: last.kind } }
-  const [due] = await rehearseDue(context, lane, [asked], fees)
+  const asked = { ...file, order: { ...order, requested: last.kind } }
+  const [due] = await rehearseDue(context, submitter, [asked], fees)
   // Leave it until the node answers and the seal can be opened. Another shop on
-  // this lane may have the key.
+  // this submitter may have the key.
   if (due?.failure) {
-    lane.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
+    submitter.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}
   }
   const isOurs = context.recipients.includes(order.recipient)
@@ -184,31 +194,31 @@ async function judgeStuck(
 
 async function replaceOne(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   {
     plan: { last },
     file,
     draft,
   }: { plan: Replacement; file: OrderFile | undefined; draft: Drafted },
 ): Promise<void> {
-  const { wallet } = lane
+  const { wallet } = submitter
   const isLocal = wallet.account.type === 'local'
-  const signed = isLocal ? await signRow(context, lane, draft) : undefined
-  const row = signed?.row ?? rowOf(draft, wallet.lane, context.now())
+  const signed = isLocal ? await signRow(context, submitter, draft) : undefined
+  const row = signed?.row ?? rowOf(draft, wallet.submitter, context.now())
   await context.store.write(
     (tables) => writeChanges(tables, planChange(row, draft, file)),
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
   const kept = { ...row, version: 1 }
-  const place = lane.open.lastIndexOf(last) + 1
-  lane.open.splice(place, 0, kept)
+  const place = submitter.inFlight.lastIndexOf(last) + 1
+  submitter.inFlight.splice(place, 0, kept)
   context.observe({
-    name: 'lane.replaced',
-    attributes: { ...wallet.lane, nonce: row.nonce, kind: row.kind },
+    name: 'submitter.replaced',
+    attributes: { ...wallet.submitter, nonce: row.nonce, kind: row.kind },
   })
-  if (signed) await sendRecorded(context, lane, view, [signed.bytes])
-  else await askWallet(context, lane, kept, draft)
+  if (signed) await sendRecorded(context, submitter, view, [signed.bytes])
+  else await askWallet(context, submitter, kept, draft)
 }
 
 /** The reason stays with the order, for when the release is mined. Pure. */

@@ -7,10 +7,10 @@ import { sealContextOf } from '../model/paymentOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
-import { type LaneState, nonceName } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 import { type RecordedBytes, sealOfRow } from './recordTransactions.js'
 import { sendRecorded } from './sendRecorded.js'
+import { nonceName, type SubmitterState } from './submitterState.js'
 
 /** Ticks before the same bytes are sent again. */
 const sendEvery = 4
@@ -21,10 +21,10 @@ const most = 100
 /** Sends again, as recorded, what the node's pool lacks. */
 export async function resendTransactions(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<void> {
-  const rows = planResend(lane, view)
+  const rows = planResend(submitter, view)
   if (rows.length === 0) return
   const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
   const ledger = openLedger(
@@ -38,37 +38,37 @@ export async function resendTransactions(
       const opening = openSealed(context, row.raw, place)
       const raw = await opening.catch((error: unknown) => {
         if (!isKeyAway(error)) throw error
-        lane.aside.put(nonceName('resend', nonce), error, row.orderId)
+        submitter.aside.put(nonceName('resend', nonce), error, row.orderId)
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
       // The bytes cannot be opened. Replace them, unless the node already has
       // the transaction, or another shop that owns the order may have the key.
-      lane.sentAt.set(nonce, lane.tick)
+      submitter.sentAt.set(nonce, submitter.tick)
       const isOurs = !file || context.recipients.includes(file.order.recipient)
       if (raw === undefined && isOurs && nonce >= view.pendingCount)
-        lane.underpriced.add(nonce)
+        submitter.underpriced.add(nonce)
       return undefined
     }),
   )
   const whole = bytes.filter((one) => one !== undefined)
-  await sendRecorded(context, lane, view, whole)
+  await sendRecorded(context, submitter, view, whole)
 }
 
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
 /** Bytes the node does not count, and has not been given just now. Pure. */
 function planResend(
-  { open, sentAt, tick, window, aside }: LaneState,
-  { count, pendingCount }: Pick<LaneView, 'count' | 'pendingCount'>,
+  { inFlight, sentAt, tick, window, aside }: SubmitterState,
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
 ): SignedRecord[] {
-  return groupByNonce(open)
+  return groupByNonce(inFlight)
     .map(newestOf)
     .filter(({ nonce }) => nonce >= count && nonce < count + window)
     .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
     .filter(({ nonce }) => {
       const last = sentAt.get(nonce)
-      // Whoever took the lane over sends all of it once.
+      // Whoever took the submitter over sends all of it once.
       if (last === undefined) return true
       return nonce >= pendingCount && tick - last >= sendEvery
     })
@@ -91,7 +91,7 @@ export function sealOf(
   if (file) return sealContextOf('transaction', file.order, file.attempt)
   return {
     kind: 'transaction',
-    orderId: `lane:${chainId}:${account}`,
+    orderId: `submitter:${chainId}:${account}`,
     attempt: 0,
     chainId,
     token: account,

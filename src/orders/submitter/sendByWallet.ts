@@ -10,14 +10,18 @@ import { openLedger, readRows } from '../model/openLedger.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
-import { callFeesOf, type LaneFees } from './feesOf.js'
+import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { nextBump } from './judgeNonces.js'
 import { judgeWallet } from './judgeWallet.js'
-import { type LaneState, laneKey, windowKey } from './laneState.js'
-import { keepLane } from './openLane.js'
+import { keepSubmitter } from './openSubmitter.js'
 import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
 import type { DueDraft } from './rehearseDue.js'
 import { isRelaying, rejectOrder, reopenOrder } from './rejectOrder.js'
+import {
+  type SubmitterState,
+  submitterKey,
+  windowKey,
+} from './submitterState.js'
 import { isResting, restWallet } from './walletRest.js'
 
 /**
@@ -27,19 +31,20 @@ import { isResting, restWallet } from './walletRest.js'
  */
 export async function sendByWallet(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   drafts: readonly DueDraft[],
-  fees: LaneFees,
+  fees: SubmitterFees,
 ): Promise<number> {
   let sent = 0
   for (const draft of drafts) {
-    await keepLane(context, lane)
-    const row = await recordUnsent(context, lane, draft, fees)
+    await keepSubmitter(context, submitter)
+    const row = await recordUnsent(context, submitter, draft, fees)
     if (!row) continue
     sent++
-    if (!(await askWallet(context, lane, row, { ...draft, fees }))) break
+    if (!(await askWallet(context, submitter, row, { ...draft, fees }))) break
     // The first one shows what the wallet does with a nonce.
-    if (lane.value.ignoresNonce !== false || isResting(lane, 'order')) break
+    if (submitter.value.ignoresNonce !== false || isResting(submitter, 'order'))
+      break
   }
   return sent
 }
@@ -47,14 +52,14 @@ export async function sendByWallet(
 /** Writes down that the wallet is going to be asked. */
 async function recordUnsent(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   draft: DueDraft,
-  fees: LaneFees,
+  fees: SubmitterFees,
 ): Promise<TransactionRecord | undefined> {
   const { order, attempt } = draft.file
-  const { nextNonce: nonce } = lane.value
-  const at = lane.wallet.lane
-  const value = { ...lane.value, nextNonce: nonce + 1 }
+  const { nextNonce: nonce } = submitter.value
+  const at = submitter.wallet.submitter
+  const value = { ...submitter.value, nextNonce: nonce + 1 }
   const row = await writeAgain(
     context,
     async (tables) => {
@@ -72,16 +77,16 @@ async function recordUnsent(
         context.now(),
       )
       await writeChanges(tables, planRecord([draft], [{ row }], context.now()))
-      await tables.setValue(laneKey(at), value)
+      await tables.setValue(submitterKey(at), value)
       return { ...row, version: 1 }
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
   if (!row) return undefined
-  lane.value = value
-  lane.open.push(row)
-  lane.sentAt.set(nonce, lane.tick)
-  lane.windows.set(windowKey(row), endsOf(attempt))
+  submitter.value = value
+  submitter.inFlight.push(row)
+  submitter.sentAt.set(nonce, submitter.tick)
+  submitter.windows.set(windowKey(row), endsOf(attempt))
   return row
 }
 
@@ -91,20 +96,20 @@ async function recordUnsent(
  */
 export async function askWallet(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   row: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<boolean> {
-  const hash = await sendByAccount(context, lane, row, {
+  const hash = await sendByAccount(context, submitter, row, {
     call,
     gas,
     fees,
   }).catch(async (error: unknown) => {
     if (Object(error).maybeSent === true) {
-      restWallet(lane, askedFor(row), context.policy.bumpAfter)
+      restWallet(submitter, askedFor(row), context.policy.bumpAfter)
       return 'maybe' as const
     }
-    await recordRefusal(context, lane, row, error)
+    await recordRefusal(context, submitter, row, error)
     const isRefused =
       error instanceof SendError || error instanceof SigningDeclinedError
     if (!isRefused) throw error
@@ -112,25 +117,25 @@ export async function askWallet(
   })
   // What fails from here on is no refusal: the wallet has sent it.
   if (hash && hash !== 'maybe') {
-    lane.asked.rests.clear()
-    await recordHash(context, lane, row, hash)
+    submitter.asked.rests.clear()
+    await recordHash(context, submitter, row, hash)
   }
   return hash !== undefined
 }
 
 const askedFor = ({ kind }: TransactionRecord) =>
-  kind === 'release' ? 'filler' : 'order'
+  kind === 'filler' ? 'filler' : 'order'
 
 /**
  * Asks the wallet to send. After a timeout the wallet may still have sent it.
  */
 function sendByAccount(
   { policy: { walletTimeout } }: OrdersContext,
-  { wallet: { client, account, lane } }: LaneState,
+  { wallet: { client, account, submitter } }: SubmitterState,
   { nonce }: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<Hash> {
-  const { chainId } = lane
+  const { chainId } = submitter
   const patient = endingClient(client, AbortSignal.timeout(walletTimeout))
   return sendFromWallet(patient, account, {
     ...{ to: call.to, data: call.data, chainId, gas, nonce },
@@ -140,19 +145,19 @@ function sendByAccount(
 
 async function recordHash(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   row: TransactionRecord,
   hash: Hash,
 ): Promise<void> {
   const lower = hash.toLowerCase() as Hash
   const known = { ...row, hash: lower }
   await context.store.write((tables) => tables.transactions.update([known]), {
-    lease: lane.lease,
+    lease: submitter.lease,
   })
-  lane.open = lane.open.map((one) =>
+  submitter.inFlight = submitter.inFlight.map((one) =>
     one === row ? { ...known, version: known.version + 1 } : one,
   )
-  await judgeWallet(context, lane, { hash: lower, nonce: row.nonce })
+  await judgeWallet(context, submitter, { hash: lower, nonce: row.nonce })
 }
 
 /**
@@ -161,17 +166,20 @@ async function recordHash(
  */
 async function recordRefusal(
   context: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   row: TransactionRecord,
   error: unknown,
 ): Promise<void> {
-  const { nextNonce } = lane.value
+  const { nextNonce } = submitter.value
   // An earlier one at the nonce may still be mined, and then decides the order.
-  const isReplacement = lane.open.some(
+  const isReplacement = submitter.inFlight.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
   const isFree = nextNonce === row.nonce + 1 && !isReplacement
-  const value = { ...lane.value, nextNonce: isFree ? row.nonce : nextNonce }
+  const value = {
+    ...submitter.value,
+    nextNonce: isFree ? row.nonce : nextNonce,
+  }
   const reason = readRefusal(error)
   const told = { at: context.now(), relays: isRelaying(context) }
   await writeAgain(
@@ -180,26 +188,29 @@ async function recordRefusal(
       const ids = row.orderId === undefined ? [] : [row.orderId]
       const ledger = openLedger(await readRows(tables, ids))
       const file = ledger.fileOf(row.orderId, row.attempt)
-      ledger.add({ transactions: [{ ...row, open: false }] })
-      if (file && row.kind !== 'release' && !isReplacement)
+      ledger.add({ transactions: [{ ...row, inFlight: false }] })
+      if (file && row.kind !== 'filler' && !isReplacement)
         ledger.add(
           reason
             ? rejectOrder(file, { reason, ...told })
             : reopenOrder(file, told),
         )
       await writeChanges(tables, ledger.close())
-      await tables.setValue(laneKey(lane.wallet.lane), value)
+      await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
-  lane.value = value
-  lane.open = lane.open.filter((one) => one !== row)
+  submitter.value = value
+  submitter.inFlight = submitter.inFlight.filter((one) => one !== row)
   // The next tick would ask for both again at once.
-  if (reason === undefined || row.kind === 'release')
-    restWallet(lane, askedFor(row), context.policy.bumpAfter)
+  if (reason === undefined || row.kind === 'filler')
+    restWallet(submitter, askedFor(row), context.policy.bumpAfter)
   context.observe({
-    name: 'lane.waits',
-    attributes: { ...lane.wallet.lane, reason: reason ?? 'walletUnavailable' },
+    name: 'submitter.waits',
+    attributes: {
+      ...submitter.wallet.submitter,
+      reason: reason ?? 'walletUnavailable',
+    },
   })
 }
 

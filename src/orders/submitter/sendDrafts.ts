@@ -1,14 +1,14 @@
 import { nextTurn } from '../../chain/rpc/nextTurn.js'
 import type { OrdersContext } from '../model/types.js'
-import type { LaneFees } from './feesOf.js'
-import type { LaneState } from './laneState.js'
-import { keepLane } from './openLane.js'
+import type { SubmitterFees } from './feesOf.js'
+import { keepSubmitter } from './openSubmitter.js'
 import { canPay } from './planSending.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 import { recordTransactions } from './recordTransactions.js'
 import type { DueDraft } from './rehearseDue.js'
 import { sendByWallet } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** Most that are signed before they are sent. */
 export const chunkSize = 100
@@ -19,31 +19,40 @@ export const chunkSize = 100
  */
 export async function sendDrafts(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   {
     drafts,
     fees,
     sends,
   }: {
     drafts: readonly DueDraft[]
-    fees: LaneFees
+    fees: SubmitterFees
     sends: Promise<void>[]
   },
 ): Promise<number> {
-  const paid = canPay(lane, view, gasOf(drafts), fees)
+  const paid = canPay(submitter, view, gasOf(drafts), fees)
   if (paid < drafts.length)
     context.observe({
-      name: 'lane.waits',
-      attributes: { ...lane.wallet.lane, reason: 'insufficientFunds' },
+      name: 'submitter.waits',
+      attributes: {
+        ...submitter.wallet.submitter,
+        reason: 'insufficientFunds',
+      },
     })
   const sendable = drafts.slice(0, paid)
-  if (lane.wallet.account.type !== 'local')
-    return sendByWallet(context, lane, sendable, fees)
-  await keepLane(context, lane)
+  if (submitter.wallet.account.type !== 'local')
+    return sendByWallet(context, submitter, sendable, fees)
+  await keepSubmitter(context, submitter)
   const { timestamp: now } = view.head
-  const recorded = await recordTransactions(context, lane, sendable, fees, now)
-  sends.push(sendRecorded(context, lane, view, recorded))
+  const recorded = await recordTransactions(
+    context,
+    submitter,
+    sendable,
+    fees,
+    now,
+  )
+  sends.push(sendRecorded(context, submitter, view, recorded))
   // These are to leave before the next ones are signed.
   await nextTurn()
   return recorded.length

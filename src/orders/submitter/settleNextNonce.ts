@@ -1,31 +1,31 @@
 import type { OrdersContext } from '../model/types.js'
 import { judgeNextNonce } from './judgeNextNonce.js'
-import type { LaneState } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterState } from './submitterState.js'
 
 /**
- * Sets the account nonce from which the lane sends next.
+ * Sets the account nonce from which the submitter sends next.
  *
  * @returns `false` while the nonce is unclear; then nothing is sent at this
  * look.
  */
 export async function settleNextNonce(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<boolean> {
-  const { next, claim } = judgeNextNonce(lane, view)
-  lane.claim = claim
-  const { nextNonce } = lane.value
+  const { next, claim } = judgeNextNonce(submitter, view)
+  submitter.claim = claim
+  const { nextNonce } = submitter.value
   const isUnclear =
     next === undefined ||
-    (next < nextNonce && (await wasUsed(context, lane, next)))
+    (next < nextNonce && (await wasUsed(context, submitter, next)))
   if (isUnclear) {
     const { count, pendingCount } = view
     context.observe({
-      name: 'lane.waits',
+      name: 'submitter.waits',
       attributes: {
-        ...lane.wallet.lane,
+        ...submitter.wallet.submitter,
         reason: 'nonceUnclear',
         nextNonce,
         count,
@@ -34,7 +34,7 @@ export async function settleNextNonce(
     })
     return false
   }
-  lane.value = { ...lane.value, nextNonce: next }
+  submitter.value = { ...submitter.value, nextNonce: next }
   return true
 }
 
@@ -43,11 +43,11 @@ export async function settleNextNonce(
  */
 async function wasUsed(
   { store }: OrdersContext,
-  { wallet }: LaneState,
+  { wallet }: SubmitterState,
   nonce: number,
 ): Promise<boolean> {
   const rows = await store.read(({ transactions }) =>
-    transactions.find({ at: wallet.lane, nonce }),
+    transactions.find({ at: wallet.submitter, nonce }),
   )
   return rows.length > 0
 }

@@ -3,7 +3,7 @@ import type { TransactionRecord } from '../../store/types.js'
 import { applyChanges } from '../model/applyChanges.js'
 import { type Changes, tellOrder, writeChanges } from '../model/changes.js'
 import { collectFound } from '../model/collectFound.js'
-import { type FoundOrder, isInScopes } from '../model/findOrder.js'
+import { type FoundOrder, isInDestinations } from '../model/findOrder.js'
 import {
   type Ledger,
   type OrderRows,
@@ -15,21 +15,21 @@ import type { OrdersContext } from '../model/types.js'
 import { blamesPayer } from './blamesPayer.js'
 import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
 import { type JudgedNonce, judgeNonces } from './judgeNonces.js'
-import {
-  clearNonce,
-  type LaneState,
-  laneKey,
-  nonceName,
-  windowKey,
-} from './laneState.js'
 import { againAt } from './planSending.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
 import {
   isRelaying,
   type Refused,
   rejectOrder,
   reopenOrder,
 } from './rejectOrder.js'
+import {
+  clearNonce,
+  nonceName,
+  type SubmitterState,
+  submitterKey,
+  windowKey,
+} from './submitterState.js'
 
 /**
  * Writes down what the chain decided about what is open, and gives the orders
@@ -40,23 +40,24 @@ import {
  */
 export async function settleTransactions(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<FoundOrder[] | undefined> {
   if (view.isEarly) return undefined
-  const all = judgeNonces(lane, view)
-  forgetFound(lane, all)
+  const all = judgeNonces(submitter, view)
+  forgetFound(submitter, all)
   const judged = all.filter(
     ({ kind, nonce }) =>
-      kind !== 'pending' && !lane.aside.isWaiting(nonceName('settle', nonce)),
+      kind !== 'pending' &&
+      !submitter.aside.isWaiting(nonceName('settle', nonce)),
   )
   if (judged.length === 0) return undefined
   const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
-  const rows = await takeRows(context, lane, ids)
-  const fates = await explainAll(lane, view, judged, openLedger(rows))
+  const rows = await takeRows(context, submitter, ids)
+  const fates = await explainAll(submitter, view, judged, openLedger(rows))
   if (fates.length === 0) return undefined
 
-  const blamed = await findBlamed(lane, fates)
+  const blamed = await findBlamed(submitter, fates)
   const held = await readHeld(context, blamed)
   const known = {
     orders: [...rows.orders, ...held.orders],
@@ -67,17 +68,25 @@ export async function settleTransactions(
   const relays = isRelaying(context)
   // Computed once: each call counts a refusal, and `applyFates` may repeat.
   const again = new Map(
-    fates.map((fate) => [fate, againOf(context, lane, view, fate, blamed)]),
+    fates.map((fate) => [
+      fate,
+      againOf(context, submitter, view, fate, blamed),
+    ]),
   )
-  const { ledger, fit } = applyFates(lane, known, fates, (fate) => ({
+  const { ledger, fit } = applyFates(submitter, known, fates, (fate) => ({
     at,
     relays,
     again: again.get(fate),
   }))
   for (const { id } of held.orders) holdOrder(ledger, id, at)
   const changes = ledger.close()
-  await writeSettled(context, lane, changes, highestForeign(lane, fit))
-  forgetNonces(lane, fit)
+  await writeSettled(
+    context,
+    submitter,
+    changes,
+    highestForeign(submitter, fit),
+  )
+  forgetNonces(submitter, fit)
   return collectFound(applyChanges(known, changes))
 }
 
@@ -87,11 +96,11 @@ export async function settleTransactions(
  */
 async function takeRows(
   { store }: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   ids: readonly string[],
 ): Promise<OrderRows> {
-  const known = ids.map((id) => lane.recorded.get(id))
-  for (const id of ids) lane.recorded.delete(id)
+  const known = ids.map((id) => submitter.recorded.get(id))
+  for (const id of ids) submitter.recorded.delete(id)
   const found = known.filter((one) => one !== undefined)
   if (found.length < ids.length)
     return store.read((tables) => readRows(tables, ids))
@@ -104,18 +113,19 @@ async function takeRows(
 
 async function writeSettled(
   { store }: OrdersContext,
-  lane: LaneState,
+  submitter: SubmitterState,
   changes: Changes,
   sharedNonce: number | undefined,
 ): Promise<void> {
-  const value = { ...lane.value, sharedNonce }
-  const isShared = sharedNonce !== lane.value.sharedNonce
+  const value = { ...submitter.value, sharedNonce }
+  const isShared = sharedNonce !== submitter.value.sharedNonce
   const write = store.write(
     async (tables) => {
       await writeChanges(tables, changes)
-      if (isShared) await tables.setValue(laneKey(lane.wallet.lane), value)
+      if (isShared)
+        await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
-    { lease: lane.lease },
+    { lease: submitter.lease },
   )
   await write.catch((error: unknown) => {
     // A proof that somebody else was faster to file is such a change too.
@@ -123,12 +133,12 @@ async function writeSettled(
       throw new StaleRecordError({ table: 'proofs' })
     throw error
   })
-  if (isShared) lane.value = value
+  if (isShared) submitter.value = value
 }
 
 async function explainAll(
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   judged: readonly JudgedNonce[],
   ledger: Ledger,
 ): Promise<NonceFate[]> {
@@ -137,10 +147,12 @@ async function explainAll(
       const { orderId, attempt } = one.rows[0]
       const file = ledger.fileOf(orderId, attempt)
       // If one nonce cannot be explained now, the others go on.
-      return explainNonce(lane, view, one, file).catch((error: unknown) => {
-        lane.aside.put(nonceName('settle', one.nonce), error, orderId)
-        return undefined
-      })
+      return explainNonce(submitter, view, one, file).catch(
+        (error: unknown) => {
+          submitter.aside.put(nonceName('settle', one.nonce), error, orderId)
+          return undefined
+        },
+      )
     }),
   )
   return fates.filter((fate) => fate !== undefined)
@@ -148,7 +160,7 @@ async function explainAll(
 
 /** Applies all fates except those that contradict the record. */
 function applyFates(
-  lane: LaneState,
+  submitter: SubmitterState,
   rows: OrderRows,
   fates: readonly NonceFate[],
   toldOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
@@ -164,7 +176,7 @@ function applyFates(
       return true
     } catch (error) {
       const [{ nonce, orderId }] = fate.judged.rows
-      lane.aside.put(nonceName('settle', nonce), error, orderId)
+      submitter.aside.put(nonceName('settle', nonce), error, orderId)
       return false
     }
   }
@@ -178,10 +190,12 @@ function applyFates(
 
 /** Fates of captures that failed on chain for a reason that is the payer's. */
 async function findBlamed(
-  lane: LaneState,
+  submitter: SubmitterState,
   fates: readonly NonceFate[],
 ): Promise<NonceFate[]> {
-  const blames = await Promise.all(fates.map((one) => blamesPayer(lane, one)))
+  const blames = await Promise.all(
+    fates.map((one) => blamesPayer(submitter, one)),
+  )
   return fates.filter((_, at) => blames[at])
 }
 
@@ -202,7 +216,7 @@ async function readHeld(
         ids.push(attempt.orderId)
     }
     const rows = await readRows(tables, unique(ids))
-    const own = rows.orders.filter((order) => isInScopes(context, order))
+    const own = rows.orders.filter((order) => isInDestinations(context, order))
     return { ...rows, orders: own }
   })
 }
@@ -214,15 +228,15 @@ async function readHeld(
  */
 function againOf(
   { policy }: OrdersContext,
-  lane: LaneState,
-  { head }: LaneView,
+  submitter: SubmitterState,
+  { head }: SubmitterView,
   fate: NonceFate,
   blamed: readonly NonceFate[],
 ): bigint | undefined {
   const { file, failure } = fate
   if (!file || !failure || blamed.includes(fate)) return undefined
   if (failure.reason === 'gasTooHigh') return undefined
-  return againAt(lane, file, failure.reason, head.timestamp, policy)
+  return againAt(submitter, file, failure.reason, head.timestamp, policy)
 }
 
 function applyFate(
@@ -238,7 +252,7 @@ function applyFate(
   const first = file()
   if (first && isForeign) {
     const data = { account, nonce }
-    const shared = tellOrder(first.order, { type: 'laneShared', at, data })
+    const shared = tellOrder(first.order, { type: 'submitterShared', at, data })
     ledger.add({ orders: [shared.order], events: [shared.event] })
   }
   const now = file()
@@ -252,35 +266,35 @@ function applyFate(
 /** What only the wallet knew is on record once the chain has shown it. */
 function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
   // What the end of an order erased would else stay with bytes it outlived.
-  const erased = file?.order.grade === 'finalized' ? { raw: undefined } : {}
+  const erased = file?.order.finality === 'finalized' ? { raw: undefined } : {}
   return judged.rows.map((row) => {
     const isOurs =
       evidence?.kind === row.kind && isSentBy(evidence, row.account)
     const shown =
       isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
-    return { ...row, ...erased, hash: row.hash ?? shown, open: false }
+    return { ...row, ...erased, hash: row.hash ?? shown, inFlight: false }
   })
 }
 
 /** Waits for the merchant, who has to ask for it again. */
 function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
   const order = ledger.fileOf(orderId)?.order
-  if (!order || order.held || order.state !== 'stored') return
+  if (!order || order.needsReview || order.state !== 'stored') return
   // It is not captured: the buyer's cancellation goes out all the same.
-  if (order.wish === 'cancel') return
+  if (order.requested === 'cancel') return
   const held = tellOrder(
     order,
-    { type: 'payerHeld', at, data: { payer: order.payer } },
+    { type: 'needsReview', at, data: { payer: order.payer } },
     {
-      ...{ held: true, sendDue: undefined, wish: undefined },
-      reason: order.reason ?? 'payerHeld',
+      ...{ needsReview: true, sendDue: undefined, requested: undefined },
+      reason: order.reason ?? 'needsReview',
     },
   )
   ledger.add({ orders: [held.order], events: [held.event] })
 }
 
 function highestForeign(
-  { value }: LaneState,
+  { value }: SubmitterState,
   fates: readonly NonceFate[],
 ): number | undefined {
   return fates
@@ -293,7 +307,7 @@ function highestForeign(
 
 /** Forgets nonces that turned out not to be lost. */
 function forgetFound(
-  { lost }: LaneState,
+  { lost }: SubmitterState,
   judged: readonly JudgedNonce[],
 ): void {
   const open = judged.filter(
@@ -303,17 +317,22 @@ function forgetFound(
   for (const nonce of lost.keys()) if (!kept.has(nonce)) lost.delete(nonce)
 }
 
-function forgetNonces(lane: LaneState, fates: readonly NonceFate[]): void {
+function forgetNonces(
+  submitter: SubmitterState,
+  fates: readonly NonceFate[],
+): void {
   const over = fates.filter(({ isOver }) => isOver)
   const nonces = new Set(over.map(({ judged }) => judged.nonce))
   for (const { judged } of over) {
-    lane.windows.delete(windowKey(judged.rows[0]))
-    lane.sentAt.delete(judged.nonce)
-    lane.lost.delete(judged.nonce)
-    clearNonce(lane, judged.nonce)
-    lane.underpriced.delete(judged.nonce)
+    submitter.windows.delete(windowKey(judged.rows[0]))
+    submitter.sentAt.delete(judged.nonce)
+    submitter.lost.delete(judged.nonce)
+    clearNonce(submitter, judged.nonce)
+    submitter.underpriced.delete(judged.nonce)
   }
-  lane.open = lane.open.filter(({ nonce }) => !nonces.has(nonce))
+  submitter.inFlight = submitter.inFlight.filter(
+    ({ nonce }) => !nonces.has(nonce),
+  )
 }
 
 function unique(ids: readonly string[]): string[] {

@@ -2,16 +2,16 @@ import { wait } from '../../core/wait.js'
 import type { FoundOrder } from '../model/findOrder.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { feesOf, type LaneFees } from './feesOf.js'
+import { feesOf, type SubmitterFees } from './feesOf.js'
 import { type FoundDue, findDue, mostDue, openAll } from './findDue.js'
 import { groupByPayer } from './groupByPayer.js'
-import type { LaneState } from './laneState.js'
 import { judgeDue, roomOf } from './planSending.js'
-import { isMany, type LaneView, readLane } from './readLane.js'
+import { isMany, readSubmitter, type SubmitterView } from './readSubmitter.js'
 import { type Refusal, refuseDue } from './refuseDue.js'
 import { type DueDraft, type RehearsedDue, rehearseDue } from './rehearseDue.js'
 import { chunkSize, sendDrafts } from './sendDrafts.js'
 import { settleNextNonce } from './settleNextNonce.js'
+import type { SubmitterState } from './submitterState.js'
 import { isResting } from './walletRest.js'
 
 /** What a tick did with what was due. */
@@ -26,18 +26,18 @@ export type Taken = {
    */
   isDoubted: boolean
   /** A look at the chain while the last of many were signed. */
-  looked?: Promise<LaneView | undefined>
+  looked?: Promise<SubmitterView | undefined>
 }
 
 /**
  * Takes orders that are due, the soonest deadline first: judges and rehearses
  * them, writes down what is sent, and sends it. Of many it does not wait for the
- * node's answers: they are in `lane.sending`.
+ * node's answers: they are in `submitter.sending`.
  */
 export async function takeDue(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
   ahead: FoundDue | undefined,
 ): Promise<Taken> {
   const { policy } = context
@@ -47,19 +47,19 @@ export async function takeDue(
     isMore: false,
     isDoubted: false,
   }
-  const limit = Math.min(roomOf(lane, policy), mostDue)
-  if (limit === 0 || isResting(lane, 'order')) return taken
+  const limit = Math.min(roomOf(submitter, policy), mostDue)
+  if (limit === 0 || isResting(submitter, 'order')) return taken
   const until = view.head.timestamp
-  const found = await findDue(context, lane, {
+  const found = await findDue(context, submitter, {
     until,
     // Orders that wait for their next try do not count.
-    limit: limit + lane.aside.size(),
+    limit: limit + submitter.aside.size(),
     ahead,
   })
   const files = found
-    .filter(({ order }) => !lane.aside.isWaiting(order.id))
+    .filter(({ order }) => !submitter.aside.isWaiting(order.id))
     .slice(0, limit)
-  if (files.length > 0 && !(await settleNextNonce(context, lane, view)))
+  if (files.length > 0 && !(await settleNextNonce(context, submitter, view)))
     return taken
   const fees = feesOf(view)
   const { open, refusals } = sortDue(files, view, policy)
@@ -70,19 +70,19 @@ export async function takeDue(
     while (ready.length >= (isLast ? 1 : chunkSize)) {
       const drafts = ready.splice(0, chunkSize)
       // The node has time for it now; a failure is met again by the next look.
-      if (isLast && ready.length === 0 && isMany(lane))
-        taken.looked = readLane(context, lane).catch(() => undefined)
+      if (isLast && ready.length === 0 && isMany(submitter))
+        taken.looked = readSubmitter(context, submitter).catch(() => undefined)
       const options = { drafts, fees, sends }
-      taken.sent += await sendDrafts(context, lane, view, options)
+      taken.sent += await sendDrafts(context, submitter, view, options)
     }
   }
   const groups = groupByPayer(open)
   const coming: Promise<RehearsedDue[]>[] = []
-  await openAll(context, lane, groups[0] ?? [])
+  await openAll(context, submitter, groups[0] ?? [])
   for (const group of groups) {
     // One is on its way before the next one takes the time.
     if (coming.length > 0) await wait(1)
-    const rehearsing = rehearseDue(context, lane, group, fees)
+    const rehearsing = rehearseDue(context, submitter, group, fees)
     // Awaited below; without this handler an early failure would be unhandled.
     rehearsing.catch(() => undefined)
     coming.push(rehearsing)
@@ -91,35 +91,41 @@ export async function takeDue(
     let left = coming.length
     for await (const rehearsed of asTheyEnd(coming)) {
       left--
-      const { drafts, refused } = sortRehearsed(lane, rehearsed, fees, policy)
+      const { drafts, refused } = sortRehearsed(
+        submitter,
+        rehearsed,
+        fees,
+        policy,
+      )
       refusals.push(...refused)
       ready.push(...drafts)
       for (const { file } of drafts) {
-        lane.aside.clear(file.order.id)
-        lane.doubts.delete(file.order.id)
+        submitter.aside.clear(file.order.id)
+        submitter.doubts.delete(file.order.id)
       }
       await send(left === 0)
     }
-    const certain = refusals.filter((refusal) => isCertain(lane, refusal))
+    const certain = refusals.filter((refusal) => isCertain(submitter, refusal))
     taken.isDoubted = certain.length < refusals.length
     taken.refused = certain.length
-    await refuseDue(context, lane, certain, view.head.timestamp)
+    await refuseDue(context, submitter, certain, view.head.timestamp)
   } finally {
     await Promise.allSettled(coming)
-    lane.sending = Promise.all(sends)
-    lane.sending.catch(() => undefined)
-    lane.due = new Map()
-    if (!isMany(lane)) await lane.sending
+    submitter.sending = Promise.all(sends)
+    submitter.sending.catch(() => undefined)
+    submitter.due = new Map()
+    if (!isMany(submitter)) await submitter.sending
   }
   const isActive = taken.sent + taken.refused > 0
-  taken.isMore = isActive && files.length === limit && roomOf(lane, policy) > 0
+  taken.isMore =
+    isActive && files.length === limit && roomOf(submitter, policy) > 0
   return taken
 }
 
 /** What is due, and what its record alone speaks against. */
 function sortDue(
   files: readonly FoundOrder[],
-  { head }: LaneView,
+  { head }: SubmitterView,
   policy: OrdersContext['policy'],
 ): { open: OrderFile[]; refusals: Refusal[] } {
   const open: OrderFile[] = []
@@ -144,7 +150,10 @@ const ownReasons: readonly (string | undefined)[] = [
  * True when an order may be refused now. A reason that comes from the node must
  * be the same at two looks in a row, because one answer may be wrong.
  */
-function isCertain({ doubts }: LaneState, { file, reason }: Refusal): boolean {
+function isCertain(
+  { doubts }: SubmitterState,
+  { file, reason }: Refusal,
+): boolean {
   const { id } = file.order
   if (ownReasons.includes(reason)) return true
   const isRepeated = doubts.get(id) === reason
@@ -168,9 +177,9 @@ async function* asTheyEnd<result>(
 }
 
 function sortRehearsed(
-  { aside }: LaneState,
+  { aside }: SubmitterState,
   rehearsed: readonly RehearsedDue[],
-  { maxFeePerGas }: LaneFees,
+  { maxFeePerGas }: SubmitterFees,
   { maxFee }: OrdersContext['policy'],
 ): { drafts: DueDraft[]; refused: Refusal[] } {
   const drafts: DueDraft[] = []

@@ -5,8 +5,8 @@ import { openLedger, readRows } from '../model/openLedger.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { OrderFile } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { LaneState } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterState } from './submitterState.js'
 
 /**
  * Tells of captures that the block being made shows. They decide nothing: the
@@ -16,10 +16,10 @@ import type { LaneView } from './readLane.js'
  */
 export async function tellPreconfirmed(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<void> {
-  const shown = lane.open.filter(
+  const shown = submitter.inFlight.filter(
     ({ kind, hash, orderId }) =>
       kind === 'capture' && orderId && hash && view.preconfirmed.has(hash),
   )
@@ -37,14 +37,14 @@ export async function tellPreconfirmed(
   }
   if (changes.orders.length === 0) return
   await context.store.write((tables) => writeChanges(tables, changes), {
-    lease: lane.lease,
+    lease: submitter.lease,
   })
 }
 
 function tellOne(
   { order, attempt }: OrderFile,
   { hash }: TransactionRecord,
-  { preconfirmed }: LaneView,
+  { preconfirmed }: SubmitterView,
   at: bigint,
 ): ReturnType<typeof tellOrder> | undefined {
   const receipt = hash && preconfirmed.get(hash)
@@ -54,6 +54,6 @@ function tellOne(
   return tellOrder(
     order,
     { type: 'preconfirmed', at, data: { transactionHash: hash } },
-    { grade: 'preconfirmed', settledHash: hash },
+    { finality: 'preconfirmed', settledHash: hash },
   )
 }

@@ -1,15 +1,15 @@
-import type { Lane, OrderRecord } from '../../store/types.js'
+import type { OrderRecord, Submitter } from '../../store/types.js'
 import { collectFound } from '../model/collectFound.js'
 import type { FoundOrder } from '../model/findOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { laneKey } from './laneState.js'
+import { submitterKey } from './submitterState.js'
 
 /** Those who wait for orders to be decided, asked about all together. */
 export type OrderWaits = {
   /** Resolves to the decided order, or to nothing when the time is over. */
   wait(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
-  /** How many wait for orders of a lane. */
-  count(lane: Lane): number
+  /** How many wait for orders of a submitter. */
+  count(submitter: Submitter): number
   /**
    * Tells those whose orders are decided by now.
    *
@@ -17,7 +17,7 @@ export type OrderWaits = {
    * @param news.isNews others were written; else a look now and then will do.
    */
   tell(
-    lane: Lane,
+    submitter: Submitter,
     news: { settled: readonly FoundOrder[]; isNews: boolean },
   ): Promise<void>
   /** Gives up on all of them. */
@@ -31,7 +31,7 @@ const lookEvery = 250
 
 /**
  * Milliseconds between two reads of the awaited orders, independent of the
- * lane: it may hang at its node while another process captures the order.
+ * submitter: it may hang at its node while another process captures the order.
  */
 const ownLookEvery = 1_000
 
@@ -47,10 +47,10 @@ type Group = {
 }
 
 export function waitForOrders(context: OrdersContext): OrderWaits {
-  const lanes = new Map<string, Group>()
-  const groupOf = (lane: Lane) => {
-    const key = laneKey(lane)
-    const known = lanes.get(key)
+  const submitters = new Map<string, Group>()
+  const groupOf = (submitter: Submitter) => {
+    const key = submitterKey(submitter)
+    const known = submitters.get(key)
     if (known) return known
     const group: Group = {
       waiters: new Set(),
@@ -58,7 +58,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       looking: undefined,
       timer: undefined,
     }
-    lanes.set(key, group)
+    submitters.set(key, group)
     return group
   }
   const look = async (group: Group) => {
@@ -91,7 +91,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
   }
   return {
     wait: (order, timeout) => {
-      const { chainId, lane: account } = order
+      const { chainId, submitter: account } = order
       const group = groupOf({ chainId, account })
       return new Promise((resolve) => {
         const settle = (found: FoundOrder | undefined) => {
@@ -105,9 +105,10 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
         lookOn(group)
       })
     },
-    count: (lane) => lanes.get(laneKey(lane))?.waiters.size ?? 0,
-    tell: async (lane, { settled, isNews }) => {
-      const group = groupOf(lane)
+    count: (submitter) =>
+      submitters.get(submitterKey(submitter))?.waiters.size ?? 0,
+    tell: async (submitter, { settled, isNews }) => {
+      const group = groupOf(submitter)
       const decided = settled.filter(({ order }) => isDecided(order))
       tellOf(group.waiters, decided)
       const now = performance.now()
@@ -116,7 +117,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       await look(group)
     },
     end: () => {
-      for (const { waiters } of lanes.values())
+      for (const { waiters } of submitters.values())
         for (const { settle } of [...waiters]) settle(undefined)
     },
   }
@@ -134,9 +135,9 @@ function tellOf(
 }
 
 /** Whether nothing of a capture that was asked for is left to wait for. Pure. */
-export function isDecided({ state, wish }: OrderRecord): boolean {
+export function isDecided({ state, requested }: OrderRecord): boolean {
   if (state === 'capturing' || state === 'canceling') return false
-  return state !== 'stored' || wish === undefined || wish === 'void'
+  return state !== 'stored' || requested === undefined || requested === 'void'
 }
 
 async function findDecided(

@@ -1,4 +1,4 @@
-import type { LaneState } from './laneState.js'
+import type { SubmitterState } from './submitterState.js'
 
 /** What we ask a wallet to send: orders, or fillers of account nonces. */
 export type AskedFor = 'order' | 'filler'
@@ -13,7 +13,7 @@ const longest = 16
  * @param seconds the first pause.
  */
 export function restWallet(
-  { asked }: Pick<LaneState, 'asked'>,
+  { asked }: Pick<SubmitterState, 'asked'>,
   what: AskedFor,
   seconds: number,
 ): void {
@@ -28,7 +28,7 @@ export function restWallet(
  * fillers, because others wait behind the nonces they fill.
  */
 export function isResting(
-  { asked }: Pick<LaneState, 'asked'>,
+  { asked }: Pick<SubmitterState, 'asked'>,
   what: AskedFor,
 ): boolean {
   const now = performance.now()

@@ -3,8 +3,8 @@ import type { OrdersContext } from '../model/types.js'
 import { getSentNonce } from './getSentNonce.js'
 import { groupByNonce } from './judgeNonces.js'
 import { judgeWallet } from './judgeWallet.js'
-import { choosesNonce, type LaneState } from './laneState.js'
-import type { LaneView } from './readLane.js'
+import type { SubmitterView } from './readSubmitter.js'
+import { choosesNonce, type SubmitterState } from './submitterState.js'
 
 /** Ticks between two looks at the transactions of such a wallet. */
 const lookEvery = 8
@@ -15,22 +15,23 @@ const lookEvery = 8
  */
 export async function watchWallet(
   context: OrdersContext,
-  lane: LaneState,
-  view: LaneView,
+  submitter: SubmitterState,
+  view: SubmitterView,
 ): Promise<void> {
-  if (lane.wallet.account.type === 'local' || view.isEarly) return
-  if (lane.value.ignoresNonce !== true) await reviseWallet(context, lane, view)
-  if (!choosesNonce(lane)) await passOver(context, lane, view)
+  if (submitter.wallet.account.type === 'local' || view.isEarly) return
+  if (submitter.value.ignoresNonce !== true)
+    await reviseWallet(context, submitter, view)
+  if (!choosesNonce(submitter)) await passOver(context, submitter, view)
 }
 
 /** Checks the transactions that contradict our assumption about the nonces. */
 async function reviseWallet(
   context: OrdersContext,
-  lane: LaneState,
-  { count, receipts }: LaneView,
+  submitter: SubmitterState,
+  { count, receipts }: SubmitterView,
 ): Promise<void> {
-  const { asked, value, lost, tick } = lane
-  for (const { hash, nonce } of lane.open) {
+  const { asked, value, lost, tick } = submitter
+  for (const { hash, nonce } of submitter.inFlight) {
     if (hash === undefined || asked.kept.has(hash)) continue
     const isMined = receipts.has(hash)
     const isPassed = nonce < count
@@ -39,8 +40,8 @@ async function reviseWallet(
     if (!isOdd && value.ignoresNonce === false) continue
     const isNew = isMined || (isPassed && (lost.get(nonce)?.looks ?? 0) < 2)
     if (!isNew && tick % lookEvery !== 1) continue
-    await judgeWallet(context, lane, { hash, nonce })
-    if (lane.value.ignoresNonce === true) return
+    await judgeWallet(context, submitter, { hash, nonce })
+    if (submitter.value.ignoresNonce === true) return
   }
 }
 
@@ -51,11 +52,11 @@ async function reviseWallet(
  */
 async function passOver(
   context: OrdersContext,
-  lane: LaneState,
-  { receipts }: LaneView,
+  submitter: SubmitterState,
+  { receipts }: SubmitterView,
 ): Promise<void> {
-  const { asked, value, wallet } = lane
-  const groups = groupByNonce(lane.open)
+  const { asked, value, wallet } = submitter
+  const groups = groupByNonce(submitter.inFlight)
   const open = new Set(groups.map(([{ nonce }]) => nonce))
   for (const nonce of asked.passedOver)
     if (!open.has(nonce)) asked.passedOver.delete(nonce)
@@ -68,12 +69,12 @@ async function passOver(
     if (isHashless && value.ignoresNonce === undefined) continue
     const isLost =
       isHashless ||
-      (await isLostFor(context, lane, { nonce, hashes, receipts }))
+      (await isLostFor(context, submitter, { nonce, hashes, receipts }))
     if (!isLost) continue
     asked.passedOver.add(nonce)
     context.observe({
-      name: 'lane.passedOver',
-      attributes: { ...wallet.lane, nonce, openTransactions: open.size },
+      name: 'submitter.passedOver',
+      attributes: { ...wallet.submitter, nonce, openTransactions: open.size },
     })
   }
 }
@@ -84,7 +85,7 @@ async function passOver(
  */
 async function isLostFor(
   { policy }: OrdersContext,
-  { asked, reader, tick }: LaneState,
+  { asked, reader, tick }: SubmitterState,
   {
     nonce,
     hashes,
@@ -92,7 +93,7 @@ async function isLostFor(
   }: {
     nonce: number
     hashes: readonly Hash[]
-    receipts: LaneView['receipts']
+    receipts: SubmitterView['receipts']
   },
 ): Promise<boolean> {
   if (tick % lookEvery !== 1) return false

@@ -23,7 +23,7 @@ const members: MembersOf<AcceptPaymentParameters> = {
 
 /** Refusals that say nothing about the payment, or come from our side. */
 const ownTrouble: readonly string[] = [
-  'laneFunds',
+  'submitterFunds',
   'noWallet',
   'acceptInFlight',
 ]

@@ -3,7 +3,7 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/logTypes.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { wait } from '../../core/wait.js'
-import type { ProofRecord, Scope } from '../../store/types.js'
+import type { Destination, ProofRecord } from '../../store/types.js'
 import { readBlockNumber } from '../evidence/readBlockNumber.js'
 import { readHeads } from '../evidence/readHeads.js'
 import { readTransfers } from '../evidence/readPaymentLogs.js'
@@ -44,8 +44,8 @@ export type AuditDifference = {
 }
 
 /** What reached one recipient in one token, beside the record. */
-export type ScopeAudit = {
-  scope: Scope
+export type DestinationAudit = {
+  destination: Destination
   fromBlock: bigint
   toBlock: bigint
   /** All that reached the recipient. */
@@ -59,9 +59,9 @@ export type ScopeAudit = {
 
 /** What reached the recipients beside what is on record. */
 export type AuditReport = {
-  /** Chain and record agree to the unit, in the blocks each scope names. */
+  /** Chain and record agree to the unit, in the blocks each destination names. */
   ok: boolean
-  scopes: readonly ScopeAudit[]
+  destinations: readonly DestinationAudit[]
 }
 
 /**
@@ -89,30 +89,33 @@ export async function auditOrders(
     toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),
   }
   return underSignal(context, async (it) => {
-    const scopes = await Promise.all(
-      it.scopes.map((scope) => auditScope(it, scope, range)),
+    const destinations = await Promise.all(
+      it.destinations.map((destination) =>
+        auditDestination(it, destination, range),
+      ),
     )
-    const ok = scopes.every(({ differences }) => differences.length === 0)
-    return { ok, scopes }
+    const ok = destinations.every(({ differences }) => differences.length === 0)
+    return { ok, destinations }
   })
 }
 
-async function auditScope(
+async function auditDestination(
   context: OrdersContext,
-  scope: Scope,
+  destination: Destination,
   given: AuditParameters,
-): Promise<ScopeAudit> {
+): Promise<DestinationAudit> {
   const { store, signal } = context
-  const client = clientOf(context, scope)
+  const client = clientOf(context, destination)
   const { latest } = await readHeads(client, context.policy)
   const first =
-    given.fromBlock ?? (await findFirstBlock(context, client, scope, latest))
+    given.fromBlock ??
+    (await findFirstBlock(context, client, destination, latest))
   const isMeant = (row: ProofRecord) =>
-    isTransfer(row, scope) &&
+    isTransfer(row, destination) &&
     row.blockNumber >= first &&
     (given.toBlock === undefined || row.blockNumber <= given.toBlock)
   const kept = await store.read((tables) =>
-    readProofs(tables, [scope], first, signal),
+    readProofs(tables, [destination], first, signal),
   )
   // Read the chain after the record, so that it is at least as far.
   const toBlock = await findLast(context, client, {
@@ -122,15 +125,15 @@ async function auditScope(
   const fromBlock =
     given.fromBlock === undefined && first > toBlock ? toBlock : first
   const range = { fromBlock, toBlock }
-  const logs = await readTransfers(context, client, scope, range)
+  const logs = await readTransfers(context, client, destination, range)
   const moved = logs.flatMap(movementOf)
-  const recorded = await refresh(context, scope, {
+  const recorded = await refresh(context, destination, {
     moved,
     recorded: kept.filter(isMeant),
     isMeant,
   })
   return {
-    scope,
+    destination,
     ...range,
     chain: sumOf(moved),
     captured: sumOf(recorded.filter(({ kind }) => kind === 'capture')),
@@ -139,7 +142,10 @@ async function auditScope(
   }
 }
 
-const isTransfer = (row: ProofRecord, { token, recipient }: Scope): boolean =>
+const isTransfer = (
+  row: ProofRecord,
+  { token, recipient }: Destination,
+): boolean =>
   row.kind !== 'cancel' &&
   !row.removed &&
   row.token === token &&
@@ -167,7 +173,7 @@ async function findLast(
 /** The record, with changes to the differing payments since we read it. */
 async function refresh(
   { store }: Pick<OrdersContext, 'store'>,
-  { chainId }: Scope,
+  { chainId }: Destination,
   {
     moved,
     recorded,

@@ -12,7 +12,7 @@ import { countForged } from './countForged.js'
 import { judgeCancel } from './judgeCancel.js'
 import {
   type CancelRefusal,
-  keepWish,
+  keepRequested,
   refuseCancel,
   relayCancel,
   writeCancel,
@@ -87,8 +87,8 @@ export async function cancelOrder(
     const late = checkState(now) ?? checkMatch(now, cancellation)
     if (late) return refuseCancel(now, late)
     const verdict = await writeCancel(context, tables, withSecret(now, sealed))
-    const { state, wish } = verdict.order
-    const isUnsent = verdict.ok && state === 'voided' && wish !== 'cancel'
+    const { state, requested } = verdict.order
+    const isUnsent = verdict.ok && state === 'voided' && requested !== 'cancel'
     return isUnsent ? { ...verdict, call: { to, data } } : verdict
   })
 }
@@ -105,7 +105,7 @@ function approveCancel(
     if (found.attempt.cancellation === undefined)
       return refuseCancel(found, 'notOpen')
     return found.order.state === 'capturing'
-      ? keepWish(context, tables, found, 'cancel')
+      ? keepRequested(context, tables, found, 'cancel')
       : relayCancel(context, tables, found)
   })
 }

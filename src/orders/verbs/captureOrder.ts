@@ -5,7 +5,7 @@ import { endsOf } from '../model/endsOf.js'
 import { type FoundOrder, findOrder, readOrderId } from '../model/findOrder.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CaptureResult, OrdersContext } from '../model/types.js'
-import type { LaneEngine } from '../submitter/driveLanes.js'
+import type { SubmitterEngine } from '../submitter/driveSubmitters.js'
 import { isDecided } from '../submitter/waitForOrders.js'
 
 /** What `capture` takes. */
@@ -28,7 +28,7 @@ const longest = 2_147_483_647
  * under way, or decided, a second call gets the first one's result; what was
  * rejected and is still open may be asked for again.
  *
- * `unknown` is no failure: the wish is kept, and `run` or another call goes on
+ * `unknown` is no failure: the requested is kept, and `run` or another call goes on
  * with it. A captured order is no fulfilment: that comes by its event.
  *
  * @throws {@link OrderNotFoundError}
@@ -36,7 +36,7 @@ const longest = 2_147_483_647
  */
 export async function captureOrder(
   context: OrdersContext,
-  engine: LaneEngine,
+  engine: SubmitterEngine,
   parameters: CaptureOrderParameters,
 ): Promise<CaptureResult> {
   checkMembers(parameters, members)
@@ -48,7 +48,7 @@ export async function captureOrder(
       timeout,
       `milliseconds from 0 to ${longest}`,
     )
-  const asked = await engine.wish(id)
+  const asked = await engine.requested(id)
   const found = isDecided(asked)
     ? undefined
     : await engine.waitFor(asked, timeout)
@@ -78,7 +78,7 @@ function readResult(
   if (isDecided(found.order) && state !== 'captured')
     return { status: 'rejected', order, reason: readReason(found) }
   const ends = endsOf(found.attempt)
-  const isCancel = state === 'canceling' || found.order.wish === 'cancel'
+  const isCancel = state === 'canceling' || found.order.requested === 'cancel'
   return {
     status: 'unknown',
     order,
@@ -98,7 +98,7 @@ function resolverOf(
   sent: readonly TransactionRecord[],
 ): 'worker' | 'chain' | 'window' {
   if (state === 'stored') return 'worker'
-  const open = sent.filter((row) => row.open)
+  const open = sent.filter((row) => row.inFlight)
   // Nothing can be sent again while the wallet may have sent it.
   return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
 }

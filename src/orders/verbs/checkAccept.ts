@@ -77,7 +77,7 @@ export function takesPayment({ order, attempt }: FoundOrder): boolean {
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&
-    order.wish !== 'cancel' &&
+    order.requested !== 'cancel' &&
     (attempt.signedAfter !== attempt.validAfter ||
       attempt.signedBefore !== attempt.validBefore)
   )

@@ -44,19 +44,23 @@ export function chooseToken(
  * @throws {@link InvalidFieldError}
  */
 export function chooseRecipient(
-  { scopes, wallets }: OrdersContext,
+  { destinations, wallets }: OrdersContext,
   { chainId, token }: { chainId: number; token: Address },
   { recipient, primaryType }: Choice & { primaryType: PrimaryType },
 ): Address {
   const isReceive = primaryType === 'ReceiveWithAuthorization'
-  const fitting = scopes
-    .filter((scope) => scope.chainId === chainId && scope.token === token)
-    .map((scope) => scope.recipient)
+  const fitting = destinations
+    .filter(
+      (destination) =>
+        destination.chainId === chainId && destination.token === token,
+    )
+    .map((destination) => destination.recipient)
     .filter(
       (one) =>
         !isReceive ||
         wallets.some(
-          ({ lane }) => lane.chainId === chainId && lane.account === one,
+          ({ submitter }) =>
+            submitter.chainId === chainId && submitter.account === one,
         ),
     )
   const asked =
@@ -79,9 +83,9 @@ export function chooseRecipient(
  * Chooses the account that sends: the recipient if it is a wallet, otherwise
  * one of the relayers.
  */
-export function chooseLane(
+export function chooseSubmitter(
   context: Pick<OrdersContext, 'wallets' | 'relayers'>,
   order: { chainId: number; recipient: Address },
 ): Address {
-  return drawSender(context, order)?.lane.account ?? order.recipient
+  return drawSender(context, order)?.submitter.account ?? order.recipient
 }

@@ -8,7 +8,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { tellOrder } from '../model/changes.js'
-import { isInScopes, readOrderId } from '../model/findOrder.js'
+import { isInDestinations, readOrderId } from '../model/findOrder.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
@@ -97,7 +97,7 @@ async function redraft(
     known.state === 'drafted' &&
     known.attempt === 1 &&
     attempt.signatureHash === undefined &&
-    isInScopes(context, known) &&
+    isInDestinations(context, known) &&
     contentsOf(known, attempt) === contentsOf(draft.order, draft.attempt)
   if (!isSame)
     throw new InvalidFieldError('orderId', known.id, 'one that is not in use')
@@ -113,7 +113,7 @@ function contentsOf(
 ): string {
   const { chainId, token, recipient, primaryType, payer, metadata } = order
   return canonicalJson({
-    scope: [chainId, token, recipient, primaryType, payer ?? null],
+    destination: [chainId, token, recipient, primaryType, payer ?? null],
     amounts: [String(order.value), String(validBefore - validAfter)],
     metadata,
   })

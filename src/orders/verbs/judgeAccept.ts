@@ -9,8 +9,8 @@ import { wrongChain } from '../../payments/verify/wrongChain.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
-import { keepGas, readLaneFunds } from './laneFunds.js'
 import { serverOf } from './serverOf.js'
+import { keepGas, readSubmitterFunds } from './submitterFunds.js'
 
 /** What the chain says about a payment, and what was kept for it. */
 export type AcceptJudgement =
@@ -20,7 +20,7 @@ export type AcceptJudgement =
       /** Token units the payer has. */
       balance: bigint
       /** The account that sends its capture. */
-      lane: Address
+      submitter: Address
       /** Gives back the gas that was kept for its capture. */
       release: () => void
     }
@@ -42,17 +42,17 @@ export async function judgeAccept(
   const { policy } = context
   const { client, wallet } = serverOf(context, order)
   if (!wallet) {
-    const { chainId, lane } = order
-    return { ok: false, reason: 'noWallet', details: { chainId, lane } }
+    const { chainId, submitter } = order
+    return { ok: false, reason: 'noWallet', details: { chainId, submitter } }
   }
   const [rehearsed, , isContract] = await Promise.all([
     rehearsePayments(client, {
       payments: [payment],
-      origin: wallet.lane.account,
+      origin: wallet.submitter.account,
       maxGas: policy.maxCaptureGas,
     }),
     // Read now, so that the request is part of the same batch.
-    readLaneFunds(context, wallet, client),
+    readSubmitterFunds(context, wallet, client),
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
   const [rehearsal] = rehearsed.rehearsals
@@ -64,10 +64,10 @@ export async function judgeAccept(
   if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
   const gas = gasLimit(rehearsal, policy.maxCaptureGas)
   const kept = await keepGas(context, wallet, client, gas)
-  if (!kept.ok) return { ...kept, reason: 'laneFunds' }
+  if (!kept.ok) return { ...kept, reason: 'submitterFunds' }
   const { at } = rehearsal
-  const lane = wallet.lane.account
-  return { ok: true, at, balance, lane, release: kept.release }
+  const submitter = wallet.submitter.account
+  return { ok: true, at, balance, submitter, release: kept.release }
 }
 
 function checkRehearsal(

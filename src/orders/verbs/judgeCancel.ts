@@ -19,14 +19,17 @@ export async function judgeCancel(
   cancellation: SignedCancellation,
 ): Promise<RejectionReason | undefined> {
   const { client, wallet } = serverOf(context, order)
-  const { id: orderId, chainId, lane } = order
+  const { id: orderId, chainId, submitter } = order
   if (!wallet && sendersOf(context, order).length === 0)
-    throw new OrdersSetupError(`have no wallet ${lane} on chain ${chainId}`, {
-      orderId,
-    })
+    throw new OrdersSetupError(
+      `have no wallet ${submitter} on chain ${chainId}`,
+      {
+        orderId,
+      },
+    )
   const rehearsal = await rehearseCancel(client, cancellation, {
     // The token accepts a cancellation from any sender.
-    origin: wallet?.lane.account ?? lane,
+    origin: wallet?.submitter.account ?? submitter,
     maxGas: context.policy.maxCaptureGas,
   })
   // The payment is of the order's chain, so the node is on the wrong one.

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import type { OrderState, Scope } from '../../store/types.js'
+import type { Destination, OrderState } from '../../store/types.js'
 import { nextStates } from '../model/nextStates.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
@@ -51,7 +51,7 @@ export async function listOrders(
   const states = readStates(parameters.states)
   const before = readPosition(parameters.before, 'before')
   const payer = readAddress(parameters.payer, 'payer')
-  const listed = pickScopes(context, parameters)
+  const listed = pickDestinations(context, parameters)
   if (listed.length === 0) return { orders: [], cursor: undefined }
   return context.store.read(async (tables) => {
     const rows = await tables.orders.find({
@@ -117,19 +117,19 @@ function readStates(
   return states
 }
 
-function pickScopes(
-  { scopes }: OrdersContext,
+function pickDestinations(
+  { destinations }: OrdersContext,
   { chainId, ...given }: ListOrdersParameters,
-): Scope[] {
+): Destination[] {
   if (chainId !== undefined && !Number.isSafeInteger(chainId))
     throw new InvalidFieldError('chainId', chainId, 'a chain id')
   const token = readAddress(given.token, 'token')
   const recipient = readAddress(given.recipient, 'recipient')
-  return scopes.filter(
-    (scope) =>
-      (chainId ?? scope.chainId) === scope.chainId &&
-      (token ?? scope.token) === scope.token &&
-      (recipient ?? scope.recipient) === scope.recipient,
+  return destinations.filter(
+    (destination) =>
+      (chainId ?? destination.chainId) === destination.chainId &&
+      (token ?? destination.token) === destination.token &&
+      (recipient ?? destination.recipient) === destination.recipient,
   )
 }
 

@@ -27,7 +27,7 @@ export async function mayRelay(
   if (payer === undefined) return true
   // Counts cancellations that arrive at the same time one by one.
   await tables.lock(`relay:${order.chainId}:${payer}`)
-  const listed = context.scopes.filter(
+  const listed = context.destinations.filter(
     ({ chainId }) => chainId === order.chainId,
   )
   const read = (
@@ -40,7 +40,7 @@ export async function mayRelay(
   const since = context.now() / 1000n - day
   const counted = [
     ...canceled,
-    ...waiting.filter(({ wish }) => wish === 'cancel'),
+    ...waiting.filter(({ requested }) => requested === 'cancel'),
   ].filter(({ id, createdAt }) => id !== order.id && createdAt > since)
   return counted.length < mostOfPayer
 }

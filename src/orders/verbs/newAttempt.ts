@@ -22,7 +22,7 @@ export function newAttempt(
     signedBefore: undefined,
     signatureHash: undefined,
     spendableUntil: undefined,
-    open: false,
+    spendable: false,
     signature: undefined,
     cancellation: undefined,
   }

@@ -1,5 +1,5 @@
-import type { Scope } from '../../store/types.js'
-import { rememberLanes } from '../model/knownLanes.js'
+import type { Destination } from '../../store/types.js'
+import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 
@@ -7,7 +7,7 @@ import { writeAgain } from '../model/writeAgain.js'
 export const storeKey = 'store'
 
 /** Name of the value that says in which database a recipient was last. */
-const seenKey = ({ chainId, token, recipient }: Scope): string =>
+const seenKey = ({ chainId, token, recipient }: Destination): string =>
   `${storeKey}:${chainId}:${token}:${recipient}`
 
 /**
@@ -24,17 +24,17 @@ export async function openStore(context: OrdersContext): Promise<void> {
     const isReplaced = known !== undefined && known.identity !== identity
     if (known?.identity !== identity)
       await tables.setValue(storeKey, { identity, suspended: isReplaced })
-    await rememberLanes(context, tables)
-    for (const scope of context.scopes) {
-      const seen = await tables.getValue(seenKey(scope))
+    await rememberSubmitters(context, tables)
+    for (const destination of context.destinations) {
+      const seen = await tables.getValue(seenKey(destination))
       if (seen?.identity !== identity)
-        await tables.setValue(seenKey(scope), { identity })
+        await tables.setValue(seenKey(destination), { identity })
       // Whoever opened it before could tell only its own recipients.
       const isUntold = seen !== undefined && seen.identity !== identity
       if (isReplaced || isUntold)
         await tables.events.append([
           {
-            ...scope,
+            ...destination,
             orderId: undefined,
             sequence: 0,
             type: 'storeReplaced',

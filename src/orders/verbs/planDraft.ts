@@ -9,7 +9,7 @@ import { InvalidFieldError } from '../../core/errors.js'
 import type { PrimaryType } from '../../core/types.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
-import { chooseLane, chooseRecipient, chooseToken } from './chooseDraft.js'
+import { chooseRecipient, chooseSubmitter, chooseToken } from './chooseDraft.js'
 import { newAttempt } from './newAttempt.js'
 import { readMetadata } from './readMetadata.js'
 import { readWindow, windowFrom } from './readWindow.js'
@@ -136,7 +136,7 @@ function fillDraft(
       chainId,
       token: verifyingContract,
       sequence: 0,
-      lane: chooseLane(context, { ...fields, chainId }),
+      submitter: chooseSubmitter(context, { ...fields, chainId }),
       state: 'drafted',
       attempt: 1,
       decimals: token.decimals,
@@ -146,14 +146,14 @@ function fillDraft(
       deadline: validBefore,
       sendDue: undefined,
       lookDue: validBefore,
-      wish: undefined,
+      requested: undefined,
       reason: undefined,
       tries: 0,
-      held: false,
+      needsReview: false,
       unexpected: false,
       overpaid: false,
       fulfilled: undefined,
-      grade: undefined,
+      finality: undefined,
       settledHash: undefined,
       settledBlock: undefined,
     },

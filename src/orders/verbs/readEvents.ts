@@ -71,12 +71,14 @@ export async function readEvents(
 
 function readStream(
   { events }: StoreReader,
-  { scopes }: OrdersContext,
+  { destinations }: OrdersContext,
   after: bigint | 'latest',
   limit: number,
 ): Promise<EventRecord[]> {
   return events.find(
-    after === 'latest' ? { newest: scopes } : { scopes, after, limit },
+    after === 'latest'
+      ? { newest: destinations }
+      : { destinations, after, limit },
   )
 }
 

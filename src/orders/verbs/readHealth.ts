@@ -7,27 +7,36 @@ import {
   requestNode,
 } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
-import { orNone } from '../../chain/state/getLaneHead.js'
+import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
-import type { Lane, OrderState, Scope, StoreReader } from '../../store/types.js'
-import { isInScopes } from '../model/findOrder.js'
-import { findOrphans } from '../model/knownLanes.js'
+import type {
+  Destination,
+  OrderState,
+  StoreReader,
+  Submitter,
+} from '../../store/types.js'
+import { isInDestinations } from '../model/findOrder.js'
+import { findOrphans } from '../model/knownSubmitters.js'
 import { readAside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import { laneKey, readerOf, readLaneValue } from '../submitter/laneState.js'
+import {
+  readerOf,
+  readSubmitterValue,
+  submitterKey,
+} from '../submitter/submitterState.js'
 import { findFinalityFault } from '../watcher/findFinalityFault.js'
-import { readCursor, scopeKey } from '../watcher/watchState.js'
+import { destinationKey, readCursor } from '../watcher/watchState.js'
 import { storeKey } from './openStore.js'
 
-/** How orders, lanes and chains stand. */
+/** How orders, submitters and chains stand. */
 export type OrdersHealth = {
   /** Names the physical database. */
   identity: string | undefined
   /** Nothing is sent until `resume`. */
   suspended: boolean
   chains: readonly ChainHealth[]
-  scopes: readonly ScopeHealth[]
-  lanes: readonly LaneHealth[]
+  destinations: readonly DestinationHealth[]
+  submitters: readonly SubmitterHealth[]
 }
 
 /** How the view of one chain stands. */
@@ -46,7 +55,7 @@ export type ChainHealth = {
   faultKind: NodeFault | undefined
 }
 
-/** What can be wrong with a node, or with a lane. */
+/** What can be wrong with a node, or with a submitter. */
 export type NodeFault =
   | 'unreachable'
   | 'timedOut'
@@ -56,11 +65,11 @@ export type NodeFault =
   | 'malformedAnswer'
   /** It names no safe block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
-  /** The lane's wallet was removed, and orders wait for it. */
+  /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
 
 /** How the orders of one recipient in one token stand. */
-export type ScopeHealth = Scope & {
+export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /** Last block before which nothing is missing; absent before the first look. */
   reconciledTo: bigint | undefined
@@ -73,7 +82,7 @@ export type ScopeHealth = Scope & {
 /** Something that failed and that a worker tries again after a pause. */
 export type PutAside = {
   /**
-   * An order's id, or what failed: `lane`, `sign:` and the id of an order for
+   * An order's id, or what failed: `submitter`, `sign:` and the id of an order for
    * which the account does not sign, work on an account nonce (`replace nonce
    * 7`), or a part of watching the chain: `watch`, `head`, `finality`,
    * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
@@ -87,7 +96,7 @@ export type PutAside = {
 }
 
 /** How one sending account stands. */
-export type LaneHealth = {
+export type SubmitterHealth = {
   chainId: number
   account: Address
   /** Wei. */
@@ -99,8 +108,8 @@ export type LaneHealth = {
   /** Lowest account nonce no transaction of ours has. */
   nextNonce: number
   /** Who works on it; absent while nobody does. */
-  lease: LaneLease | undefined
-  /** Orders that failed and wait for their next try, or the lane itself. */
+  lease: SubmitterLease | undefined
+  /** Orders that failed and wait for their next try, or the submitter itself. */
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
@@ -108,8 +117,8 @@ export type LaneHealth = {
   faultKind: NodeFault | undefined
 }
 
-/** The right of one instance to work on a lane. */
-export type LaneLease = {
+/** The right of one instance to work on a submitter. */
+export type SubmitterLease = {
   /** Names one instance of one process. */
   owner: string
   /** It is the instance that was asked. */
@@ -119,8 +128,8 @@ export type LaneLease = {
 }
 
 /**
- * Reads how things stand: orders by state, lanes with what they have for gas
- * and who works on them, and how far each recipient is reconciled. A lane whose
+ * Reads how things stand: orders by state, submitters with what they have for gas
+ * and who works on them, and how far each recipient is reconciled. A submitter whose
  * wallet was removed is named as long as something waits for it. Holds no
  * credential.
  *
@@ -131,8 +140,8 @@ export async function readHealth(
   context: OrdersContext,
 ): Promise<OrdersHealth> {
   const { store, tokens, recipients } = context
-  const wallets = context.wallets.filter(({ lane }) =>
-    recipients.includes(lane.account),
+  const wallets = context.wallets.filter(({ submitter }) =>
+    recipients.includes(submitter.account),
   )
   const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
   const [chains, funds, kept] = await Promise.all([
@@ -146,13 +155,13 @@ export async function readHealth(
     identity: kept.identity,
     suspended: kept.suspended,
     chains,
-    scopes: kept.scopes.map((scope) => ({
-      ...scope,
-      lag: lagOf(scope.reconciledTo, headOf(scope.chainId)),
+    destinations: kept.destinations.map((destination) => ({
+      ...destination,
+      lag: lagOf(destination.reconciledTo, headOf(destination.chainId)),
     })),
-    lanes: [
-      ...kept.lanes.map((lane, at) => ({
-        ...lane,
+    submitters: [
+      ...kept.submitters.map((submitter, at) => ({
+        ...submitter,
         ...(funds[at] ??
           noFunds({ fault: 'not asked', faultKind: 'unreachable' })),
       })),
@@ -186,8 +195,8 @@ async function readChain(
   }
 }
 
-type Fault = Pick<LaneHealth, 'fault' | 'faultKind'>
-type Funds = Pick<LaneHealth, 'balance' | 'gasPrice'> & Fault
+type Fault = Pick<SubmitterHealth, 'fault' | 'faultKind'>
+type Funds = Pick<SubmitterHealth, 'balance' | 'gasPrice'> & Fault
 
 function noFunds(fault: Fault): Funds {
   return { balance: undefined, gasPrice: undefined, ...fault }
@@ -195,14 +204,14 @@ function noFunds(fault: Fault): Funds {
 
 async function readFunds(
   context: OrdersContext,
-  { lane }: OrderWallet,
+  { submitter }: OrderWallet,
 ): Promise<Funds> {
   const method = 'eth_gasPrice'
   try {
-    const client = readerOf(context, lane.chainId)
+    const client = readerOf(context, submitter.chainId)
     const [balance, price] = await inTime(
       Promise.all([
-        getBalance(client, { address: lane.account, block: 'latest' }),
+        getBalance(client, { address: submitter.account, block: 'latest' }),
         requestNode(client, method, []),
       ]),
     )
@@ -252,34 +261,37 @@ async function readKept(
 ): Promise<{
   identity: string | undefined
   suspended: boolean
-  scopes: Omit<ScopeHealth, 'lag'>[]
-  lanes: Omit<LaneHealth, keyof Funds>[]
-  orphans: LaneHealth[]
+  destinations: Omit<DestinationHealth, 'lag'>[]
+  submitters: Omit<SubmitterHealth, keyof Funds>[]
+  orphans: SubmitterHealth[]
 }> {
-  const { scopes, tokens } = context
+  const { destinations, tokens } = context
   const state = Object(await tables.getValue(storeKey))
-  const kept: Omit<ScopeHealth, 'lag'>[] = []
-  for (const scope of scopes) {
-    const cursor = await readCursor(tables, scope)
+  const kept: Omit<DestinationHealth, 'lag'>[] = []
+  for (const destination of destinations) {
+    const cursor = await readCursor(tables, destination)
     kept.push({
-      ...scope,
-      counts: await tables.orders.count([scope]),
+      ...destination,
+      counts: await tables.orders.count([destination]),
       reconciledTo: cursor?.last.number,
-      putAside: await readPutAside(tables, scopeKey('watch', scope)),
+      putAside: await readPutAside(
+        tables,
+        destinationKey('watch', destination),
+      ),
     })
   }
-  const lanes: Omit<LaneHealth, keyof Funds>[] = []
-  for (const { lane } of wallets)
-    lanes.push(await readLane(context, tables, lane))
-  const orphans: LaneHealth[] = []
+  const submitters: Omit<SubmitterHealth, keyof Funds>[] = []
+  for (const { submitter } of wallets)
+    submitters.push(await readSubmitter(context, tables, submitter))
+  const orphans: SubmitterHealth[] = []
   for (const chainId of new Set(tokens.map((token) => token.chainId)))
-    for (const lane of await findOrphans(context, tables, chainId))
-      orphans.push(...(await readOrphan(context, tables, lane)))
+    for (const submitter of await findOrphans(context, tables, chainId))
+      orphans.push(...(await readOrphan(context, tables, submitter)))
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
-    scopes: kept,
-    lanes,
+    destinations: kept,
+    submitters,
     orphans,
   }
 }
@@ -292,47 +304,49 @@ async function readPutAside(
   return [...entries].map(([what, entry]) => ({ what, ...entry }))
 }
 
-async function readLane(
+async function readSubmitter(
   { owner }: OrdersContext,
   tables: StoreReader,
-  lane: Lane,
-): Promise<Omit<LaneHealth, keyof Funds>> {
-  const open = await tables.transactions.find({ openIn: lane })
-  const value = readLaneValue(await tables.getValue(laneKey(lane)))
-  const held = await tables.getLease(laneKey(lane))
+  submitter: Submitter,
+): Promise<Omit<SubmitterHealth, keyof Funds>> {
+  const open = await tables.transactions.find({ inFlight: submitter })
+  const value = readSubmitterValue(
+    await tables.getValue(submitterKey(submitter)),
+  )
+  const held = await tables.getLease(submitterKey(submitter))
   return {
-    ...lane,
+    ...submitter,
     openTransactions: open.length,
     nextNonce: value.nextNonce,
     lease: held && { ...held, thisInstance: held.owner === owner },
-    putAside: await readPutAside(tables, laneKey(lane)),
+    putAside: await readPutAside(tables, submitterKey(submitter)),
   }
 }
 
-/** Most waiting orders to count on a lane whose wallet was removed. */
+/** Most waiting orders to count on a submitter whose wallet was removed. */
 const mostCounted = 1000
 
 /** Also finds orders that are due later: they wait for the wallet too. */
 const endOfTime = 2n ** 62n
 
-/** Reports a lane whose wallet was removed if orders of ours wait for it. */
+/** Reports a submitter whose wallet was removed if orders of ours wait for it. */
 async function readOrphan(
   context: OrdersContext,
   tables: StoreReader,
-  lane: Lane,
-): Promise<LaneHealth[]> {
+  submitter: Submitter,
+): Promise<SubmitterHealth[]> {
   const { recipients } = context
   const due = await tables.orders.find({
-    sendDue: lane,
+    sendDue: submitter,
     recipients,
     until: endOfTime,
     limit: mostCounted,
   })
-  const known = await readLane(context, tables, lane)
-  const sent = await tables.transactions.find({ openIn: lane })
+  const known = await readSubmitter(context, tables, submitter)
+  const sent = await tables.transactions.find({ inFlight: submitter })
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   const own = (await tables.orders.find({ ids })).filter((order) =>
-    isInScopes(context, order),
+    isInDestinations(context, order),
   )
   // With a lease, another process still has the wallet and uses it.
   if (known.lease || due.length + own.length === 0) return []

@@ -69,15 +69,17 @@ export async function reauthorizeOrder(
   })
 }
 
-function mayRenew({ order: { state, wish } }: FoundOrder): boolean {
+function mayRenew({ order: { state, requested } }: FoundOrder): boolean {
   return state === 'stored'
-    ? wish !== 'cancel'
+    ? requested !== 'cancel'
     : ['drafted', 'expired', 'canceled'].includes(state)
 }
 
 /** Nothing signed for the last attempt can ever settle. */
-function isDead({ order: { state, grade } }: FoundOrder): boolean {
-  return state === 'canceled' || (state === 'expired' && grade === 'finalized')
+function isDead({ order: { state, finality } }: FoundOrder): boolean {
+  return (
+    state === 'canceled' || (state === 'expired' && finality === 'finalized')
+  )
 }
 
 function refuse(found: FoundOrder): ReauthorizeVerdict {
@@ -144,7 +146,7 @@ async function openAttempt(
   const told = tellRenewal(context, found, attempt, {
     attempt: attempt.number,
     lookDue: window.validBefore,
-    grade: undefined,
+    finality: undefined,
     settledHash: undefined,
     settledBlock: undefined,
   })
@@ -176,9 +178,9 @@ function tellRenewal(
   return moveOrder(order, 'drafted', event, {
     ...renewed,
     reason: undefined,
-    wish: undefined,
+    requested: undefined,
     sendDue: undefined,
-    grade: undefined,
+    finality: undefined,
   })
 }
 

@@ -32,7 +32,7 @@ export async function requestCancellation(
   const shown = showOrder(found)
   const isSpendable =
     ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
-    attempt.open
+    attempt.spendable
   if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
   const payment = paymentOf(order, attempt)
   return {

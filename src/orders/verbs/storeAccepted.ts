@@ -11,7 +11,11 @@ import {
   tellOrder,
   writeChanges,
 } from '../model/changes.js'
-import { type FoundOrder, findOrder, isInScopes } from '../model/findOrder.js'
+import {
+  type FoundOrder,
+  findOrder,
+  isInDestinations,
+} from '../model/findOrder.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
@@ -22,7 +26,7 @@ import { sumSpentSince } from './sumSpentSince.js'
 type Accepted = {
   found: FoundOrder
   payment: SignedPayment
-  judged: { at: JudgedAt; balance: bigint; lane: OrderRecord['lane'] }
+  judged: { at: JudgedAt; balance: bigint; submitter: OrderRecord['submitter'] }
 }
 
 /**
@@ -64,8 +68,9 @@ async function writeAccepted(
   if (verdict) return verdict
 
   const others = await findExposure(tables, found, payer)
-  const paid = context.scopes.filter(
-    (scope) => scope.chainId === chainId && scope.token === token,
+  const paid = context.destinations.filter(
+    (destination) =>
+      destination.chainId === chainId && destination.token === token,
   )
   const spent = await sumSpentSince(tables, paid, { payer, at: judged.at })
   const open = sumSpendable(others, judged.at.time) + spent
@@ -91,11 +96,12 @@ async function writeAccepted(
     },
     {
       payer,
-      lane: judged.lane,
+      submitter: judged.submitter,
       ...duesOf(context, found.order, attempt),
     },
   )
-  const isNew = !found.order.held && (await isHeld(context, tables, others))
+  const isNew =
+    !found.order.needsReview && (await isHeld(context, tables, others))
   const held = isNew ? [holdAccepted(context, moved.order)] : []
   const kept = held[0]?.order ?? moved.order
   await writeChanges(tables, {
@@ -125,7 +131,7 @@ function signAttempt(
     signedBefore: validBefore,
     signatureHash: hashSigned(payment),
     spendableUntil: spendableUntil > validBefore ? spendableUntil : validBefore,
-    open: true,
+    spendable: true,
   }
 }
 
@@ -163,7 +169,9 @@ async function isHeld(
   const orders = await tables.orders.find({
     ids: attempts.map(({ orderId }) => orderId),
   })
-  return orders.some((order) => order.held && isInScopes(context, order))
+  return orders.some(
+    (order) => order.needsReview && isInDestinations(context, order),
+  )
 }
 
 function holdAccepted(
@@ -173,19 +181,19 @@ function holdAccepted(
   const { payer } = order
   return tellOrder(
     order,
-    { type: 'payerHeld', at: now(), data: { payer } },
+    { type: 'needsReview', at: now(), data: { payer } },
     {
-      held: true,
+      needsReview: true,
       sendDue: undefined,
-      wish: undefined,
-      reason: 'payerHeld',
+      requested: undefined,
+      reason: 'needsReview',
     },
   )
 }
 
 function duesOf(
   { policy }: OrdersContext,
-  { wish, sendDue }: OrderRecord,
+  { requested, sendDue }: OrderRecord,
   { validBefore }: AttemptRecord,
 ): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
   const near = validBefore - policy.deadlineNear
@@ -195,7 +203,7 @@ function duesOf(
     beforeDeadline: near,
   }[policy.capture]
   return {
-    sendDue: wish === 'capture' ? sendDue : byPolicy,
+    sendDue: requested === 'capture' ? sendDue : byPolicy,
     lookDue: near,
     deadline: validBefore,
     reason: undefined,

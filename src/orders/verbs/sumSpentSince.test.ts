@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../store/memoryStore.js'
-import type { ProofQuery, ProofRecord, Scope } from '../../store/types.js'
+import type { Destination, ProofQuery, ProofRecord } from '../../store/types.js'
 import { sampleProof } from '../../testing/storeCasesSamples.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`
-const scope: Scope = {
+const destination: Destination = {
   chainId: 31337,
   token: address('1'),
   recipient: address('2'),
@@ -22,7 +22,12 @@ async function sum(
   await store.write((tables) =>
     tables.proofs.insert(
       proofs.map((facts) =>
-        sampleProof(scope, { kind: 'capture', payer, value: 1n, ...facts }),
+        sampleProof(destination, {
+          kind: 'capture',
+          payer,
+          value: 1n,
+          ...facts,
+        }),
       ),
     ),
   )
@@ -33,7 +38,7 @@ async function sum(
       rows += found.length
       return found
     }
-    return sumSpentSince({ proofs: { find } }, [scope], {
+    return sumSpentSince({ proofs: { find } }, [destination], {
       payer,
       at: { ...at, via: 'override' },
     })

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
 import type { JudgedAt } from '../../core/types.js'
 import type {
+  Destination,
   ProofQuery,
   ProofRecord,
   Reader,
-  Scope,
 } from '../../store/types.js'
 import { readProofs } from '../watcher/readSettled.js'
 
@@ -18,11 +18,11 @@ type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
  */
 export async function sumSpentSince(
   tables: Tables,
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
   { payer, at }: { payer: Address; at: JudgedAt },
 ): Promise<bigint> {
-  const fromBlock = await findYoung(tables, scopes, at)
-  const proofs = await readProofs(tables, scopes, fromBlock)
+  const fromBlock = await findYoung(tables, destinations, at)
+  const proofs = await readProofs(tables, destinations, fromBlock)
   return proofs
     .filter((proof) => proof.payer === payer && isSince(proof, at))
     .reduce((sum, { value }) => sum + value, 0n)
@@ -45,12 +45,16 @@ const mostRemoved = 20
  */
 async function findYoung(
   { proofs }: Tables,
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
   { block, time }: JudgedAt,
 ): Promise<bigint> {
   /** Where the first proof from a block on is, if it is from before. */
   const findOld = async (fromBlock: bigint): Promise<bigint | undefined> => {
-    const rows = await proofs.find({ scopes, fromBlock, limit: mostRemoved })
+    const rows = await proofs.find({
+      destinations,
+      fromBlock,
+      limit: mostRemoved,
+    })
     const first = rows.find(({ removed }) => !removed)
     return first && first.blockTime < time ? first.blockNumber : undefined
   }

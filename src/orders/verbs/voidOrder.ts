@@ -38,7 +38,7 @@ export async function voidOrder(
       case 'canceling':
         return writeVoid(context, tables, found)
       case 'capturing':
-        return keepWish(context, tables, found)
+        return keepRequested(context, tables, found)
       case 'voided':
         return accepted(found)
       default:
@@ -54,13 +54,13 @@ async function writeVoid(
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
   // The buyer's cancellation, once it is to be sent, is sent all the same.
-  const isCanceled = order.state === 'canceling' || order.wish === 'cancel'
+  const isCanceled = order.state === 'canceling' || order.requested === 'cancel'
   const moved = moveOrder(
     order,
     'voided',
     { type: 'voided', at: context.now(), data: dataOf(attempt) },
     {
-      wish: isCanceled ? 'cancel' : undefined,
+      requested: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
       // What was offered may be signed without our knowledge.
       lookDue: lastSecondOf(attempt),
@@ -75,24 +75,24 @@ async function writeVoid(
 }
 
 function dataOf({
-  open,
+  spendable,
   spendableUntil,
 }: FoundOrder['attempt']): Readonly<Record<string, unknown>> {
-  return open && spendableUntil !== undefined
+  return spendable && spendableUntil !== undefined
     ? { spendableUntil: String(spendableUntil) }
     : {}
 }
 
-/** Applied by the lane if what is under way comes to nothing. */
-async function keepWish(
+/** Applied by the submitter if what is under way comes to nothing. */
+async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
   found: FoundOrder,
 ): Promise<VoidVerdict> {
   // A cancellation that was approved voids, and is sent besides.
   const isKept = isGivenUp(found.order, isRelaying(context))
-  const wish = isKept ? found.order.wish : ('void' as const)
-  const order = { ...found.order, wish }
+  const requested = isKept ? found.order.requested : ('void' as const)
+  const order = { ...found.order, requested }
   await tables.orders.update([order])
   return {
     ok: false,

@@ -32,24 +32,24 @@ export async function writeCancel(
   const isRelayed = await mayRelay(context, tables, found)
   await tables.attempts.update([attempt])
   if (order.state === 'capturing')
-    return keepWish(context, tables, found, isRelayed ? 'cancel' : 'void')
-  return isRelayed || order.wish === 'cancel'
+    return keepRequested(context, tables, found, isRelayed ? 'cancel' : 'void')
+  return isRelayed || order.requested === 'cancel'
     ? relayCancel(context, tables, found)
     : setAside(context, tables, found)
 }
 
-/** Applied by the lane if the capture under way comes to nothing. */
-export async function keepWish(
+/** Applied by the submitter if the capture under way comes to nothing. */
+export async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
   found: FoundOrder,
   asked: 'cancel' | 'void',
 ): Promise<CancelVerdict> {
-  const { wish: before } = found.order
+  const { requested: before } = found.order
   // What is relayed is sent after a void too, which is to be remembered.
   const isVoided = before === 'void' && isRelaying(context)
-  const wish = isVoided || before === 'cancel' ? before : asked
-  if (before === wish && wasKept(found))
+  const requested = isVoided || before === 'cancel' ? before : asked
+  if (before === requested && wasKept(found))
     return refuseCancel(found, 'captureInFlight')
   const { order, event } = tellOrder(
     found.order,
@@ -58,7 +58,7 @@ export async function keepWish(
       at: context.now(),
       data: { relayed: asked === 'cancel' },
     },
-    { wish },
+    { requested },
   )
   await tables.orders.update([order])
   await tables.events.append([event])
@@ -71,19 +71,19 @@ function wasKept({ order, attempts }: FoundOrder): boolean {
   return known?.cancellation !== undefined
 }
 
-/** The lane sends it; with its transaction the order becomes `canceling`. */
+/** The submitter sends it; with its transaction the order becomes `canceling`. */
 export async function relayCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: FoundOrder,
 ): Promise<CancelVerdict> {
   const { order } = found
-  if (order.state === 'canceling' || order.wish === 'cancel')
+  if (order.state === 'canceling' || order.requested === 'cancel')
     return accept(found)
   const told = tellOrder(
     order,
     { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
-    { wish: 'cancel', sendDue: 0n, reason: undefined },
+    { requested: 'cancel', sendDue: 0n, reason: undefined },
   )
   await tables.orders.update([told.order])
   await tables.events.append([told.event])
@@ -112,7 +112,7 @@ async function setAside(
           'voided',
           { type: 'voided', at },
           {
-            wish: undefined,
+            requested: undefined,
             sendDue: undefined,
             lookDue: lastSecondOf(attempt),
           },

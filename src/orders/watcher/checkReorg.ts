@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
-import type { Lease, ProofRecord, Scope } from '../../store/types.js'
+import type { Destination, Lease, ProofRecord } from '../../store/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import type { ChainHeads } from '../evidence/readHeads.js'
 import type { OrdersContext } from '../model/types.js'
@@ -15,7 +15,7 @@ import { addSeen, readCursor, traced, type WatchMemory } from './watchState.js'
 /** What one tick of a watcher works with. */
 export type Watch = {
   client: Client
-  scope: Scope
+  destination: Destination
   memory: WatchMemory
   heads: ChainHeads
   lease: Lease | undefined
@@ -46,10 +46,10 @@ export async function checkReorg(
   const fork = await findFork(watch, seen)
   const newest = seen.at(-1)
   const isBehind =
-    !fork.isForked && newest !== undefined && latest.number < newest.number
+    !fork.isReorged && newest !== undefined && latest.number < newest.number
   if (isBehind && !isToDrop(watch, newest)) return 'behind'
   memory.behind = undefined
-  if (fork.isForked || fork.isLost || isBehind) {
+  if (fork.isReorged || fork.isLost || isBehind) {
     const { canonical } = fork
     const from =
       (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
@@ -61,7 +61,7 @@ export async function checkReorg(
   if (memory.recheckFrom === undefined) return 'same'
   const isClear = await recheckFrom(context, watch, memory.recheckFrom)
   if (isClear) memory.recheckFrom = undefined
-  return fork.isForked ? 'reorged' : 'same'
+  return fork.isReorged ? 'reorged' : 'same'
 }
 
 /** The error of a node that is behind a block seen before. */
@@ -78,7 +78,7 @@ export function behindError({
 type Fork = {
   /** The seen blocks that are still in the chain. */
   canonical: readonly SeenBlock[]
-  isForked: boolean
+  isReorged: boolean
   /**
    * The node does not know the head of the last look, which was not confirmed.
    */
@@ -90,7 +90,7 @@ async function findFork(
   { client, memory: { head }, heads: { blocks } }: Watch,
   seen: readonly SeenBlock[],
 ): Promise<Fork> {
-  const same = { isForked: false, isLost: false }
+  const same = { isReorged: false, isLost: false }
   const there = head && blocks.get(head.number)
   if (head && there?.hash === head.hash)
     return { ...same, canonical: addSeen(seen, head) }
@@ -100,7 +100,7 @@ async function findFork(
   const found = await findCanonical(client, seen)
   return {
     canonical: found.canonical,
-    isForked: found.isForked || there !== undefined,
+    isReorged: found.isReorged || there !== undefined,
     isLost: head !== undefined && there === undefined,
   }
 }
@@ -124,9 +124,9 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
 /** What the process before saw; all that is not final is looked at again. */
 async function startSeen(
   { store }: OrdersContext,
-  { scope, memory, heads }: Watch,
+  { destination, memory, heads }: Watch,
 ): Promise<WatchMemory['seen'] & object> {
-  const cursor = await store.read((tables) => readCursor(tables, scope))
+  const cursor = await store.read((tables) => readCursor(tables, destination))
   const seen = cursor?.seen ?? []
   // What is final by now may have been replaced before it was.
   memory.recheckFrom = below(lowestOpen(heads), seen) + 1n
@@ -154,9 +154,9 @@ async function recheckFrom(
   watch: Watch,
   fromBlock: bigint,
 ): Promise<boolean> {
-  const { client, scope, heads, lease, memory } = watch
+  const { client, destination, heads, lease, memory } = watch
   const all = await context.store.read((tables) =>
-    readProofs(tables, [scope], fromBlock),
+    readProofs(tables, [destination], fromBlock),
   )
   const times = await getBlockTimes(
     client,
@@ -171,7 +171,7 @@ async function recheckFrom(
   })
   const asked = doubtful.filter((proof) => !apart.isWaiting(nameOf(proof)))
   const checked = await recheckApart(client, asked, {
-    chainId: scope.chainId,
+    chainId: destination.chainId,
     onFailure: (proof, error) => apart.put(nameOf(proof), error),
   })
   const displaced = checked.filter(

@@ -1,12 +1,12 @@
 import type { Client } from 'viem'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** The client that reads the chain and token of a scope. */
+/** The client that reads the chain and token of a destination. */
 export function clientOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
-  { chainId, token }: Scope,
+  { chainId, token }: Destination,
 ): Client {
   const found = tokens.find(
     (one) => one.chainId === chainId && one.token === token,

@@ -3,7 +3,7 @@ import type { Step } from '../model/orderFiles.js'
 
 /**
  * Forgets the credentials of an order that is finally decided: whoever reads
- * the database later finds none. Bytes still on their way are the lane's.
+ * the database later finds none. Bytes still on their way are the submitter's.
  */
 export const eraseSecrets: Step = ({ attempts, transactions }) => ({
   ...noChanges(),
@@ -18,6 +18,6 @@ export const eraseSecrets: Step = ({ attempts, transactions }) => ({
       cancellation: undefined,
     })),
   transactions: transactions
-    .filter(({ open, raw }) => !open && raw !== undefined)
+    .filter(({ inFlight, raw }) => !inFlight && raw !== undefined)
     .map((sent) => ({ ...sent, raw: undefined })),
 })

@@ -38,7 +38,7 @@ const draftsStep = 'drafts'
  * reports once when a deadline nears. Puts orders aside if the node gives no
  * answer, and asks again. Reporting a deadline needs no answer.
  *
- * What is in flight for an order is the lane's to end.
+ * What is in flight for an order is the submitter's to end.
  */
 export async function expireDue(
   context: OrdersContext,
@@ -98,11 +98,11 @@ function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
 
 async function readDue(
   { store }: OrdersContext,
-  { scope, heads }: Watch,
+  { destination, heads }: Watch,
 ): Promise<OrderAttempt[]> {
   const until = heads.latest.timestamp
   const files = await store.read(async (tables) => {
-    const lookDue = { lookDue: scope, until, limit: pageSize }
+    const lookDue = { lookDue: destination, until, limit: pageSize }
     const orders = await tables.orders.find(lookDue)
     return readFiles(
       tables,
@@ -145,7 +145,7 @@ async function writePage(
 }
 
 const eraseFinal: Step = (file) =>
-  file.order.grade === 'finalized' ? eraseSecrets(file) : noChanges()
+  file.order.finality === 'finalized' ? eraseSecrets(file) : noChanges()
 
 /** Sets the next look of an open order, and reports a deadline that nears. */
 function postpone(
@@ -163,14 +163,14 @@ function postpone(
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =
       order.state === 'stored' &&
-      order.wish === undefined &&
+      order.requested === undefined &&
       order.deadline > timestamp
     if (settled.includes(order.state))
       return { ...noChanges(), orders: [{ ...order, lookDue: undefined }] }
     if (!isNear) return { ...noChanges(), orders: [{ ...order, lookDue }] }
     const isDue =
       policy.capture === 'beforeDeadline' &&
-      !order.held &&
+      !order.needsReview &&
       // The buyer wants it canceled, though that could not be sent.
       attempt.cancellation === undefined
     const told = tellOrder(
@@ -180,7 +180,7 @@ function postpone(
         at: now(),
         data: { deadline: String(order.deadline) },
       },
-      { lookDue, ...(isDue ? { wish: 'capture', sendDue: 0n } : {}) },
+      { lookDue, ...(isDue ? { requested: 'capture', sendDue: 0n } : {}) },
     )
     return { ...noChanges(), orders: [told.order], events: [told.event] }
   }

@@ -1,12 +1,12 @@
 import type { Client } from 'viem'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import type { OrdersContext } from '../model/types.js'
 import { readCursor } from './watchState.js'
 
 /**
- * The first block that can matter for the record of a scope: the block of its
+ * The first block that can matter for the record of a destination: the block of its
  * oldest order, of its first proof or of the first reconciliation, whichever is
  * lowest. The head if nothing is on record.
  *
@@ -16,13 +16,16 @@ import { readCursor } from './watchState.js'
 export async function findFirstBlock(
   { store }: Pick<OrdersContext, 'store'>,
   client: Client,
-  scope: Scope,
+  destination: Destination,
   head: BlockHead,
 ): Promise<bigint> {
   const { cursor, order, proof } = await store.read(async (tables) => {
-    const [order] = await tables.orders.find({ oldest: scope, limit: 1 })
-    const [proof] = await tables.proofs.find({ scopes: [scope], limit: 1 })
-    return { cursor: await readCursor(tables, scope), order, proof }
+    const [order] = await tables.orders.find({ oldest: destination, limit: 1 })
+    const [proof] = await tables.proofs.find({
+      destinations: [destination],
+      limit: 1,
+    })
+    return { cursor: await readCursor(tables, destination), order, proof }
   })
   const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
   if (!order) return read

@@ -5,7 +5,7 @@ import { findStart } from './findStart.js'
 import { settleLogs } from './settleLogs.js'
 
 /**
- * Writes what reached a scope since its cursor and is not on record. Drafts
+ * Writes what reached a destination since its cursor and is not on record. Drafts
  * without a payer have no other way to be known as paid: nobody can say whose
  * nonce to ask for.
  *
@@ -18,9 +18,9 @@ export async function findPaid(
   context: OrdersContext,
   watch: Watch,
 ): Promise<void> {
-  const { client, scope, heads } = watch
+  const { client, destination, heads } = watch
   const { fromBlock } = await findStart(context, { ...watch, isDeep: false })
   const range = { fromBlock, toBlock: heads.latest.number }
-  const transfers = await readTransfers(context, client, scope, range)
+  const transfers = await readTransfers(context, client, destination, range)
   await settleLogs(context, watch, { transfers, spent: [] })
 }

@@ -3,7 +3,7 @@ import { findBlockAt } from '../evidence/findBlockAt.js'
 import { findCanonical } from '../evidence/findCanonical.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
-import { readCursor, type ScopeCursor } from './watchState.js'
+import { type DestinationCursor, readCursor } from './watchState.js'
 
 /** Blocks read again before the cursor. */
 const overlap = 64n
@@ -24,13 +24,15 @@ export async function findStart(
   context: OrdersContext,
   watch: Watch & { isDeep: boolean; fromBlock?: bigint | undefined },
 ): Promise<{
-  cursor: ScopeCursor | undefined
+  cursor: DestinationCursor | undefined
   fromBlock: bigint
   /** Nothing is left out between the cursor and the start. */
   isWhole: boolean
 }> {
-  const { scope, heads, fromBlock: wanted } = watch
-  const cursor = await context.store.read((tables) => readCursor(tables, scope))
+  const { destination, heads, fromBlock: wanted } = watch
+  const cursor = await context.store.read((tables) =>
+    readCursor(tables, destination),
+  )
   if (!cursor) {
     const fromBlock = wanted ?? (await findOldest(context, watch))
     return { cursor, fromBlock, isWhole: true }
@@ -55,14 +57,17 @@ async function findLast(
     memory: { dropped = -1n },
     fromBlock,
   }: Watch & { fromBlock?: bigint | undefined },
-  cursor: ScopeCursor,
-): Promise<{ last: bigint; seen: ScopeCursor['seen'] }> {
+  cursor: DestinationCursor,
+): Promise<{ last: bigint; seen: DestinationCursor['seen'] }> {
   const { number } = cursor.last
   const { canonical } = await findCanonical(client, [cursor.last])
   if (canonical.length) return { last: number, seen: cursor.seen }
-  const { canonical: seen, isForked } = await findCanonical(client, cursor.seen)
+  const { canonical: seen, isReorged } = await findCanonical(
+    client,
+    cursor.seen,
+  )
   const isGivenUp = fromBlock !== undefined || number <= dropped
-  if (!isForked && !isGivenUp && latest.number < number)
+  if (!isReorged && !isGivenUp && latest.number < number)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
       problem: `is older than block ${number}, which was read before`,
@@ -75,12 +80,12 @@ async function findLast(
 
 async function findOldest(
   { store }: OrdersContext,
-  { client, scope, heads }: Watch,
+  { client, destination, heads }: Watch,
 ): Promise<bigint> {
   const found = await store.read(async ({ orders }) => [
-    ...(await orders.find({ open: scope, limit: 1 })),
+    ...(await orders.find({ unsettled: destination, limit: 1 })),
     ...(await orders.find({
-      lookDue: scope,
+      lookDue: destination,
       until: endOfTime,
       limit: mostAsked,
     })),

@@ -5,14 +5,14 @@ import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
 import { pageSettled } from './readSettled.js'
 import { fulfilAtOnce } from './settleFindings.js'
-import { scopeKey } from './watchState.js'
+import { destinationKey } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /** Events read at a time. */
 const pageSize = 200
 
 /**
- * Announces the fulfilment of what others have captured, a lane or another
+ * Announces the fulfilment of what others have captured, a submitter or another
  * process, where `included` is enough. Follows the stream of events, so that
  * it reads each capture once, however many there were before.
  */
@@ -20,11 +20,11 @@ export async function fulfilIncluded(
   context: OrdersContext,
   watch: Watch,
 ): Promise<void> {
-  const { scope, memory } = watch
+  const { destination, memory } = watch
   let after = memory.fulfilledTo ?? (await findStart(context, watch))
   for (;;) {
     const page = await context.store.read(({ events }) =>
-      events.find({ scopes: [scope], after, limit: pageSize }),
+      events.find({ destinations: [destination], after, limit: pageSize }),
     )
     after = page.at(-1)?.cursor ?? after
     const ids = page.flatMap(({ type, orderId }) =>
@@ -42,11 +42,11 @@ async function findStart(
   watch: Watch,
 ): Promise<bigint> {
   const { store } = context
-  const { scope } = watch
-  const key = scopeKey('fulfilled', scope)
+  const { destination } = watch
+  const key = destinationKey('fulfilled', destination)
   const { value, newest } = await store.read(async (tables) => ({
     value: await tables.getValue(key),
-    newest: await tables.events.find({ newest: [scope] }),
+    newest: await tables.events.find({ newest: [destination] }),
   }))
   if (value) return BigInt(String(value.after))
   const after = newest[0]?.cursor ?? 0n
@@ -54,7 +54,12 @@ async function findStart(
     find: (query: OrderQuery) =>
       store.read((tables) => tables.orders.find(query)),
   }
-  for await (const page of pageSettled({ orders }, scope, 'included', {})) {
+  for await (const page of pageSettled(
+    { orders },
+    destination,
+    'included',
+    {},
+  )) {
     const due = page.filter(
       ({ state, fulfilled, unexpected }) =>
         state === 'captured' && fulfilled === undefined && !unexpected,
@@ -69,7 +74,7 @@ async function findStart(
 /** The place in the stream is kept with what was announced up to there. */
 async function fulfil(
   context: OrdersContext,
-  { scope, lease }: Watch,
+  { destination, lease }: Watch,
   { ids, after }: { ids: readonly string[]; after?: bigint | undefined },
 ): Promise<Changes> {
   const step = fulfilAtOnce(context.policy, context.now())
@@ -77,7 +82,7 @@ async function fulfil(
     context,
     async (tables) => {
       const files = await readFiles(tables, ids)
-      const key = scopeKey('fulfilled', scope)
+      const key = destinationKey('fulfilled', destination)
       if (after !== undefined)
         await tables.setValue(key, { after: String(after) })
       return joinChanges(

@@ -38,13 +38,13 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  * answer, or otherwise than it is asked.
  */
 export async function judgeDue(
-  { client, scope, heads, sure, isSeen, apart, memory }: DueWatch,
+  { client, destination, heads, sure, isSeen, apart, memory }: DueWatch,
   due: readonly OrderAttempt[],
 ): Promise<Judged[]> {
   const { latest, confirm } = heads
   const over = due.filter((file) => isOver(file, latest.timestamp))
   const [{ spent, unused }] = await Promise.all([
-    findOpen(client, scope, over, latest.number),
+    findOpen(client, destination, over, latest.number),
     confirm(),
   ])
   const explain = async (file: OrderAttempt): Promise<Evidence | undefined> => {

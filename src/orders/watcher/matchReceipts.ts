@@ -3,13 +3,13 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type {
   AttemptRecord,
+  Destination,
   OrderRecord,
   ProofRecord,
-  Scope,
 } from '../../store/types.js'
 import type { OrderAttempt } from '../evidence/findEvidence.js'
 import type { TimedReceipt } from '../evidence/readTimedReceipts.js'
-import { isInScopes } from '../model/findOrder.js'
+import { isInDestinations } from '../model/findOrder.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -17,16 +17,16 @@ import type { Finding } from './settleFindings.js'
 
 type Spent = { authorizer: Address; nonce: Hex; wasUsed: boolean }
 
-/** What receipts say about orders of a scope. */
+/** What receipts say about orders of a destination. */
 export async function matchReceipts(
   { store }: Pick<OrdersContext, 'store'>,
-  scope: Scope,
+  destination: Destination,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
-  const spent = receipts.map(({ receipt }) => readSpent(receipt, scope))
+  const spent = receipts.map(({ receipt }) => readSpent(receipt, destination))
   const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
   if (!nonces.length) return []
-  const files = await readAttempts({ store }, scope, nonces)
+  const files = await readAttempts({ store }, destination, nonces)
   return receipts.flatMap((timed, at) =>
     (spent[at] ?? []).flatMap((event) => {
       const file = files.get(event.nonce)
@@ -39,7 +39,7 @@ export async function matchReceipts(
 }
 
 /** The nonces of a token that a transaction used or canceled. */
-function readSpent(receipt: ProofReceipt, { token }: Scope): Spent[] {
+function readSpent(receipt: ProofReceipt, { token }: Destination): Spent[] {
   return receipt.logs.flatMap((log) => {
     if (log.address.toLowerCase() !== token) return []
     const event = decodeTokenLog(log)
@@ -52,7 +52,7 @@ function readSpent(receipt: ProofReceipt, { token }: Scope): Spent[] {
 
 async function readAttempts(
   { store }: Pick<OrdersContext, 'store'>,
-  scope: Scope,
+  destination: Destination,
   nonces: readonly Hex[],
 ): Promise<ReadonlyMap<Hex, OrderAttempt>> {
   const { attempts, orders } = await store.read(async (tables) => {
@@ -65,7 +65,9 @@ async function readAttempts(
   })
   const own = new Map(
     orders
-      .filter((order) => isInScopes({ scopes: [scope] }, order))
+      .filter((order) =>
+        isInDestinations({ destinations: [destination] }, order),
+      )
       .map((order): [string, OrderRecord] => [order.id, order]),
   )
   return new Map(

@@ -1,14 +1,14 @@
 import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
 import {
+  type DestinationCursor,
+  destinationKey,
   encodeCursor,
   readCursor,
-  type ScopeCursor,
-  scopeKey,
 } from './watchState.js'
 
 /**
- * Keeps how far a scope is reconciled, for whoever reads on from there. Where
+ * Keeps how far a destination is reconciled, for whoever reads on from there. Where
  * another process was faster, and has read further, its cursor stays.
  *
  * @param cursors.before the one that was read from.
@@ -16,14 +16,17 @@ import {
  */
 export async function moveCursor(
   { store }: Pick<OrdersContext, 'store'>,
-  { scope, lease }: Pick<Watch, 'scope' | 'lease'>,
-  { before, after }: { before: ScopeCursor | undefined; after: ScopeCursor },
+  { destination, lease }: Pick<Watch, 'destination' | 'lease'>,
+  {
+    before,
+    after,
+  }: { before: DestinationCursor | undefined; after: DestinationCursor },
 ): Promise<void> {
-  const key = scopeKey('cursor', scope)
+  const key = destinationKey('cursor', destination)
   await store.write(
     async (tables) => {
       await tables.lock(key)
-      const current = await readCursor(tables, scope)
+      const current = await readCursor(tables, destination)
       const isOthers = current && current.last.hash !== before?.last.hash
       const isFurther = isOthers && current.last.number >= after.last.number
       const next = isFurther ? current : after

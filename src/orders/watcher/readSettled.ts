@@ -1,11 +1,11 @@
 import type { Finality } from '../../core/types.js'
 import type {
+  Destination,
   OrderQuery,
   OrderRecord,
   ProofQuery,
   ProofRecord,
   Reader,
-  Scope,
 } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -13,16 +13,16 @@ const pageSize = 500
 
 type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
 
-/** All orders settled with a grade in these blocks, the lowest first. */
+/** All orders settled with a finality in these blocks, the lowest first. */
 export async function readSettled(
   { store }: Pick<OrdersContext, 'store'>,
-  scope: Scope,
-  grade: Finality,
+  destination: Destination,
+  finality: Finality,
   range: Range,
 ): Promise<OrderRecord[]> {
   return store.read(async (tables) => {
     const rows: OrderRecord[] = []
-    for await (const page of pageSettled(tables, scope, grade, range))
+    for await (const page of pageSettled(tables, destination, finality, range))
       rows.push(...page)
     return rows
   })
@@ -31,13 +31,19 @@ export async function readSettled(
 /** The same, so many at a time. */
 export function pageSettled(
   { orders }: { orders: Reader<OrderRecord, OrderQuery> },
-  scope: Scope,
-  grade: Finality,
+  destination: Destination,
+  finality: Finality,
   { fromBlock, toBlock }: Range,
 ): AsyncGenerator<OrderRecord[]> {
   return readPages(
     (from, limit) =>
-      orders.find({ settled: scope, grade, fromBlock: from, toBlock, limit }),
+      orders.find({
+        settled: destination,
+        finality,
+        fromBlock: from,
+        toBlock,
+        limit,
+      }),
     {
       fromBlock,
       blockOf: ({ settledBlock }) => settledBlock ?? 0n,
@@ -49,12 +55,12 @@ export function pageSettled(
 /** All proofs in these blocks that stand, in the order of the chain. */
 export async function readProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
-  scopes: readonly Scope[],
+  destinations: readonly Destination[],
   fromBlock: bigint,
   signal?: AbortSignal | undefined,
 ): Promise<ProofRecord[]> {
   const pages = readPages(
-    (from, limit) => proofs.find({ scopes, fromBlock: from, limit }),
+    (from, limit) => proofs.find({ destinations, fromBlock: from, limit }),
     {
       fromBlock,
       blockOf: ({ blockNumber }) => blockNumber,

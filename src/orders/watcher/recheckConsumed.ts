@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { LeaseLostError } from '../../store/errors.js'
-import type { Lease, OrderRecord, Scope } from '../../store/types.js'
+import type { Destination, Lease, OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import type { ChainHeads } from '../evidence/readHeads.js'
@@ -25,7 +25,7 @@ export async function recheckConsumed(
   context: OrdersContext,
   watch: {
     client: Client
-    scope: Scope
+    destination: Destination
     heads: ChainHeads
     lease: Lease | undefined
     fromBlock: bigint
@@ -33,15 +33,15 @@ export async function recheckConsumed(
     apart: Apart
   },
 ): Promise<boolean> {
-  const { client, scope, fromBlock, apart } = watch
+  const { client, destination, fromBlock, apart } = watch
   const settled = [
-    ...(await readSettled(context, scope, 'included', { fromBlock })),
-    ...(await readSettled(context, scope, 'safe', { fromBlock })),
+    ...(await readSettled(context, destination, 'included', { fromBlock })),
+    ...(await readSettled(context, destination, 'safe', { fromBlock })),
   ]
   const all = settled.filter(({ state }) => state === 'consumed')
   const consumed = all.filter(({ id }) => !apart.isWaiting(id))
   const checked = await recheckApart(client, consumed.flatMap(seenOf), {
-    chainId: scope.chainId,
+    chainId: destination.chainId,
     onFailure: ({ order }, error) => apart.put(order.id, error),
   })
   const doubtful = checked.filter(
@@ -73,7 +73,7 @@ async function recheckOrder(
   context: OrdersContext,
   {
     client,
-    scope,
+    destination,
     heads: { latest, confirm },
     lease,
   }: Parameters<typeof recheckConsumed>[1],
@@ -90,7 +90,7 @@ async function recheckOrder(
   // A node behind the settling block cannot tell.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
-    findOpen(client, scope, [file], latest.number),
+    findOpen(client, destination, [file], latest.number),
     confirm(),
   ])
   const block = latest.number

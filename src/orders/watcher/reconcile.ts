@@ -1,22 +1,25 @@
 import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import { readBlockNumber } from '../evidence/readBlockNumber.js'
 import { readHeads } from '../evidence/readHeads.js'
 import { OrdersSetupError } from '../model/errors.js'
-import { isInScopes } from '../model/findOrder.js'
+import { isInDestinations } from '../model/findOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { checkReorg, type Watch } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
 import { findFirstBlock } from './findFirstBlock.js'
-import { reconcileScope, type ScopeReconciliation } from './reconcileScope.js'
+import {
+  type DestinationReconciliation,
+  reconcileDestination,
+} from './reconcileDestination.js'
 import { underSignal } from './underSignal.js'
 import { readCursor, type WatchMemory } from './watchState.js'
 
 /** What `reconcile` takes. */
 export type ReconcileParameters = {
   /** @default all of this instance */
-  scope?: Scope | undefined
+  destination?: Destination | undefined
   /**
    * Where to start reading, even if the node does not know the block that was
    * read last. @default some blocks before the last one that was read; the
@@ -30,20 +33,22 @@ export type ReconcileParameters = {
   signal?: AbortSignal | undefined
 }
 
-const scopeMembers: MembersOf<Scope> = {
+const destinationMembers: MembersOf<Destination> = {
   chainId: true,
   token: true,
   recipient: true,
 }
 
 const members: MembersOf<ReconcileParameters> = {
-  scope: true,
+  destination: true,
   fromBlock: true,
   signal: true,
 }
 
 /** What was found missing on record, and written. */
-export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
+export type ReconciliationReport = {
+  destinations: readonly DestinationReconciliation[]
+}
 
 /**
  * Compares the record with the chain and writes what is missing: payments and
@@ -53,7 +58,7 @@ export type ReconciliationReport = { scopes: readonly ScopeReconciliation[] }
  * What it finds can be taken back by a reorganization until it is final.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
- * @throws {@link OrdersSetupError} when the scope is not of this instance.
+ * @throws {@link OrdersSetupError} when the destination is not of this instance.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * a node refuses, does not answer, or not with one chain; what was written by
  * then is true, and the rest is read again next time.
@@ -63,29 +68,33 @@ export async function reconcile(
   parameters: ReconcileParameters = {},
 ): Promise<ReconciliationReport> {
   checkMembers(parameters, members)
-  const { scope, fromBlock } = parameters
+  const { destination, fromBlock } = parameters
   readBlockNumber(fromBlock, 'fromBlock')
-  const wanted = scope === undefined ? context.scopes : [readScope(scope)]
-  const other = wanted.find((one) => !isInScopes(context, one))
-  if (other) throw new OrdersSetupError('do not answer for a scope', other)
+  const wanted =
+    destination === undefined
+      ? context.destinations
+      : [readDestination(destination)]
+  const other = wanted.find((one) => !isInDestinations(context, one))
+  if (other)
+    throw new OrdersSetupError('do not answer for a destination', other)
   return underSignal(context, async (it) => {
-    const scopes: ScopeReconciliation[] = []
+    const destinations: DestinationReconciliation[] = []
     for (const one of wanted) {
       it.signal?.throwIfAborted()
-      scopes.push(await reconcileOne(it, one, fromBlock))
+      destinations.push(await reconcileOne(it, one, fromBlock))
     }
-    return { scopes }
+    return { destinations }
   })
 }
 
 /** Addresses are kept in lower case, and given as people write them. */
-function readScope(scope: Scope): Scope {
-  checkMembers(scope, scopeMembers, 'scope')
-  const { chainId, token, recipient } = Object(scope)
+function readDestination(destination: Destination): Destination {
+  checkMembers(destination, destinationMembers, 'destination')
+  const { chainId, token, recipient } = Object(destination)
   return {
     chainId,
-    token: readCheckedAddress(token, 'scope.token'),
-    recipient: readCheckedAddress(recipient, 'scope.recipient'),
+    token: readCheckedAddress(token, 'destination.token'),
+    recipient: readCheckedAddress(recipient, 'destination.recipient'),
   }
 }
 
@@ -95,11 +104,11 @@ function readScope(scope: Scope): Scope {
  */
 async function findUnread(
   context: OrdersContext,
-  { client, scope, heads: { latest } }: Watch,
+  { client, destination, heads: { latest } }: Watch,
 ): Promise<bigint | undefined> {
   const [cursor, first] = await Promise.all([
-    context.store.read((tables) => readCursor(tables, scope)),
-    findFirstBlock(context, client, scope, latest),
+    context.store.read((tables) => readCursor(tables, destination)),
+    findFirstBlock(context, client, destination, latest),
   ])
   return cursor && cursor.from <= first ? undefined : first
 }
@@ -107,16 +116,16 @@ async function findUnread(
 /** Without a lease: nobody waits for it, the rows' versions keep the peace. */
 async function reconcileOne(
   context: OrdersContext,
-  scope: Scope,
+  destination: Destination,
   fromBlock: bigint | undefined,
-): Promise<ScopeReconciliation> {
+): Promise<DestinationReconciliation> {
   const { policy } = context
-  const client = clientOf(context, scope)
+  const client = clientOf(context, destination)
   const memory: WatchMemory = {}
   const heads = await readHeads(client, policy)
-  const watch = { client, scope, memory, heads, lease: undefined }
+  const watch = { client, destination, memory, heads, lease: undefined }
   await checkReorg(context, watch)
-  const found = await reconcileScope(context, {
+  const found = await reconcileDestination(context, {
     ...watch,
     isDeep: true,
     fromBlock: fromBlock ?? (await findUnread(context, watch)),

@@ -1,8 +1,8 @@
 import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { gradeOrder } from '../model/gradeOrder.js'
 import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import { raiseFinality } from '../model/raiseFinality.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -95,7 +95,7 @@ export function fulfilAtOnce(
       ({ kind, removed, transactionHash }) =>
         kind === 'capture' && !removed && transactionHash === order.settledHash,
     )
-    const grade = order.grade ?? 'included'
-    return gradeOrder(order, proof, { grade, fulfilAt, at })
+    const finality = order.finality ?? 'included'
+    return raiseFinality(order, proof, { finality, fulfilAt, at })
   }
 }

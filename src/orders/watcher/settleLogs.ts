@@ -1,5 +1,5 @@
 import type { ReadLog } from '../../chain/logs/logTypes.js'
-import type { Scope } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import type { PaymentLogs } from '../evidence/readPaymentLogs.js'
 import {
   hashesOf,
@@ -22,7 +22,7 @@ import {
 const unitSize = 100
 
 /**
- * Writes what logs of a scope show and is not on record, through their
+ * Writes what logs of a destination show and is not on record, through their
  * receipts.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -33,14 +33,18 @@ export async function settleLogs(
   watch: Watch,
   { transfers, spent }: PaymentLogs,
 ): Promise<Changes> {
-  const fresh = await dropKnown(context, watch.scope, transfers)
+  const fresh = await dropKnown(context, watch.destination, transfers)
   const receipts = await readTimedReceipts(watch, [...fresh, ...spent])
   const written: Changes[] = []
   for (let at = 0; at < receipts.length; at += unitSize) {
     context.signal?.throwIfAborted()
     const part = receipts.slice(at, at + unitSize)
-    const findings = await matchReceipts(context, watch.scope, part)
-    const unmatched = findUnmatched(watch.scope, { fresh, part, findings })
+    const findings = await matchReceipts(context, watch.destination, part)
+    const unmatched = findUnmatched(watch.destination, {
+      fresh,
+      part,
+      findings,
+    })
     written.push(await writePart(context, watch, findings, unmatched))
   }
   return joinChanges([noChanges(), ...written])
@@ -49,7 +53,7 @@ export async function settleLogs(
 /** Transfers that are not on record where they are. */
 async function dropKnown(
   { store }: OrdersContext,
-  { chainId }: Scope,
+  { chainId }: Destination,
   transfers: readonly ReadLog[],
 ): Promise<ReadLog[]> {
   const hashes = hashesOf(transfers)
@@ -87,7 +91,7 @@ function writePart(
 
 /** The new transfers of some receipts that no finding accounts for. */
 function findUnmatched(
-  scope: Scope,
+  destination: Destination,
   {
     fresh,
     part,
@@ -109,6 +113,8 @@ function findUnmatched(
   return fresh.flatMap((log) => {
     const receipt = timed.get(log.transactionHash)
     const isTaken = taken.has(`${log.transactionHash}/${log.logIndex}`)
-    return receipt && !isTaken ? (unmatchedOf(log, scope, receipt) ?? []) : []
+    return receipt && !isTaken
+      ? (unmatchedOf(log, destination, receipt) ?? [])
+      : []
   })
 }

@@ -161,7 +161,7 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
       .filter(({ number }) => number === kept.attempt)
       .map((row) => ({
         ...row,
-        open: row.signature !== undefined && blockTime < lastSecondOf(row),
+        spendable: row.signature !== undefined && blockTime < lastSecondOf(row),
       }))
     const told = tellOrder(
       order,
@@ -185,7 +185,9 @@ function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
           ({ kind, attempt }) =>
             kind === 'cancel' &&
             kept.kind === 'cancel' &&
-            reopened.some(({ number, open }) => open && number === attempt),
+            reopened.some(
+              ({ number, spendable }) => spendable && number === attempt,
+            ),
         ),
         reopened[0]?.cancellation,
       ),

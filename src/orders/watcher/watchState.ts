@@ -1,9 +1,9 @@
 import type { Hash } from 'viem'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import type {
+  Destination,
   JsonObject,
   Lease,
-  Scope,
   StoreReader,
 } from '../../store/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
@@ -16,8 +16,8 @@ export type SeenFinality = {
   believed: BlockHead | undefined
 }
 
-/** How far a scope is reconciled, as it is kept. */
-export type ScopeCursor = {
+/** How far a destination is reconciled, as it is kept. */
+export type DestinationCursor = {
   /** The first block that was ever looked at. */
   from: bigint
   /** The last block before which nothing is missing. */
@@ -68,9 +68,9 @@ export const traced = 64n
 const mostSeen = 80
 
 /** The cursor's and the lease's place in the store. */
-export const scopeKey = (
+export const destinationKey = (
   kind: 'cursor' | 'watch' | 'fulfilled',
-  { chainId, token, recipient }: Scope,
+  { chainId, token, recipient }: Destination,
 ): string => `${kind}:${chainId}:${token}:${recipient}`
 
 /** Adds a head to the ones seen, and forgets what is too deep. */
@@ -87,9 +87,9 @@ export function addSeen(
 
 export async function readCursor(
   tables: Pick<StoreReader, 'getValue'>,
-  scope: Scope,
-): Promise<ScopeCursor | undefined> {
-  const value = await tables.getValue(scopeKey('cursor', scope))
+  destination: Destination,
+): Promise<DestinationCursor | undefined> {
+  const value = await tables.getValue(destinationKey('cursor', destination))
   if (!value) return undefined
   const seen = Array.isArray(value.seen) ? value.seen : []
   return {
@@ -99,7 +99,11 @@ export async function readCursor(
   }
 }
 
-export function encodeCursor({ from, last, seen }: ScopeCursor): JsonObject {
+export function encodeCursor({
+  from,
+  last,
+  seen,
+}: DestinationCursor): JsonObject {
   return {
     from: String(from),
     block: String(last.number),

@@ -1,6 +1,10 @@
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/logTypes.js'
-import type { ProofRecord, Scope, StoreWriter } from '../../store/types.js'
+import type {
+  Destination,
+  ProofRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import type { TimedReceipt } from '../evidence/readTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
 
@@ -10,13 +14,13 @@ export type Unmatched = Omit<ProofRecord, 'version'>
 /** A transfer as a payment without an order; `undefined` for one of nothing. */
 export function unmatchedOf(
   log: ReadLog,
-  scope: Scope,
+  destination: Destination,
   { receipt, blockTime }: TimedReceipt,
 ): Unmatched | undefined {
   const event = decodeTokenLog(log)
   // Anyone can send nothing from anyone, as often as they like.
   if (event?.name !== 'Transfer' || event.value === 0n) return undefined
-  const { chainId, token, recipient } = scope
+  const { chainId, token, recipient } = destination
   return {
     chainId,
     token,

@@ -33,7 +33,7 @@ export type CapturePaymentSyncParameters = CaptureOptions & {
  * polling where it has no such method.
  *
  * The outcome may be only `preconfirmed`: fulfil nothing before `waitForOutcome`
- * gave it a better grade.
+ * gave it a better finality.
  *
  * @throws as {@link capturePayment} and {@link waitForOutcome}.
  *

@@ -19,7 +19,7 @@ export const version1: Migration = ({
     chain_id ${integer} not null,
     token ${bytes} not null,
     recipient ${bytes} not null,
-    lane ${bytes} not null,
+    submitter ${bytes} not null,
     state ${text} not null,
     attempt ${integer} not null,
     value ${amount} not null,
@@ -34,14 +34,14 @@ export const version1: Migration = ({
     deadline ${integer} not null,
     send_due ${integer},
     look_due ${integer},
-    wish ${text},
+    requested ${text},
     reason ${text},
     tries ${integer} not null,
-    held ${boolean} not null,
+    needs_review ${boolean} not null,
     unexpected ${boolean} not null,
     overpaid ${boolean} not null,
     fulfilled ${text},
-    grade ${text},
+    finality ${text},
     settled_hash ${bytes},
     settled_block ${integer}
   )${end}`,
@@ -50,13 +50,13 @@ export const version1: Migration = ({
   'create index orders_state on orders (chain_id, token, recipient, state, position)',
   `create index orders_payer on orders (chain_id, token, recipient, payer, position)
     where payer is not null`,
-  `create index orders_send_due on orders (chain_id, lane, deadline, position)
+  `create index orders_send_due on orders (chain_id, submitter, deadline, position)
     where send_due is not null`,
   `create index orders_look_due on orders (chain_id, token, recipient, look_due, position)
     where look_due is not null`,
-  `create index orders_settled on orders (chain_id, token, recipient, grade, settled_block, position)
+  `create index orders_settled on orders (chain_id, token, recipient, finality, settled_block, position)
     where settled_block is not null`,
-  `create index orders_open on orders (chain_id, token, recipient, position)
+  `create index orders_unsettled on orders (chain_id, token, recipient, position)
     where payer is not null and look_due is not null`,
 
   `create table attempts (
@@ -74,7 +74,7 @@ export const version1: Migration = ({
     signature_hash ${bytes},
     spendable_until ${integer},
     value ${amount} not null,
-    open ${boolean} not null,
+    spendable ${boolean} not null,
     signature ${text},
     cancellation ${text},
     primary key (order_id, number)
@@ -83,7 +83,7 @@ export const version1: Migration = ({
   `create unique index attempts_replay on attempts (chain_id, token, payer, nonce)
     where payer is not null`,
   `create index attempts_exposure on attempts (chain_id, token, payer)
-    where open`,
+    where spendable`,
 
   `create table transactions (
     chain_id ${integer} not null,
@@ -100,15 +100,15 @@ export const version1: Migration = ({
     max_fee_per_gas ${amount} not null,
     max_priority_fee_per_gas ${amount} not null,
     recorded_at ${integer} not null,
-    open ${boolean} not null,
+    in_flight ${boolean} not null,
     primary key (chain_id, account, nonce, bump)
   )${end}`,
   `create index transactions_order on transactions (order_id)
     where order_id is not null`,
   `create index transactions_hash on transactions (chain_id, hash)
     where hash is not null`,
-  `create index transactions_open on transactions (chain_id, account, nonce, bump)
-    where open`,
+  `create index transactions_in_flight on transactions (chain_id, account, nonce, bump)
+    where in_flight`,
 
   `create table proofs (
     chain_id ${integer} not null,
@@ -146,7 +146,7 @@ export const version1: Migration = ({
     recipient ${bytes} not null,
     data ${text} not null
   )${end}`,
-  'create index events_scope on events (chain_id, token, recipient, cursor)',
+  'create index events_destination on events (chain_id, token, recipient, cursor)',
   `create index events_order on events (order_id, cursor)
     where order_id is not null`,
 

@@ -1,9 +1,9 @@
 import type {
   AttemptRecord,
+  Destination,
   EventRecord,
   OrderRecord,
   ProofRecord,
-  Scope,
   TransactionRecord,
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
@@ -31,7 +31,7 @@ export type SqlTables = {
   migrations: { version: bigint }
 }
 
-const scope: Columns<Scope> = {
+const destination: Columns<Destination> = {
   chainId: 'number',
   token: 'bytes',
   recipient: 'bytes',
@@ -42,12 +42,12 @@ export const orderTable: SqlTable<OrderRecord> = {
   key: ['id'],
   given: 'position',
   columns: {
-    ...scope,
+    ...destination,
     id: 'text',
     version: 'number',
     position: 'bigint',
     sequence: 'number',
-    lane: 'bytes',
+    submitter: 'bytes',
     state: 'text',
     attempt: 'number',
     value: 'amount',
@@ -62,14 +62,14 @@ export const orderTable: SqlTable<OrderRecord> = {
     deadline: 'bigint',
     sendDue: 'bigint',
     lookDue: 'bigint',
-    wish: 'text',
+    requested: 'text',
     reason: 'text',
     tries: 'number',
-    held: 'boolean',
+    needsReview: 'boolean',
     unexpected: 'boolean',
     overpaid: 'boolean',
     fulfilled: 'text',
-    grade: 'text',
+    finality: 'text',
     settledHash: 'bytes',
     settledBlock: 'bigint',
   },
@@ -93,7 +93,7 @@ export const attemptTable: SqlTable<AttemptRecord> = {
     signatureHash: 'bytes',
     spendableUntil: 'bigint',
     value: 'amount',
-    open: 'boolean',
+    spendable: 'boolean',
     signature: 'text',
     cancellation: 'text',
   },
@@ -117,7 +117,7 @@ export const transactionTable: SqlTable<TransactionRecord> = {
     maxFeePerGas: 'amount',
     maxPriorityFeePerGas: 'amount',
     recordedAt: 'bigint',
-    open: 'boolean',
+    inFlight: 'boolean',
   },
 }
 
@@ -125,7 +125,7 @@ export const proofTable: SqlTable<ProofRecord> = {
   name: 'proofs',
   key: ['chainId', 'transactionHash', 'logIndex'],
   columns: {
-    ...scope,
+    ...destination,
     transactionHash: 'bytes',
     logIndex: 'number',
     version: 'number',
@@ -148,7 +148,7 @@ export const eventTable: SqlTable<EventRecord> = {
   name: 'events',
   key: ['cursor'],
   columns: {
-    ...scope,
+    ...destination,
     cursor: 'bigint',
     orderId: 'text',
     sequence: 'number',

@@ -5,8 +5,8 @@ import type { CheckedTarget } from './types.js'
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
-  'expired consumed reauthorized graded fulfil reorged deadlineNear refundDue ' +
-  'overpaid lossAfterFulfilment payerHeld laneShared unmatched storeReplaced'
+  'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
+  'overpaid lossAfterFulfilment needsReview submitterShared unmatched storeReplaced'
 
 /**
  * Which events a target takes: a name that is misspelt would never come.

@@ -11,8 +11,8 @@ export function webhookMessage(event: OrderEvent): {
   id: string
   body: string
 } {
-  const { cursor, orderId, sequence, type, at, data, ...scope } = event
-  const { chainId, token, recipient } = scope
+  const { cursor, orderId, sequence, type, at, data, ...destination } = event
+  const { chainId, token, recipient } = destination
   const place = [chainId, token, recipient, cursor, orderId ?? null, sequence]
   const payload: WebhookPayload = {
     type: `order.${type}`,

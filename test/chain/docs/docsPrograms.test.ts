@@ -60,7 +60,7 @@ type Finality = {
   settle(
     shop: object,
     payment: SignedPayment,
-    tell: (grade: string) => void,
+    tell: (finality: string) => void,
   ): Promise<string>
 }
 
@@ -71,7 +71,7 @@ test('a payment is told of as the guide to finality says, ever surer', async () 
   const expected = { ...offer, chainId: 31337 }
   const payment = await signPayment(payer, { payment: draft, expect: expected })
   const told: string[] = []
-  const tell = (grade: string) => told.push(grade)
+  const tell = (finality: string) => told.push(finality)
   expect(await settle({ reader, merchant }, payment, tell)).toBe('captured')
   expect(told).toHaveLength(3)
   expect(told.at(-1)).toMatch(/^(safe|finalized)$/)

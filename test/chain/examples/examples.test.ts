@@ -192,7 +192,13 @@ test.concurrent('8-orders.ts ships each order once its payment is safe', async (
   const lines = stdout.trimEnd().split('\n')
   const linesOf = (amount: string) =>
     lines.filter((line) => line.startsWith(`${amount} USDC: `))
-  const steps = ['drafted', 'accepted', 'capturing', 'captured', 'graded']
+  const steps = [
+    'drafted',
+    'accepted',
+    'capturing',
+    'captured',
+    'finalityRaised',
+  ]
   const all = [...steps, 'fulfil', 'now it is shipped']
 
   expect([code, stderr]).toEqual([0, ''])

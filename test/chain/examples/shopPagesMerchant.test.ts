@@ -33,10 +33,10 @@ const place = (at: number, amount: string): Promise<string> => {
 }
 
 /** Waits until the worker has read so far. */
-const audits = (scope: object): Promise<void> =>
+const audits = (destination: object): Promise<void> =>
   expect
     .poll(() => shop.orders.audit(), { timeout: 30_000 })
-    .toMatchObject({ ok: true, scopes: [scope] })
+    .toMatchObject({ ok: true, destinations: [destination] })
 
 test('orders are told at once, narrowed by state and payer, and voided', async () => {
   const { page } = await desk.openWindow()

@@ -146,7 +146,7 @@ const merchantLooks: readonly MerchantLook[] = [
     events: [['drafted']],
   },
   {
-    order: { state: 'stored', reason: 'insufficientFunds', held: true },
+    order: { state: 'stored', reason: 'insufficientFunds', needsReview: true },
     events: [['accepted'], ['captureRejected', { reason: 'paused' }]],
   },
   { order: { state: 'capturing' }, events: [['accepted'], ['capturing']] },
@@ -155,7 +155,7 @@ const merchantLooks: readonly MerchantLook[] = [
     events: [['capturing'], ['preconfirmed', settled]],
   },
   {
-    order: { state: 'capturing', wish: 'void' },
+    order: { state: 'capturing', requested: 'void' },
     events: [['cancelRequested', { relayed: false }]],
   },
   {
@@ -169,7 +169,7 @@ const merchantLooks: readonly MerchantLook[] = [
     order: { state: 'canceled', cancellation: settled },
     events: [
       ['canceled', settled],
-      ['graded', { grade: 'included' }],
+      ['finalityRaised', { finality: 'included' }],
     ],
   },
   {

@@ -2,7 +2,7 @@ import type { SignedCancellation } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import type { Hex } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { laneKey } from '../../../src/orders/submitter/laneState.js'
+import { submitterKey } from '../../../src/orders/submitter/submitterState.js'
 import { revoke } from '../support/desk.js'
 import {
   type Drafted,
@@ -150,7 +150,7 @@ test('a buyer signs a cancellation, and the merchant has it sent', async () => {
   const approved = await ask(`POST /merchant/orders/${id}/cancel`)
   expect(approved).toMatchObject({
     status: 200,
-    body: { order: { id, wish: 'cancel' } },
+    body: { order: { id, requested: 'cancel' } },
   })
   const stop = new AbortController()
   const running = desk.orders.run({ signal: stop.signal })
@@ -175,25 +175,32 @@ test('record and chain are compared over HTTP', async () => {
   const body = { fromBlock: '1' }
   const report = await ask('POST /merchant/reconcile', { body })
   expect(report.body).toMatchObject({
-    scopes: [{ scope: { recipient: desk.seller }, fromBlock: '1' }],
+    destinations: [{ destination: { recipient: desk.seller }, fromBlock: '1' }],
   })
   const audit = await ask('GET /merchant/audit?fromBlock=1')
-  expect(audit.body).toMatchObject({ ok: true, scopes: [{ differences: [] }] })
+  expect(audit.body).toMatchObject({
+    ok: true,
+    destinations: [{ differences: [] }],
+  })
   const health = await ask('GET /merchant/health')
   expect(health.body).toMatchObject({
     suspended: false,
-    lanes: [{ account: desk.seller, openTransactions: 0 }],
+    submitters: [{ account: desk.seller, openTransactions: 0 }],
   })
 })
 
-test('the health of a lane names who works on it, and until when', async () => {
+test('the health of a submitter names who works on it, and until when', async () => {
   const own = await openDesk(chain)
-  const lane = { chainId: 31337, account: own.seller }
+  const submitter = { chainId: 31337, account: own.seller }
   await own.store.takeLease({
-    ...{ key: laneKey(lane), owner: 'another', milliseconds: 600_000 },
+    ...{
+      key: submitterKey(submitter),
+      owner: 'another',
+      milliseconds: 600_000,
+    },
   })
   const { body } = await own.ask('GET /merchant/health')
-  expect(body.lanes).toMatchObject([
+  expect(body.submitters).toMatchObject([
     {
       lease: {
         owner: 'another',

@@ -193,7 +193,7 @@ test('a principal for nobody sees nothing, and one for a malformed recipient fai
   const none = await answer([], '/merchant/orders')
   expect(await none.json()).toEqual({ orders: [] })
   const other = await answer([`0x${'12'.repeat(20)}`], '/merchant/health')
-  expect(await other.json()).toMatchObject({ scopes: [], lanes: [] })
+  expect(await other.json()).toMatchObject({ destinations: [], submitters: [] })
   const unread = await answer([], `/merchant/orders/${first.id}`)
   expect(unread.status).toBe(404)
   const malformed = await answer(['me'], '/merchant/orders')

@@ -20,7 +20,7 @@ test.each([
     const { body, text } = await desk.ask('GET /merchant/health')
     expect(body).toMatchObject({
       chains: [{ fault: kind }],
-      lanes: [{ fault: kind }],
+      submitters: [{ fault: kind }],
     })
     expect(text).not.toContain('secret')
     expect(text).not.toContain('faultKind')

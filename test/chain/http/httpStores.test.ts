@@ -70,7 +70,9 @@ test.each<[string, () => PaymentStore]>([
   expect(await ask('POST /merchant/reconcile', start)).toMatchObject(beyond)
   const audit = await ask(`GET /merchant/audit?fromBlock=1&toBlock=${most}`)
   const head = await getBlockNumber(chain.clients.public)
-  expect(audit.body).toMatchObject({ scopes: [{ toBlock: String(head) }] })
+  expect(audit.body).toMatchObject({
+    destinations: [{ toBlock: String(head) }],
+  })
   expect(await statusOf(`GET /orders/${id}`, { token })).toBe(200)
   expect(leaked(desk.told, [signed.signature])).toEqual([])
   await desk.orders.close()

@@ -58,8 +58,12 @@ test('what a buyer canceled is canceled, though a capture of the same buyer fail
     capture(shop, canceled),
   ])
   expect(results).toMatchObject([
-    { status: 'rejected', reason: 'payerBlocked', order: { held: true } },
-    { status: 'rejected', reason: 'payerHeld', order: { held: true } },
+    {
+      status: 'rejected',
+      reason: 'payerBlocked',
+      order: { needsReview: true },
+    },
+    { status: 'rejected', reason: 'needsReview', order: { needsReview: true } },
     { status: 'rejected', reason: 'canceled', order: { state: 'canceled' } },
   ])
 })
@@ -69,7 +73,7 @@ test('an order that is held can be canceled', async () => {
   const [failing = '', , canceled = ''] = ids
   await capture(shop, failing)
   const { orders } = await rowsOf(shop, [canceled])
-  expect(orders).toMatchObject([{ held: true, wish: undefined }])
+  expect(orders).toMatchObject([{ needsReview: true, requested: undefined }])
   expect(await cancelLast()).toMatchObject({ ok: true })
   expect(await capture(shop, canceled)).toMatchObject({
     status: 'rejected',

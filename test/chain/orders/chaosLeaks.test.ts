@@ -45,7 +45,7 @@ async function liveLives(
     if (cancellation)
       await orders.cancel({ orderId: orderId ?? '', cancellation })
   }
-  // Drives the lane until the cancellation is sent.
+  // Drives the submitter until the cancellation is sent.
   expect(await orders.capture({ orderId: canceled ?? '' })).toMatchObject({
     order: { state: 'canceled' },
   })

@@ -59,7 +59,7 @@ test(`${count} captures at once on a faulty node with an account that others use
   await expect.poll(() => openNonces(shop)).toBe(0)
 
   const { events, transactions } = await rowsOf(shop, ids)
-  const shared = events.filter(({ type }) => type === 'laneShared')
+  const shared = events.filter(({ type }) => type === 'submitterShared')
   expect(new Set(shared.map(({ data }) => data.nonce))).toEqual(stolen)
   expect(stolen.size).toBeGreaterThanOrEqual(Math.floor(count / 20))
   expect(Object.values(tally).every((times) => times > 0)).toBe(true)

@@ -60,7 +60,7 @@ test('a payer whose account took on code that refuses is not captured, and pays 
   expect(await shop.orders.capture({ orderId: id })).toMatchObject({
     status: 'rejected',
     reason: 'walletRejects',
-    order: { state: 'stored', held: false },
+    order: { state: 'stored', needsReview: false },
   })
   expect(await sentBy(shop)).toBe(0)
   // Without the code the key counts again.
@@ -89,7 +89,7 @@ test('a payer whose account took on code is not captured where contracts are ref
   expect(await shop.orders.capture({ orderId: id })).toMatchObject({
     status: 'rejected',
     reason: 'contractPayer',
-    order: { state: 'stored', held: false },
+    order: { state: 'stored', needsReview: false },
   })
   expect(await sentBy(shop)).toBe(0)
   await control.setCode({ address: buyer.address, bytecode: '0x' })

@@ -131,8 +131,8 @@ async function statesOf({ store }: Shop, raced: readonly Raced[]) {
       isOver:
         rows.every(({ state }) => !open.includes(state)) &&
         // What was voided may still have a cancellation to be sent.
-        rows.every(({ wish }) => wish !== 'cancel') &&
-        sent.every((row) => !row.open),
+        rows.every(({ requested }) => requested !== 'cancel') &&
+        sent.every((row) => !row.inFlight),
     }
   })
 }

@@ -153,15 +153,15 @@ async function settle({ store }: Shop, sold: readonly Sold[]): Promise<void> {
           const sent = await transactions.find({ orderIds: ids })
           const open = rows
             .filter(({ state }) => !/captured|expired/.test(state))
-            .map(({ id, state, wish, reason, tries, sendDue }) => ({
-              ...{ id, state, wish, reason, tries, sendDue },
+            .map(({ id, state, requested, reason, tries, sendDue }) => ({
+              ...{ id, state, requested, reason, tries, sendDue },
               sent: sent.filter(({ orderId }) => orderId === id),
             }))
           const told = await events.find({ orderIds: open.map(({ id }) => id) })
           return [
             ...open,
             ...told.map(({ type }) => type),
-            ...sent.filter((row) => row.open),
+            ...sent.filter((row) => row.inFlight),
           ]
         }),
       { timeout: 60_000, interval: 300 },
@@ -227,7 +227,7 @@ test(`${count} captures survive reorganizations 1 to 6 blocks deep, and what is 
   await shop.orders.reconcile()
   expect(await shop.orders.audit()).toMatchObject({
     ok: true,
-    scopes: [{ differences: [] }],
+    destinations: [{ differences: [] }],
   })
   const latest = await reader.getTransactionCount({ address: shop.seller })
   const account = { address: shop.seller } as typeof buyer

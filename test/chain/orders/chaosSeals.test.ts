@@ -147,7 +147,11 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
   expect(await capture(shop, fresh)).toMatchObject({ status: 'captured' })
   expect(await waiting).toMatchObject({ status: 'unknown' })
   const { orders } = await rowsOf(shop, [old, canceled])
-  const told = orders.map(({ state, wish, reason }) => [state, wish, reason])
+  const told = orders.map(({ state, requested, reason }) => [
+    state,
+    requested,
+    reason,
+  ])
   expect(told.sort()).toEqual([
     ['stored', 'cancel', undefined],
     ['stored', 'capture', undefined],
@@ -155,7 +159,7 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
   expect(
     shop.seen.filter(({ attributes }) => attributes.orderId === old)[0],
   ).toMatchObject({
-    name: 'lane.failed',
+    name: 'submitter.failed',
     attributes: { words: 'The store could not get the key test.' },
   })
   recover()
@@ -185,7 +189,7 @@ test('what is stuck is not given up because its key cannot be fetched', async ()
   const { seal, recover } = losingKey()
   const shop = await newShop({ account, store, policy, seal })
   const waiting = capture(shop, id)
-  // The lane sees it stuck time after time, and cannot read what it is.
+  // The submitter sees it stuck time after time, and cannot read what it is.
   const isSeen = async () => {
     await chain.warp(5n)
     return shop.seen.filter(({ attributes }) => attributes.orderId === id)

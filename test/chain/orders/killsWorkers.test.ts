@@ -112,14 +112,14 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(100)
 }
 
-/** A process that works on a lane now. */
+/** A process that works on a submitter now. */
 async function findHolder(
   name: string,
   children: readonly Child[],
 ): Promise<Child> {
   for (;;) {
     const held = await database.ask(
-      `select owner from shop.leases where key like 'lane:%'
+      `select owner from shop.leases where key like 'submitter:%'
         and expires > extract(epoch from clock_timestamp()) * 1000`,
       name,
     )

@@ -43,7 +43,7 @@ test('a worker captures what is due, and nothing else', async () => {
   const shop = await newShop()
   const to = shop.account.address
   const due = await storeOrder(shop, await draft(chain, { to }), {
-    ...{ wish: 'capture', sendDue: 0n },
+    ...{ requested: 'capture', sendDue: 0n },
   })
   const other = await storeOrder(shop, await draft(chain, { to }))
   await runDuring(shop, () =>
@@ -87,7 +87,7 @@ test('what a policy wants is tried again after a refusal, told once', async () =
   )
 })
 
-test('a worker that is stopped leaves its lanes to others at once', async () => {
+test('a worker that is stopped leaves its submitters to others at once', async () => {
   const account = await fundedAccount(chain)
   const store = memoryStore()
   const policy = { lease: 60_000 }
@@ -103,7 +103,7 @@ test('a worker that is stopped leaves its lanes to others at once', async () => 
 })
 
 test('a node and a store that fail are tried again, and seen to fail', async () => {
-  // Each part of a look reads by itself, and so does each lane.
+  // Each part of a look reads by itself, and so does each submitter.
   let failures = 12
   const kept = memoryStore()
   const store: PaymentStore = {
@@ -115,12 +115,12 @@ test('a node and a store that fail are tried again, and seen to fail', async () 
   }
   const shop = await newShop({ store })
   const payment = await draft(chain, { to: shop.account.address })
-  const fields = { wish: 'capture', sendDue: 0n } as const
+  const fields = { requested: 'capture', sendDue: 0n } as const
   const id = await storeOrder(shop, payment, fields)
   await runDuring(shop, () =>
     expect.poll(() => stateOf(shop, id)).toBe('captured'),
   )
-  expect(shop.seen.map(({ name }) => name)).toContain('lane.failed')
+  expect(shop.seen.map(({ name }) => name)).toContain('submitter.failed')
   // What is not ours may quote anything.
   expect(
     JSON.stringify(shop.seen.map(({ attributes }) => attributes)),

@@ -109,7 +109,7 @@ test.each(['run', 'close'] as const)(
   },
 )
 
-test('a database that hangs in some lanes keeps no other lane from its captures', async () => {
+test('a database that hangs in some submitters keeps no other submitter from its captures', async () => {
   const accounts = await Promise.all(
     Array.from({ length: 5 }, () => fundedAccount(chain)),
   )

@@ -20,7 +20,7 @@ import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import type { SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
 import { sampleOrder } from '../../../src/testing/storeCasesSamples.js'
 
-const scope = {
+const destination = {
   chainId: 1,
   token: `0x${'1'.repeat(40)}`,
   recipient: `0x${'2'.repeat(40)}`,
@@ -89,7 +89,7 @@ test('work that shares a commit with one that found no room is kept, once', asyn
       await it.setValue('count', { n: Number(n) + 1 })
       return 'kept'
     })
-  const rows = Array.from({ length: 400 }, () => sampleOrder(scope))
+  const rows = Array.from({ length: 400 }, () => sampleOrder(destination))
   const large = () =>
     store
       .write((it) =>

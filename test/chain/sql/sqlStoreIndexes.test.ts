@@ -41,8 +41,12 @@ let pool: pg.Pool
 
 const bytes = (digit: string, length: number) =>
   `0x${digit.repeat(length * 2)}` as const
-const scope = { chainId: 1, token: bytes('1', 20), recipient: bytes('2', 20) }
-const lane = { chainId: 1, account: bytes('3', 20) }
+const destination = {
+  chainId: 1,
+  token: bytes('1', 20),
+  recipient: bytes('2', 20),
+}
+const submitter = { chainId: 1, account: bytes('3', 20) }
 const payer = bytes('4', 20)
 const hash = bytes('5', 32)
 
@@ -70,10 +74,10 @@ afterAll(async () => {
 /** Orders that were paid long ago, and after them one in a hundred is due. */
 const fillOrders = (rows: number, from: number) =>
   pool.query(`insert into orders (id, version, sequence, chain_id, token,
-      recipient, lane, state, attempt, value, decimals, primary_type,
+      recipient, submitter, state, attempt, value, decimals, primary_type,
       token_name, token_version, payer, buyer_token_hash, metadata,
-      created_at, deadline, send_due, look_due, tries, held, unexpected,
-      overpaid, grade, settled_block)
+      created_at, deadline, send_due, look_due, tries, needs_review, unexpected,
+      overpaid, finality, settled_block)
     select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
       decode(repeat('22', 20), 'hex'), decode(repeat('33', 20), 'hex'),
       case when n % 100 = 0 then 'stored' else 'captured' end, 1, 1, 6,
@@ -88,14 +92,14 @@ const fillOrders = (rows: number, from: number) =>
 
 const fills = [
   `insert into attempts (order_id, number, version, chain_id, token, nonce,
-      payer, valid_after, valid_before, value, open)
+      payer, valid_after, valid_before, value, spendable)
     select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
       sha256(n::text::bytea), decode(md5((n % 500)::text) || '00000000', 'hex'),
       1, 2, 1, n % 100 = 0
     from generate_series(1, 20000) as n`,
   `insert into transactions (chain_id, account, nonce, bump, version, kind,
       order_id, hash, gas, max_fee_per_gas, max_priority_fee_per_gas,
-      recorded_at, open)
+      recorded_at, in_flight)
     select 1, decode(repeat('33', 20), 'hex'), n, 0, 1, 'capture',
       'order-' || n, sha256(n::text::bytea), 1, 1, 1, 1, n > 19900
     from generate_series(1, 20000) as n`,
@@ -116,7 +120,7 @@ const fills = [
     select 'lease-' || n, 'one', n, n from generate_series(1, 20000) as n`,
 ]
 
-const listed = [scope, { ...scope, recipient: bytes('9', 20) }]
+const listed = [destination, { ...destination, recipient: bytes('9', 20) }]
 const limit = 20
 
 /** Every query of the contract, and the indexes that may answer it. */
@@ -128,7 +132,7 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     'orders_listed',
     (it) =>
       findOrders(it, {
-        oldest: { ...scope, recipient: bytes('9', 20) },
+        oldest: { ...destination, recipient: bytes('9', 20) },
         limit: 1,
       }),
   ],
@@ -148,12 +152,12 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     (it) => findOrders(it, { listed, payer, limit }),
   ],
   [
-    'what a lane has to send',
+    'what a submitter has to send',
     'orders_send_due',
     (it) =>
       findOrders(it, {
-        sendDue: lane,
-        recipients: [scope.recipient],
+        sendDue: submitter,
+        recipients: [destination.recipient],
         until: 10_000n,
         limit,
       }),
@@ -161,23 +165,23 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'what the chain has to be asked',
     'orders_look_due',
-    (it) => findOrders(it, { lookDue: scope, until: 10_000n, limit }),
+    (it) => findOrders(it, { lookDue: destination, until: 10_000n, limit }),
   ],
   [
-    'orders by the grade of their settlement',
+    'orders by the finality of their settlement',
     'orders_settled',
     (it) =>
       findOrders(it, {
-        settled: scope,
-        grade: 'included',
+        settled: destination,
+        finality: 'included',
         toBlock: 50n,
         limit,
       }),
   ],
   [
     'orders that are open',
-    'orders_open',
-    (it) => findOrders(it, { open: scope, after: 5n, limit }),
+    'orders_unsettled',
+    (it) => findOrders(it, { unsettled: destination, after: 5n, limit }),
   ],
   [
     'how many orders of one recipient among many',
@@ -197,7 +201,7 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'what a payer can be charged',
     'attempts_exposure',
-    (it) => findAttempts(it, { exposure: { ...scope, payer } }),
+    (it) => findAttempts(it, { exposure: { ...destination, payer } }),
   ],
   [
     'transactions by order',
@@ -211,13 +215,13 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ],
   [
     'transactions that are open',
-    'transactions_open',
-    (it) => findTransactions(it, { openIn: lane }),
+    'transactions_in_flight',
+    (it) => findTransactions(it, { inFlight: submitter }),
   ],
   [
     'transactions at a nonce',
     'transactions_pkey',
-    (it) => findTransactions(it, { at: lane, nonce: 7 }),
+    (it) => findTransactions(it, { at: submitter, nonce: 7 }),
   ],
   [
     'proofs by order',
@@ -232,7 +236,7 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'proofs by block',
     'proofs_block',
-    (it) => findProofs(it, { scopes: listed, fromBlock: 9n, limit }),
+    (it) => findProofs(it, { destinations: listed, fromBlock: 9n, limit }),
   ],
   [
     'events by order',
@@ -241,12 +245,12 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ],
   [
     'events of the stream',
-    'events_scope',
-    (it) => findEvents(it, { scopes: listed, after: 9n, limit }),
+    'events_destination',
+    (it) => findEvents(it, { destinations: listed, after: 9n, limit }),
   ],
   [
     'the newest event',
-    'events_scope',
+    'events_destination',
     (it) => findEvents(it, { newest: listed }),
   ],
   [
@@ -302,9 +306,9 @@ test.each(queries)('in SQLite, %s: an index', async (_, index, ask) => {
   ).toEqual([])
 })
 
-test('in PostgreSQL, the claim of a lane touches as much of 100,000 orders as of 1,000', async () => {
+test('in PostgreSQL, the claim of a submitter touches as much of 100,000 orders as of 1,000', async () => {
   const [, , ask] =
-    queries.find(([name]) => name.startsWith('what a lane')) ?? []
+    queries.find(([name]) => name.startsWith('what a submitter')) ?? []
   const touched = async () => {
     const [plan] = await explain(ask, 'analyze, buffers, format json')
     const { 'Shared Hit Blocks': hit = 0, 'Shared Read Blocks': read = 0 } =

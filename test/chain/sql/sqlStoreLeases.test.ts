@@ -82,14 +82,14 @@ test.each(places)(
   async (_, place) => {
     const { open, ask, close } = await place()
     const [store, other] = [await open(), await open()]
-    await take(store, 'lane', 'one')
+    await take(store, 'submitter', 'one')
     await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
         const lease = await take(at % 2 ? store : other, `accept:${at}`, 'it')
         await other.releaseLease(lease)
       }),
     )
-    expect(await ask('select key from leases')).toEqual([{ key: 'lane' }])
+    expect(await ask('select key from leases')).toEqual([{ key: 'submitter' }])
     await close()
   },
 )
@@ -103,7 +103,11 @@ test.each(places)(
     await Promise.all(
       stores.map(async (store, at) => {
         for (let taken = 0; taken < 25; ) {
-          const wanted = { key: 'lane', owner: `${at}`, milliseconds: long }
+          const wanted = {
+            key: 'submitter',
+            owner: `${at}`,
+            milliseconds: long,
+          }
           const lease = await store.takeLease(wanted)
           if (!lease) continue
           taken++
@@ -165,7 +169,7 @@ test.each(places)(
   async (_, place) => {
     const { open, close } = await place()
     const [store, other] = [await open(), await open()]
-    const lease = await take(store, 'lane', 'one')
+    const lease = await take(store, 'submitter', 'one')
     let release: Promise<void> | undefined
     const taken: unknown[] = []
     await store.write(
@@ -175,7 +179,7 @@ test.each(places)(
           const { by } = await other.read(async (seen) => ({
             by: await seen.getValue('by'),
           }))
-          taken.push((await take(other, 'lane', 'two')).owner, by)
+          taken.push((await take(other, 'submitter', 'two')).owner, by)
         })
       },
       { lease },

@@ -3,8 +3,8 @@ import { type PaymentStore, StoreError } from 'countersign/store'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
+  drawDestination,
   drawId,
-  drawScope,
   sampleEvent,
   sampleOrder,
 } from '../../../src/testing/storeCasesSamples.js'
@@ -92,7 +92,7 @@ test.each(['before it is asked', 'before it is answered'] as const)(
     })
     const store = openStore({ pool })
     await store.open()
-    const scope = drawScope()
+    const destination = drawDestination()
     const write = async (key: string) => {
       const wanted = { key, owner: 'one', milliseconds: 600_000 }
       const lease = await store.takeLease(wanted)
@@ -100,8 +100,8 @@ test.each(['before it is asked', 'before it is answered'] as const)(
         async (it) => {
           const { n = 0 } = (await it.getValue(key)) ?? {}
           await it.lock(key)
-          await it.orders.insert([sampleOrder(scope)])
-          await it.events.append([sampleEvent(scope)])
+          await it.orders.insert([sampleOrder(destination)])
+          await it.events.append([sampleEvent(destination)])
           await it.setValue(key, { n: Number(n) + 1 })
         },
         { lease },
@@ -131,7 +131,9 @@ test.each(['before it is asked', 'before it is answered'] as const)(
     expect(statements).toBeGreaterThan(12)
     // Each of the three units of work has one commit.
     expect(ends.unsure).toBe(3)
-    const { drafted = 0 } = await own.read((it) => it.orders.count([scope]))
+    const { drafted = 0 } = await own.read((it) =>
+      it.orders.count([destination]),
+    )
     expect(drafted).toBeGreaterThanOrEqual(ends.kept)
     expect(drafted).toBeLessThanOrEqual(ends.kept + ends.unsure)
   },
@@ -141,7 +143,7 @@ test.each(['before it is asked', 'before it is answered'] as const)(
 test('writers whose connections are ended again and again lose and double nothing', async () => {
   const stores = [openStore(), openStore()]
   await Promise.all(stores.map((store) => store.open()))
-  const scope = drawScope()
+  const destination = drawDestination()
   const ends: unknown[] = []
   const writers = stores.flatMap((store) =>
     [1, 2, 3].map(async () => {
@@ -150,8 +152,8 @@ test('writers whose connections are ended again and again lose and double nothin
           await store
             .write(async (it) => {
               const { n = 0 } = (await it.getValue('sum')) ?? {}
-              await it.orders.insert([sampleOrder(scope)])
-              await it.events.append([sampleEvent(scope)])
+              await it.orders.insert([sampleOrder(destination)])
+              await it.events.append([sampleEvent(destination)])
               await it.setValue('sum', { n: Number(n) + 1 })
             })
             .then(() => 'kept')
@@ -171,9 +173,14 @@ test('writers whose connections are ended again and again lose and double nothin
   for (const error of failed) expect(error).toMatchObject({ retryable: true })
   const seen = await stores[0]?.read(async (it) => ({
     sum: Number((await it.getValue('sum'))?.n),
-    orders: (await it.orders.count([scope])).drafted,
-    events: (await it.events.find({ scopes: [scope], after: 0n, limit: 999 }))
-      .length,
+    orders: (await it.orders.count([destination])).drafted,
+    events: (
+      await it.events.find({
+        destinations: [destination],
+        after: 0n,
+        limit: 999,
+      })
+    ).length,
   }))
   const sum = seen?.sum ?? 0
   expect(seen).toEqual({ sum, orders: sum, events: sum })
@@ -183,7 +190,7 @@ test('writers whose connections are ended again and again lose and double nothin
 
 test('a statement that took longer than the server allows runs again', async () => {
   const holder = openStore()
-  const order = sampleOrder(drawScope())
+  const order = sampleOrder(drawDestination())
   await holder.write((it) => it.orders.insert([order]))
   const store = openStore({
     connectionString: `${connectionString}?options=-c%20statement_timeout%3D400`,
@@ -225,7 +232,7 @@ test('what a server has no room for is told as that, and may be tried later', as
   )
   await openStore().open()
   const store = openStore({ pool })
-  const order = sampleOrder(drawScope())
+  const order = sampleOrder(drawDestination())
   const error = await store
     .write((it) => it.orders.insert([order]))
     .catch((error: unknown) => error)

@@ -56,18 +56,22 @@ const places: [string, () => Promise<Place>][] = [
   ],
 ]
 
-const { scope } = dumped
+const { destination } = dumped
 const readDump = (name: string) =>
   readFileSync(`test/dumps/version1.${name}.sql`, 'utf8')
 
 async function readAll(store: PaymentStore): Promise<unknown> {
   const orderIds = ['captured']
   return store.read(async (it) => ({
-    orders: await it.orders.find({ listed: [scope], limit: 9 }),
+    orders: await it.orders.find({ listed: [destination], limit: 9 }),
     attempts: await it.attempts.find({ orderIds }),
     transactions: await it.transactions.find({ orderIds }),
-    proofs: await it.proofs.find({ scopes: [scope], limit: 9 }),
-    events: await it.events.find({ scopes: [scope], after: 0n, limit: 9 }),
+    proofs: await it.proofs.find({ destinations: [destination], limit: 9 }),
+    events: await it.events.find({
+      destinations: [destination],
+      after: 0n,
+      limit: 9,
+    }),
     watch: await it.getValue('watch'),
   }))
 }
@@ -93,7 +97,7 @@ test.each(places)(
     const lease = { key: 'watch', owner: 'later', milliseconds: 1_000 }
     expect((await store.takeLease(lease))?.fence).toBeGreaterThan(1n)
     await store.write(async (it) => {
-      await it.orders.insert([sampleOrder(scope, { id: 'next' })])
+      await it.orders.insert([sampleOrder(destination, { id: 'next' })])
       await it.events.append([dumped.event])
     })
     const [next] = await store.read((it) => it.orders.find({ ids: ['next'] }))
@@ -121,7 +125,7 @@ test.each(places)(
     await third.close()
     const again = createSqlStore(engine(), [...migrations, step2, step3])
     await again.open()
-    expect(await again.read((it) => it.orders.count([scope]))).toEqual({
+    expect(await again.read((it) => it.orders.count([destination]))).toEqual({
       captured: 1,
       drafted: 1,
     })

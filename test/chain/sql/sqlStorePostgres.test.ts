@@ -8,8 +8,8 @@ import {
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  drawLane,
-  drawScope,
+  drawDestination,
+  drawSubmitter,
   sampleEvent,
   sampleOrder,
 } from '../../../src/testing/storeCasesSamples.js'
@@ -59,11 +59,11 @@ const wait = (milliseconds: number) =>
 
 test('two workers claim what is due side by side, and nothing twice', async () => {
   const [left, right] = [openStore(), openStore()]
-  const { account, chainId } = drawLane()
-  const scope = drawScope({ chainId })
+  const { account, chainId } = drawSubmitter()
+  const destination = drawDestination({ chainId })
   const rows = Array.from({ length: 30 }, (_, index) =>
-    sampleOrder(scope, {
-      lane: account,
+    sampleOrder(destination, {
+      submitter: account,
       sendDue: 1n,
       lookDue: 1n,
       deadline: BigInt(index),
@@ -73,11 +73,11 @@ test('two workers claim what is due side by side, and nothing twice', async () =
   const queries = [
     {
       sendDue: { chainId, account },
-      recipients: [scope.recipient],
+      recipients: [destination.recipient],
       until: 1n,
       limit: 20,
     },
-    { lookDue: scope, until: 1n, limit: 20 },
+    { lookDue: destination, until: 1n, limit: 20 },
   ]
   for (const query of queries) {
     const [claims, ends] = [defer(), defer()]
@@ -99,7 +99,7 @@ test('two workers claim what is due side by side, and nothing twice', async () =
 
 test('what one unit of work holds by id, another waits for and sees as it was left', async () => {
   const [left, right] = [openStore(), openStore()]
-  const order = sampleOrder(drawScope())
+  const order = sampleOrder(drawDestination())
   const ids = [order.id]
   await left.write((it) => it.orders.insert([order]))
   const held = defer()
@@ -117,7 +117,10 @@ test('what one unit of work holds by id, another waits for and sees as it was le
 
 test('units of work that wait for each other in a circle both get through', async () => {
   const store = openStore()
-  const orders = [sampleOrder(drawScope()), sampleOrder(drawScope())]
+  const orders = [
+    sampleOrder(drawDestination()),
+    sampleOrder(drawDestination()),
+  ]
   await store.write((it) => it.orders.insert(orders))
   const bothHold = defer()
   let runs = 0
@@ -135,7 +138,7 @@ test('units of work that wait for each other in a circle both get through', asyn
 
 test('a lease is not taken under the hands of who writes under it', async () => {
   const [left, right] = [openStore(), openStore()]
-  const mine = { key: 'lane', owner: 'left', milliseconds: 60_000 }
+  const mine = { key: 'submitter', owner: 'left', milliseconds: 60_000 }
   const lease = await left.takeLease(mine)
   const [begins, ends] = [defer(), defer()]
   const unit = left.write(
@@ -204,19 +207,25 @@ test('one connection whose session is wiped after each transaction is enough', a
     },
     schema: 'pooled',
   })
-  const scope = drawScope()
+  const destination = drawDestination()
   await Promise.all(
     Array.from({ length: 20 }, () =>
       store.write(async (it) => {
         await it.lock('name')
-        await it.orders.insert([sampleOrder(scope)])
-        await it.events.append([sampleEvent(scope)])
+        await it.orders.insert([sampleOrder(destination)])
+        await it.events.append([sampleEvent(destination)])
       }),
     ),
   )
   const seen = await store.read(async (it) => [
-    await it.orders.count([scope]),
-    (await it.events.find({ scopes: [scope], after: 0n, limit: 99 })).length,
+    await it.orders.count([destination]),
+    (
+      await it.events.find({
+        destinations: [destination],
+        after: 0n,
+        limit: 99,
+      })
+    ).length,
   ])
   expect(seen).toEqual([{ drafted: 20 }, 20])
   expect(
@@ -230,7 +239,7 @@ test('a pool that reads numbers its own way changes no amount', async () => {
   pg.types.setTypeParser(20, Number)
   try {
     const store = openStore({ pool })
-    const order = sampleOrder(drawScope(), {
+    const order = sampleOrder(drawDestination(), {
       value: 2n ** 256n - 1n,
       deadline: 2n ** 63n - 1n,
     })
@@ -247,10 +256,13 @@ test('bytes come back as they were however the server writes them', async () => 
   await database.ask(`alter role shop set bytea_output = 'escape'`)
   try {
     const store = openStore({ connectionString, schema: 'escaped' })
-    const order = sampleOrder(drawScope())
+    const order = sampleOrder(drawDestination())
     await store.write((it) => it.orders.insert([order]))
     const [row] = await store.read((it) => it.orders.find({ ids: [order.id] }))
-    expect(row).toMatchObject({ token: order.token, lane: order.lane })
+    expect(row).toMatchObject({
+      token: order.token,
+      submitter: order.submitter,
+    })
   } finally {
     await database.ask('alter role shop reset bytea_output')
   }
@@ -343,19 +355,19 @@ test('who listens hears of writes of others, also after the connection was lost'
 
 test('work whose connection is lost before its end runs again, and is kept once', async () => {
   const store = openStore()
-  const scope = drawScope()
+  const destination = drawDestination()
   let runs = 0
   await store.write(async (it) => {
-    await it.orders.insert([sampleOrder(scope)])
+    await it.orders.insert([sampleOrder(destination)])
     if (runs++ === 0)
       await database.ask(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = 'shop' and state = 'idle in transaction'`,
       )
-    await it.events.append([sampleEvent(scope)])
+    await it.events.append([sampleEvent(destination)])
   })
   expect(runs).toBe(2)
-  expect(await store.read((it) => it.orders.count([scope]))).toEqual({
+  expect(await store.read((it) => it.orders.count([destination]))).toEqual({
     drafted: 1,
   })
 })
@@ -402,12 +414,12 @@ test('a write whose confirmation is lost is not run again, and says so', async (
 
 test('a database that restarts in the middle keeps all that was confirmed, once', async () => {
   const store = openStore()
-  const scope = drawScope()
+  const destination = drawDestination()
   const { identity } = await store.open()
   const outcomes = Array.from({ length: 40 }, async (_, index) => {
     await wait(index * 10)
     return store
-      .write((it) => it.orders.insert([sampleOrder(scope)]))
+      .write((it) => it.orders.insert([sampleOrder(destination)]))
       .then(() => 'kept')
       .catch((error: unknown) => error)
   })
@@ -417,7 +429,9 @@ test('a database that restarts in the middle keeps all that was confirmed, once'
   const unsure = ends.filter((end) => end !== 'kept')
   for (const error of unsure)
     expect(error).toMatchObject({ name: 'StoreError', retryable: true })
-  const { drafted = 0 } = await store.read((it) => it.orders.count([scope]))
+  const { drafted = 0 } = await store.read((it) =>
+    it.orders.count([destination]),
+  )
   expect(drafted).toBeGreaterThanOrEqual(40 - unsure.length)
   expect(drafted).toBeLessThanOrEqual(40)
   expect(unsure.length).toBeLessThan(5)
@@ -488,14 +502,14 @@ test('a user without rights to make tables works with those that are there', asy
   )
   const clerk = connectionString.replace('shop:shop', 'clerk:clerk')
   const store = openStore({ connectionString: clerk, schema: 'ruled' })
-  const scope = drawScope()
-  await store.write((it) => it.orders.insert([sampleOrder(scope)]))
-  const wanted = { key: 'lane', owner: 'clerk', milliseconds: 60_000 }
+  const destination = drawDestination()
+  await store.write((it) => it.orders.insert([sampleOrder(destination)]))
+  const wanted = { key: 'submitter', owner: 'clerk', milliseconds: 60_000 }
   for (let rounds = 0; rounds < 2; rounds++) {
     const lease = await store.takeLease(wanted)
     if (lease) await store.releaseLease(lease)
   }
-  expect(await store.read((it) => it.orders.count([scope]))).toEqual({
+  expect(await store.read((it) => it.orders.count([destination]))).toEqual({
     drafted: 1,
   })
   const barred = openStore({ connectionString: clerk, schema: 'elsewhere' })

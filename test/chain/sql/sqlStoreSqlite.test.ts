@@ -10,8 +10,8 @@ import Database from 'libsql'
 import { afterAll, expect, test } from 'vitest'
 import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import {
+  drawDestination,
   drawId,
-  drawScope,
   sampleAttempt,
   sampleEvent,
   sampleOrder,
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-sqlite-'))
 const newFile = () => join(folder, `${drawId()}.db`)
 const children: ChildProcess[] = []
 
-const scope = {
+const destination = {
   chainId: 1,
   token: `0x${'1'.repeat(40)}`,
   recipient: `0x${'2'.repeat(40)}`,
@@ -52,8 +52,12 @@ test('processes that write to one file at once lose nothing and leave no gap', a
   const store = sqliteStore({ file })
   const seen = await store.read(async (it) => ({
     count: await it.getValue('rounds'),
-    orders: await it.orders.count([scope]),
-    events: await it.events.find({ scopes: [scope], after: 0n, limit: 999 }),
+    orders: await it.orders.count([destination]),
+    events: await it.events.find({
+      destinations: [destination],
+      after: 0n,
+      limit: 999,
+    }),
   }))
   expect(seen.count).toEqual({ count: 180 })
   expect(seen.orders).toEqual({ drafted: 180 })
@@ -69,7 +73,9 @@ test('a process killed while it writes leaves nothing of it, and no lock', async
   await store.open()
   const writer = startWriter(file, '1', 'hang')
   if (writer.stdout) await once(writer.stdout, 'data')
-  const before = store.write((it) => it.orders.insert([sampleOrder(scope)]))
+  const before = store.write((it) =>
+    it.orders.insert([sampleOrder(destination)]),
+  )
   const early = await Promise.race([
     before.then(() => 'written'),
     new Promise((resolve) => setTimeout(resolve, 100, 'waits')),
@@ -77,7 +83,7 @@ test('a process killed while it writes leaves nothing of it, and no lock', async
   expect(early).toBe('waits')
   writer.kill('SIGKILL')
   await before
-  expect(await store.read((it) => it.orders.count([scope]))).toEqual({
+  expect(await store.read((it) => it.orders.count([destination]))).toEqual({
     drafted: 1,
   })
   expect(await store.read((it) => it.getValue('rounds'))).toBeUndefined()
@@ -124,13 +130,13 @@ test('a copy of a file has an identity of its own, the file keeps its own', asyn
 
 test('whoever has read the original skips no event of a copy that takes its place', async () => {
   const [file, copy] = [newFile(), newFile()]
-  const scope = drawScope()
+  const destination = drawDestination()
   const append = async (path: string, count: number) => {
     const store = sqliteStore({ file: path })
-    const rows = Array.from({ length: count }, () => sampleEvent(scope))
+    const rows = Array.from({ length: count }, () => sampleEvent(destination))
     await store.write((it) => it.events.append(rows))
     const [newest] = await store.read((it) =>
-      it.events.find({ newest: [scope] }),
+      it.events.find({ newest: [destination] }),
     )
     await store.close()
     return newest?.cursor ?? 0n
@@ -194,7 +200,7 @@ test('a connection that would not wait for the disk is refused', async () => {
 
 test('a write of many rows that fails half-way is not kept by what runs beside it', async () => {
   const store = sqliteStore({ file: newFile() })
-  const [first, second] = [sampleOrder(scope), sampleOrder(scope)]
+  const [first, second] = [sampleOrder(destination), sampleOrder(destination)]
   await store.write((it) => it.orders.insert([first]))
   const unit = store.write((it) =>
     Promise.all([
@@ -205,7 +211,7 @@ test('a write of many rows that fails half-way is not kept by what runs beside i
   )
   await expect(unit).rejects.toThrow('A row of orders is there already.')
   const kept = await store.read(async (it) => [
-    await it.orders.count([scope]),
+    await it.orders.count([destination]),
     await it.getValue('a'),
   ])
   expect(kept).toEqual([{ drafted: 1 }, undefined])
@@ -216,21 +222,23 @@ test('a value of a kind the engine cannot bear ends the call, not the process', 
   const store = sqliteStore({ file: newFile() })
   const before = true as never
   await expect(
-    store.read((it) => it.orders.find({ listed: [scope], before, limit: 1 })),
+    store.read((it) =>
+      it.orders.find({ listed: [destination], before, limit: 1 }),
+    ),
   ).rejects.toThrow('The store was refused by its database (SQLITE_MISMATCH).')
-  expect(await store.read((it) => it.orders.count([scope]))).toEqual({})
+  expect(await store.read((it) => it.orders.count([destination]))).toEqual({})
   await store.close()
 })
 
 test('text that would be cut, or end the process when it is read, is refused', async () => {
   const store = sqliteStore({ file: newFile() })
   for (const tokenName of ['USD\0Coin', 'USD\ud800Coin', '\udc00']) {
-    const order = sampleOrder(scope, { tokenName })
+    const order = sampleOrder(destination, { tokenName })
     await expect(
       store.write((it) => it.orders.insert([order])),
     ).rejects.toThrow('The store cannot keep text that is not well-formed.')
   }
-  const whole = sampleOrder(scope, { tokenName: '\ufeffUSD 🧾 Coin' })
+  const whole = sampleOrder(destination, { tokenName: '\ufeffUSD 🧾 Coin' })
   await store.write((it) => it.orders.insert([whole]))
   expect(
     await store.read((it) => it.orders.find({ ids: [whole.id, '\ud800\0'] })),
@@ -241,7 +249,7 @@ test('text that would be cut, or end the process when it is read, is refused', a
 test('what was erased is in no file any more once the store is closed', async () => {
   const file = newFile()
   const store = sqliteStore({ file })
-  const orders = Array.from({ length: 20 }, () => sampleOrder(scope))
+  const orders = Array.from({ length: 20 }, () => sampleOrder(destination))
   const orderIds = orders.map(({ id }) => id)
   // Within a page of the file, and over several.
   const sizes = [500, 9_000]
@@ -267,11 +275,11 @@ test('what was erased is in no file any more once the store is closed', async ()
   expect(readFileSync(`${file}-wal`)).toHaveLength(0)
 })
 
-test('a query takes more scopes than the engine takes queries in a union', async () => {
+test('a query takes more destinations than the engine takes queries in a union', async () => {
   const store = sqliteStore({ file: newFile() })
-  const scopes = Array.from({ length: 600 }, () => drawScope())
+  const destinations = Array.from({ length: 600 }, () => drawDestination())
   const orders = [0, 249, 250, 599].map((at) =>
-    sampleOrder(scopes[at] ?? scope),
+    sampleOrder(destinations[at] ?? destination),
   )
   await store.write(async (it) => {
     await it.orders.insert(orders)
@@ -282,11 +290,11 @@ test('a query takes more scopes than the engine takes queries in a union', async
   })
   const ids = orders.map(({ id }) => id)
   const seen = await store.read(async (it) => ({
-    counts: await it.orders.count(scopes),
-    listed: await it.orders.find({ listed: scopes, limit: 3 }),
-    proofs: await it.proofs.find({ scopes, limit: 9 }),
-    events: await it.events.find({ scopes, after: 1n, limit: 2 }),
-    newest: await it.events.find({ newest: scopes }),
+    counts: await it.orders.count(destinations),
+    listed: await it.orders.find({ listed: destinations, limit: 3 }),
+    proofs: await it.proofs.find({ destinations, limit: 9 }),
+    events: await it.events.find({ destinations, after: 1n, limit: 2 }),
+    newest: await it.events.find({ newest: destinations }),
   }))
   expect({
     ...seen,
@@ -306,12 +314,16 @@ test('a query takes more scopes than the engine takes queries in a union', async
 
 test('what the database refuses is told without what it was given', async () => {
   const store = sqliteStore({ file: newFile() })
-  const huge = sampleOrder(scope, { deadline: 2n ** 63n })
+  const huge = sampleOrder(destination, { deadline: 2n ** 63n })
   await expect(store.write((it) => it.orders.insert([huge]))).rejects.toThrow(
     'The store cannot keep 9223372036854775808 as a 64-bit integer.',
   )
   const secret = 'sealed-secret'
-  const wrong = { ...sampleOrder(scope), reason: secret, metadata: undefined }
+  const wrong = {
+    ...sampleOrder(destination),
+    reason: secret,
+    metadata: undefined,
+  }
   const error: unknown = await store
     .write((it) => it.orders.insert([wrong as never]))
     .catch((error: unknown) => error)
@@ -335,7 +347,7 @@ test('a closed store answers no more', async () => {
 test('writes that wait for each other share commits, and each is all or nothing', async () => {
   const file = newFile()
   const [store, other] = [sqliteStore({ file }), sqliteStore({ file })]
-  const rows = Array.from({ length: 60 }, () => sampleOrder(scope))
+  const rows = Array.from({ length: 60 }, () => sampleOrder(destination))
   const fails = (index: number) => index % 5 === 4
   const seen = await Promise.all(
     rows.map((row, index) =>
@@ -354,7 +366,7 @@ test('writes that wait for each other share commits, and each is all or nothing'
     rows.map((_, index) => (fails(index) ? 'TypeError: changed its mind' : 1)),
   )
   const kept = await other.read(async (it) => ({
-    orders: await it.orders.count([scope]),
+    orders: await it.orders.count([destination]),
     values: await Promise.all(rows.map(({ id }) => it.getValue(id))),
   }))
   expect(kept.orders).toEqual({ drafted: 48 })

@@ -138,9 +138,9 @@ test('a failover to a standby that confirms each write loses no order, and captu
   await expect
     .poll(async () => new Set(await statesOf(after, sold)), patience)
     .toEqual(new Set(['captured']))
-  const { lanes, scopes } = await after.orders.health()
-  expect(lanes).toMatchObject([{ lease: { thisInstance: true } }])
-  const { captured } = scopes[0]?.counts ?? {}
+  const { submitters, destinations } = await after.orders.health()
+  expect(submitters).toMatchObject([{ lease: { thisInstance: true } }])
+  const { captured } = destinations[0]?.counts ?? {}
   expect(captured).toBeGreaterThanOrEqual(sold.length)
   expect(captured).toBe(await countPaid(after))
   expect(await after.orders.audit()).toMatchObject({ ok: true })
@@ -186,7 +186,7 @@ test('after a failover to a standby that lacks the newest, nothing is sent befor
   )
   expect(await after.orders.audit()).toMatchObject({
     ok: true,
-    scopes: [{ captured: { count: 1 }, unmatched: { count: 1 } }],
+    destinations: [{ captured: { count: 1 }, unmatched: { count: 1 } }],
   })
   await after.orders.resume()
   expect(await Promise.all(late)).toMatchObject([

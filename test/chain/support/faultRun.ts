@@ -138,8 +138,8 @@ const alarms = [
   'refundDue',
   'overpaid',
   'lossAfterFulfilment',
-  'payerHeld',
-  'laneShared',
+  'needsReview',
+  'submitterShared',
   'unmatched',
 ]
 
@@ -216,8 +216,8 @@ async function countPaid(
   return counts
 }
 
-function asideOf({ lanes, scopes }: OrdersHealth): string[] {
-  return [...lanes, ...scopes].flatMap(({ putAside }) =>
+function asideOf({ submitters, destinations }: OrdersHealth): string[] {
+  return [...submitters, ...destinations].flatMap(({ putAside }) =>
     putAside.map(({ what, reason }) => `put aside: ${what}, ${reason}`),
   )
 }

@@ -68,7 +68,7 @@ export async function openWorld(chain: DevChain): Promise<FuzzWorld> {
     },
   }
   const sellers = [accounts.a, accounts.b]
-  // What sells has lanes at work behind it; what is asked has none.
+  // What sells has submitters at work behind it; what is asked has none.
   const front = await openShop(chain, { ...options, sellers })
   const shop = await openShop(chain, { ...options, sellers })
   const beside = await openShop(chain, {
@@ -104,12 +104,12 @@ export async function openWorld(chain: DevChain): Promise<FuzzWorld> {
     ...{ renew, handle, shop, known, recipients, keys, observed, writes },
     rows: (owners = ['a', 'b', 'stranger']) => dump(store, idsOf(owners)),
     everything: async () => {
-      const scopes = mapOwners((owner) => ({
+      const destinations = mapOwners((owner) => ({
         chainId: 31337,
         token: chain.token,
         recipient: recipients[owner],
       }))
-      const listed = Object.values(scopes)
+      const listed = Object.values(destinations)
       const orders = await store.read((tables) =>
         tables.orders.find({ listed, limit: 1_000_000 }),
       )

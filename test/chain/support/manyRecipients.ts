@@ -10,7 +10,7 @@ import {
   type RunWorkerParameters,
   runWorker,
 } from '../../../src/orders/runWorker.js'
-import { driveLanes } from '../../../src/orders/submitter/driveLanes.js'
+import { driveSubmitters } from '../../../src/orders/submitter/driveSubmitters.js'
 import { memoryStore } from '../../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../../src/store/types.js'
 import { draft, type fakeNode } from './desk.js'
@@ -69,8 +69,8 @@ export function openMany(
     addDue: async ({ address }) => {
       const payment = await draft(chain, { to: address, amount: '1' })
       return storeOrder({ context, chain }, payment, {
-        lane: address.toLowerCase() as Address,
-        wish: 'capture',
+        submitter: address.toLowerCase() as Address,
+        requested: 'capture',
         sendDue: 0n,
       })
     },
@@ -82,7 +82,7 @@ export function openMany(
     },
     runDuring: async (work, options) => {
       const stop = new AbortController()
-      const engine = driveLanes(context)
+      const engine = driveSubmitters(context)
       const running = runWorker(context, engine, {
         ...options,
         signal: stop.signal,

@@ -13,9 +13,9 @@ import type {
   OrdersPolicy,
 } from '../../../src/orders/model/types.js'
 import {
-  driveLanes,
-  type LaneEngine,
-} from '../../../src/orders/submitter/driveLanes.js'
+  driveSubmitters,
+  type SubmitterEngine,
+} from '../../../src/orders/submitter/driveSubmitters.js'
 import { captureOrder } from '../../../src/orders/verbs/captureOrder.js'
 import { memoryStore } from '../../../src/store/memoryStore.js'
 import type {
@@ -29,7 +29,7 @@ import { draft, fakeNode, randomHash } from './desk.js'
 export type Shop = {
   chain: DevChain
   context: OrdersContext
-  engine: LaneEngine
+  engine: SubmitterEngine
   seen: Observation[]
   account: Account
 }
@@ -61,7 +61,7 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
       seen.push(one)
     },
   })
-  const engine = driveLanes(context)
+  const engine = driveSubmitters(context)
   onTestFinished(() => engine.stop())
   return { chain, context, engine, seen, account }
 }
@@ -160,15 +160,25 @@ export async function storeOrder(
   const order: Omit<OrderRecord, 'version' | 'position'> = {
     id,
     ...{ chainId: domain.chainId, token: chain.token, recipient: message.to },
-    ...{ sequence: 0, lane: wallet.lane.account, state: 'stored', attempt: 1 },
+    ...{
+      sequence: 0,
+      submitter: wallet.submitter.account,
+      state: 'stored',
+      attempt: 1,
+    },
     ...{ value: message.value, decimals: 6, primaryType },
     ...{ tokenName: domain.name, tokenVersion: domain.version },
     ...{ payer: message.from, buyerTokenHash: randomHash(), metadata: {} },
     ...{ createdAt: message.validAfter, deadline: message.validBefore },
     ...{ sendDue: undefined, lookDue: message.validBefore },
-    ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+    ...{
+      requested: undefined,
+      reason: undefined,
+      tries: 0,
+      needsReview: false,
+    },
     ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-    ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+    ...{ finality: undefined, settledHash: undefined, settledBlock: undefined },
     ...changes,
   }
   const attempt: Omit<AttemptRecord, 'version'> = {
@@ -177,7 +187,7 @@ export async function storeOrder(
     ...{ validAfter: message.validAfter, validBefore: message.validBefore },
     ...{ signedAfter: message.validAfter, signedBefore: message.validBefore },
     ...{ signatureHash: randomHash(), spendableUntil: message.validBefore },
-    ...{ value: message.value, open: true, cancellation: undefined },
+    ...{ value: message.value, spendable: true, cancellation: undefined },
     signature: undefined,
   }
   const signature = await context.sealer.seal(
@@ -201,7 +211,7 @@ export async function storeOrders(
   count: number,
   changes: Parameters<typeof draft>[1] = {},
 ): Promise<string[]> {
-  const to = shop.context.wallets[0]?.lane.account
+  const to = shop.context.wallets[0]?.submitter.account
   if (!to) throw new Error('There is no wallet.')
   const payments = await Promise.all(
     Array.from({ length: count }, () =>

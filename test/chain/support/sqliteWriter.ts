@@ -7,7 +7,7 @@ import {
 } from '../../../src/testing/storeCasesSamples.js'
 
 const [file = '', rounds = '0', hang] = process.argv.slice(2)
-const scope = {
+const destination = {
   chainId: 1,
   token: `0x${'1'.repeat(40)}`,
   recipient: `0x${'2'.repeat(40)}`,
@@ -17,8 +17,8 @@ const store = sqliteStore({ file })
 for (let round = 0; round < Number(rounds); round++)
   await store.write(async (it) => {
     const { count = 0 } = (await it.getValue('rounds')) ?? {}
-    await it.orders.insert([sampleOrder(scope)])
-    await it.events.append([sampleEvent(scope), sampleEvent(scope)])
+    await it.orders.insert([sampleOrder(destination)])
+    await it.events.append([sampleEvent(destination), sampleEvent(destination)])
     await it.setValue('rounds', { count: Number(count) + 1 })
     if (hang === undefined) return
     process.stdout.write('written')

@@ -112,7 +112,7 @@ function allowedStates(comparison: Comparison): readonly OrderState[] {
   const last = fates.find(({ attempt }) => attempt.number === order.attempt)
   // Nobody looks any more at what ended for good, and nothing can be captured.
   const given: readonly OrderState[] =
-    order.grade === 'finalized' ? ['expired', 'voided'] : []
+    order.finality === 'finalized' ? ['expired', 'voided'] : []
   if (last?.is === 'canceled') return ['canceled', ...given]
   if (last?.is === 'consumed') return ['consumed', ...given]
   if (last && now >= endOf(last.attempt)) return ['expired', 'voided']
@@ -241,8 +241,8 @@ const endRules: readonly Rule[] = [
     'captured, never fulfilled',
   ({ order }) =>
     order.state !== 'voided' &&
-    order.grade !== 'finalized' &&
-    `${order.state} is ${order.grade}, not finalized`,
+    order.finality !== 'finalized' &&
+    `${order.state} is ${order.finality}, not finalized`,
   ({ attempts, transactions }) =>
     (attempts.some((row) => row.signature ?? row.cancellation) ||
       transactions.some(({ raw }) => raw !== undefined)) &&
@@ -254,7 +254,7 @@ async function auditProblem(
   { orders, seller }: WalkShop,
   toBlock: bigint,
 ): Promise<string | false> {
-  const [{ ok, scopes }, balance] = await Promise.all([
+  const [{ ok, destinations }, balance] = await Promise.all([
     orders.audit({ toBlock }),
     readContract(chain.clients.public, {
       address: chain.token,
@@ -263,11 +263,11 @@ async function auditProblem(
       args: [seller.address],
     }),
   ])
-  const isSame = scopes.every(
+  const isSame = destinations.every(
     ({ chain, captured, unmatched }) =>
       chain.value === balance && captured.value + unmatched.value === balance,
   )
-  const text = JSON.stringify(scopes, (_, value) =>
+  const text = JSON.stringify(destinations, (_, value) =>
     typeof value === 'bigint' ? String(value) : value,
   )
   return !(ok && isSame) && `audit with a balance of ${balance}: ${text}`

@@ -38,29 +38,33 @@ export function openWalletShop(
 /** Sends under the account nonce that comes next, whatever it is asked. */
 export const sendFreely: Send = (pass, { nonce: _, ...fields }) => pass(fields)
 
-const laneKeyOf = ({ account }: Shop) =>
-  `lane:31337:${account.address.toLowerCase()}`
+const submitterKeyOf = ({ account }: Shop) =>
+  `submitter:31337:${account.address.toLowerCase()}`
 
-export function readLaneValue(shop: Shop): Promise<JsonObject | undefined> {
-  return shop.context.store.read((tables) => tables.getValue(laneKeyOf(shop)))
+export function readSubmitterValue(
+  shop: Shop,
+): Promise<JsonObject | undefined> {
+  return shop.context.store.read((tables) =>
+    tables.getValue(submitterKeyOf(shop)),
+  )
 }
 
-export async function setLaneValue(
+export async function setSubmitterValue(
   shop: Shop,
   value: JsonObject,
 ): Promise<void> {
   const { store } = shop.context
-  await store.write((tables) => tables.setValue(laneKeyOf(shop), value))
+  await store.write((tables) => tables.setValue(submitterKeyOf(shop), value))
 }
 
-/** What a lane has on record and not settled. */
+/** What a submitter has on record and not settled. */
 export function readOpen({
   context,
   account,
 }: Shop): Promise<TransactionRecord[]> {
-  const openIn = {
+  const inFlight = {
     chainId: 31337,
     account: account.address.toLowerCase() as Address,
   }
-  return context.store.read((tables) => tables.transactions.find({ openIn }))
+  return context.store.read((tables) => tables.transactions.find({ inFlight }))
 }

@@ -50,7 +50,7 @@ export async function putOrder(
   await store.write(async ({ orders, attempts, transactions }) => {
     await orders.insert([
       {
-        ...{ id, chainId, token, recipient, lane: recipient, sequence: 0 },
+        ...{ id, chainId, token, recipient, submitter: recipient, sequence: 0 },
         ...{ state: 'stored', attempt: 1, value, decimals: 6, primaryType },
         tokenName: domain.name,
         tokenVersion: domain.version,
@@ -61,9 +61,14 @@ export async function putOrder(
         deadline: validBefore,
         sendDue: undefined,
         lookDue: validBefore - policy.deadlineNear,
-        ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+        ...{
+          requested: undefined,
+          reason: undefined,
+          tries: 0,
+          needsReview: false,
+        },
         ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-        grade: undefined,
+        finality: undefined,
         ...{ settledHash: undefined, settledBlock: undefined },
         ...changes.order,
       },
@@ -101,7 +106,7 @@ function attemptOf(
     signedBefore: validBefore,
     signatureHash: randomHash(),
     spendableUntil: validBefore,
-    open: true,
+    spendable: true,
     signature: undefined,
     cancellation: undefined,
   }
@@ -117,7 +122,7 @@ function transactionOf(
     ...{ kind: 'capture', orderId, attempt: 1 },
     ...{ hash: undefined, raw: undefined, gas: 100_000n },
     ...{ maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n },
-    ...{ recordedAt: 0n, open: true },
+    ...{ recordedAt: 0n, inFlight: true },
     ...changes,
   }
 }

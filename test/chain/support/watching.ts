@@ -4,42 +4,42 @@ import { mine, waitForTransactionReceipt } from 'viem/actions'
 import { readFiles } from '../../../src/orders/model/orderFiles.js'
 import { openAside } from '../../../src/orders/model/putAside.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
-import { watchScope } from '../../../src/orders/watcher/watchScope.js'
+import { watchDestination } from '../../../src/orders/watcher/watchDestination.js'
 import {
-  scopeKey,
+  destinationKey,
   type WatchMemory,
 } from '../../../src/orders/watcher/watchState.js'
 import type {
+  Destination,
   EventRecord,
   OrderRecord,
-  Scope,
 } from '../../../src/store/types.js'
 
-/** The first scope of a context. */
-export function scopeOf({ scopes }: OrdersContext): Scope {
-  const [scope] = scopes
-  if (!scope) throw new Error('a context without a scope')
-  return scope
+/** The first destination of a context. */
+export function destinationOf({ destinations }: OrdersContext): Destination {
+  const [destination] = destinations
+  if (!destination) throw new Error('a context without a destination')
+  return destination
 }
 
 /**
- * A watcher of one scope that looks when it is called; each look reconciles,
+ * A watcher of one destination that looks when it is called; each look reconciles,
  * and tries again at once what failed before.
  */
 export function watcherOf(
   context: OrdersContext,
   memory: WatchMemory = {},
 ): () => Promise<unknown> {
-  const scope = scopeOf(context)
+  const destination = destinationOf(context)
   const aside = openAside(context, {
-    key: scopeKey('watch', scope),
+    key: destinationKey('watch', destination),
     observed: 'watch.failed',
-    about: scope,
+    about: destination,
   })
   memory.aside = { ...aside, isWaiting: () => false }
   return () => {
     memory.nextReconcile &&= 0
-    return watchScope(context, scope, memory)
+    return watchDestination(context, destination, memory)
   }
 }
 
@@ -61,13 +61,13 @@ export function fileOf({ store }: OrdersContext, id: string) {
   })
 }
 
-/** All events of a context's scopes, in their order. */
+/** All events of a context's destinations, in their order. */
 export function eventsOf({
   store,
-  scopes,
+  destinations,
 }: OrdersContext): Promise<EventRecord[]> {
   return store.read(({ events }) =>
-    events.find({ scopes, after: 0n, limit: 100_000 }),
+    events.find({ destinations, after: 0n, limit: 100_000 }),
   )
 }
 
@@ -96,15 +96,15 @@ export async function moveMined(
 
 /** Everything on record, to see whether anything changed. */
 export async function recordOf(context: OrdersContext) {
-  const { store, scopes } = context
+  const { store, destinations } = context
   return store.read(async ({ orders, attempts, proofs, events }) => {
-    const listed = await orders.find({ listed: scopes, limit: 10_000 })
+    const listed = await orders.find({ listed: destinations, limit: 10_000 })
     const orderIds = listed.map(({ id }) => id)
     return {
       listed,
       attempts: await attempts.find({ orderIds }),
-      proofs: await proofs.find({ scopes, limit: 10_000 }),
-      events: await events.find({ scopes, after: 0n, limit: 10_000 }),
+      proofs: await proofs.find({ destinations, limit: 10_000 }),
+      events: await events.find({ destinations, after: 0n, limit: 10_000 }),
     }
   })
 }

@@ -85,7 +85,7 @@ const orderReasons: Record<
 > = {
   wrongWindow: true,
   exposureTooHigh: true,
-  laneFunds: true,
+  submitterFunds: true,
   noWallet: true,
   contractPayer: true,
   otherPayment: true,

@@ -39,9 +39,9 @@ const order: BookOrder = {
   validAfter: '0',
   validBefore: '2000',
   spendableUntil: undefined,
-  wish: undefined,
+  requested: undefined,
   reason: undefined,
-  held: false,
+  needsReview: false,
   unexpected: false,
   overpaid: false,
   preconfirmed: undefined,
@@ -204,8 +204,11 @@ test('an event changes what the page shows before the order is read again', () =
   )
   expect([seen.state, seen.preconfirmed]).toEqual(['capturing', hash])
   expect(applyEvent(seen, event('captured')).preconfirmed).toBeUndefined()
-  const graded = applyEvent(order, event('graded', { grade: 'finalized' }))
-  expect(graded.capture?.finality).toBe('finalized')
+  const finalityRaised = applyEvent(
+    order,
+    event('finalityRaised', { finality: 'finalized' }),
+  )
+  expect(finalityRaised.capture?.finality).toBe('finalized')
 })
 
 test('an event stream is read whole however it is cut', async () => {

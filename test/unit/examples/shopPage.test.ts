@@ -69,7 +69,11 @@ test('an order is followed from its beginning, through a lost connection', async
     () =>
       new Response(
         streamOf(
-          frame(7, 'graded', { ...order, state: 'captured', transaction }),
+          frame(7, 'finalityRaised', {
+            ...order,
+            state: 'captured',
+            transaction,
+          }),
         ),
       ),
   ]
@@ -90,7 +94,13 @@ test('an order is followed from its beginning, through a lost connection', async
   await following
 
   expect(asked).toEqual(['0', '2', '2'])
-  expect(told).toEqual(['live', 'accepted 5', 'lost', 'live', 'graded 5'])
+  expect(told).toEqual([
+    'live',
+    'accepted 5',
+    'lost',
+    'live',
+    'finalityRaised 5',
+  ])
 })
 
 test('an order is followed on when the shop stumbles over it', async () => {

@@ -56,7 +56,7 @@ test.each<[Error, unknown[]]>([
   ],
   [new StoreError('is away', true), [503, 'storeUnavailable']],
   [new StaleRecordError({ table: 'orders' }), [503, 'storeUnavailable']],
-  [new LeaseLostError({ key: 'lane' }), [503, 'storeUnavailable']],
+  [new LeaseLostError({ key: 'submitter' }), [503, 'storeUnavailable']],
   [new DuplicateRecordError({ table: 'orders' }), [503, 'storeUnavailable']],
   [new OrdersSetupError(`have ${secret}`), [500, 'internal']],
   [new SealError(`is ${secret}`), [500, 'internal']],

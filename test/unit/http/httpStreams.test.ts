@@ -89,7 +89,7 @@ test('what is the merchant’s alone is not told to a buyer', async () => {
   orders.tell('one', 'drafted')
   const stream = openOrder(hub, 'one')
   await stream.next()
-  orders.tell('one', 'payerHeld')
+  orders.tell('one', 'needsReview')
   orders.tell('one', 'deadlineNear')
   orders.tell('one', 'accepted')
   expect(ids(await stream.take(1))).toEqual(['4 accepted'])
@@ -98,7 +98,12 @@ test('what is the merchant’s alone is not told to a buyer', async () => {
 
 test('a buyer that comes back is told what it missed, from where it was', async () => {
   const { orders, hub } = openHub()
-  for (const type of ['drafted', 'accepted', 'payerHeld', 'capturing'] as const)
+  for (const type of [
+    'drafted',
+    'accepted',
+    'needsReview',
+    'capturing',
+  ] as const)
     orders.tell('one', type)
   const stream = openOrder(hub, 'one', '1')
   expect(ids(await stream.take(3))).toEqual([
@@ -357,13 +362,13 @@ test('a store that is closed ends its streams, so that no server waits for them'
 })
 
 test.each([
-  ['captured', 'graded', 'fulfil'],
+  ['captured', 'finalityRaised', 'fulfil'],
   ['captured', 'fulfil'],
-  ['captured', 'reorged', 'captured', 'graded', 'fulfil'],
-  ['captured', 'refundDue', 'graded'],
-  ['canceled', 'graded'],
-  ['consumed', 'graded'],
-  ['captured', 'fulfil', 'reorged', 'captured', 'graded'],
+  ['captured', 'reorged', 'captured', 'finalityRaised', 'fulfil'],
+  ['captured', 'refundDue', 'finalityRaised'],
+  ['canceled', 'finalityRaised'],
+  ['consumed', 'finalityRaised'],
+  ['captured', 'fulfil', 'reorged', 'captured', 'finalityRaised'],
 ] as const)(
   'a stream ends once the order is at its end: %s, %s, %s',
   async (...types) => {
@@ -388,9 +393,9 @@ test.each([
 )
 
 test.each([
-  [['captured', 'graded']],
+  [['captured', 'finalityRaised']],
   [['captured', 'fulfil', 'reorged']],
-  [['canceled', 'graded', 'reauthorized']],
+  [['canceled', 'finalityRaised', 'reauthorized']],
   [['expired']],
   [['voided']],
 ] as const)('a stream goes on after %s', async (types) => {

@@ -47,11 +47,14 @@ test('the lines of the page feed what is observed to OpenTelemetry', async () =>
   metrics.setGlobalMeterProvider({ getMeter: () => fakeMeter })
 
   const observe = observeWith()
-  observe({ name: 'lane.waits', attributes: { reason: 'insufficientFunds' } })
+  observe({
+    name: 'submitter.waits',
+    attributes: { reason: 'insufficientFunds' },
+  })
   observe({ name: 'accept', duration: 12, attributes: { ok: true } })
 
   expect(told).toEqual([
-    ['counter', 'lane.waits', 1, { reason: 'insufficientFunds' }],
+    ['counter', 'submitter.waits', 1, { reason: 'insufficientFunds' }],
     ['histogram', 'accept', 12, { ok: true }],
   ])
 })

@@ -153,7 +153,7 @@ export const brokenStores: readonly {
     defect: 'orders come the wrong way round',
     make: inFinds(({ orders }) => ({
       orders: mapRows(orders, (rows, query) =>
-        'listed' in query || 'open' in query ? rows.reverse() : rows,
+        'listed' in query || 'unsettled' in query ? rows.reverse() : rows,
       ),
     })),
     fails: [
@@ -201,7 +201,7 @@ export const brokenStores: readonly {
       },
     })),
     fails: [
-      'what a lane has to send comes by deadline, until a time and of some recipients',
+      'what a submitter has to send comes by deadline, until a time and of some recipients',
       'what the chain has to be asked about comes by when it is due, until a time',
     ],
   },
@@ -228,20 +228,20 @@ export const brokenStores: readonly {
       },
     })),
     fails: [
-      'what is settled comes by block, of one grade and between blocks',
+      'what is settled comes by block, of one finality and between blocks',
       'proofs come in the order of the chain, from a block on',
     ],
   },
   {
-    defect: 'a scope that is named twice counts twice',
+    defect: 'a destination that is named twice counts twice',
     make: inFinds(({ orders }) => ({
       orders: {
         ...orders,
-        count: async (scopes) => {
+        count: async (destinations) => {
           const counts: Awaited<ReturnType<typeof orders.count>> = {}
-          for (const scope of scopes)
+          for (const destination of destinations)
             for (const [state, count] of Object.entries(
-              await orders.count([scope]),
+              await orders.count([destination]),
             ))
               Object.assign(counts, {
                 [state]: Number(Reflect.get(counts, state) ?? 0) + count,
@@ -265,15 +265,18 @@ export const brokenStores: readonly {
       },
     })),
     inFinds(({ orders }) => ({
-      orders: { ...orders, count: (scopes) => orders.count(crossed(scopes)) },
+      orders: {
+        ...orders,
+        count: (destinations) => orders.count(crossed(destinations)),
+      },
     })),
     inFinds(({ proofs }) => ({
       proofs: {
         ...proofs,
         find: (query) =>
           proofs.find(
-            'scopes' in query
-              ? { ...query, scopes: crossed(query.scopes) }
+            'destinations' in query
+              ? { ...query, destinations: crossed(query.destinations) }
               : query,
           ),
       },
@@ -283,17 +286,17 @@ export const brokenStores: readonly {
         ...events,
         find: (query) =>
           events.find(
-            'scopes' in query
-              ? { ...query, scopes: crossed(query.scopes) }
+            'destinations' in query
+              ? { ...query, destinations: crossed(query.destinations) }
               : query,
           ),
       },
     })),
   ].map((make, at) => ({
-    defect: `parts of scopes are looked for one by one, way ${at + 1}`,
+    defect: `parts of destinations are looked for one by one, way ${at + 1}`,
     make,
     fails: [
-      'no query leaves the scopes it was given, nor joins their parts anew',
+      'no query leaves the destinations it was given, nor joins their parts anew',
     ],
   })),
   {
@@ -361,7 +364,7 @@ export const brokenStores: readonly {
       ),
     })),
     fails: [
-      'open transactions of a lane come in the order of their nonces',
+      'open transactions of a submitter come in the order of their nonces',
       'proofs come in the order of the chain, from a block on',
     ],
   },
@@ -369,10 +372,12 @@ export const brokenStores: readonly {
     defect: 'what is not open is not found',
     make: inFinds(({ transactions }) => ({
       transactions: mapRows(transactions, (rows) =>
-        rows.filter(({ open }) => open),
+        rows.filter(({ inFlight }) => inFlight),
       ),
     })),
-    fails: ['all transactions at one nonce of a lane are found, open or not'],
+    fails: [
+      'all transactions at one nonce of a submitter are found, open or not',
+    ],
   },
   {
     defect: 'a row that is there already is left out without a word',
@@ -551,7 +556,8 @@ export const brokenStores: readonly {
           ...{ attempts, transactions, proofs, events, getValue },
           orders: {
             ...orders,
-            count: (scopes) => store.read((it) => it.orders.count(scopes)),
+            count: (destinations) =>
+              store.read((it) => it.orders.count(destinations)),
           },
           getLease: (key) => store.read((it) => it.getLease(key)),
         })
@@ -641,12 +647,12 @@ export const brokenStores: readonly {
         find: (query) =>
           events.find(
             'newest' in query && query.newest !== 'all'
-              ? { scopes: query.newest, after: 0n, limit: 1 }
+              ? { destinations: query.newest, after: 0n, limit: 1 }
               : query,
           ),
       },
     })),
-    fails: ['the newest event is the last of any of the scopes'],
+    fails: ['the newest event is the last of any of the destinations'],
   },
   {
     defect: 'the newest event of all is none',
@@ -660,7 +666,7 @@ export const brokenStores: readonly {
           ),
       },
     })),
-    fails: ['the newest event is the last of any of the scopes'],
+    fails: ['the newest event is the last of any of the destinations'],
   },
   {
     defect: 'events are found for the first order only',

@@ -18,18 +18,18 @@ const every: Record<OrderEventType, true> = {
   expired: true,
   consumed: true,
   reauthorized: true,
-  graded: true,
+  finalityRaised: true,
   fulfil: true,
   reorged: true,
   deadlineNear: true,
   refundDue: true,
   overpaid: true,
   lossAfterFulfilment: true,
-  payerHeld: true,
-  laneShared: true,
+  needsReview: true,
+  submitterShared: true,
   unmatched: true,
   storeReplaced: true,
 }
 
-/** All that can happen to an order, a lane or a store. */
+/** All that can happen to an order, a submitter or a store. */
 export const eventTypes = Object.keys(every) as OrderEventType[]

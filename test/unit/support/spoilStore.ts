@@ -1,9 +1,9 @@
 import {
+  type Destination,
   type JsonObject,
   memoryStore,
   type PaymentStore,
   type Reader,
-  type Scope,
   type StoreReader,
   type StoreWriter,
 } from 'countersign/store'
@@ -79,11 +79,11 @@ export const sortBy = <row>(
   text: (row: row) => string,
 ): row[] => [...rows].sort((left, right) => (text(left) < text(right) ? -1 : 1))
 
-/** Every scope made of parts of these. */
-export const crossed = (scopes: readonly Scope[]): Scope[] =>
-  scopes.flatMap(({ chainId }) =>
-    scopes.flatMap(({ token }) =>
-      scopes.map(({ recipient }) => ({ chainId, token, recipient })),
+/** Every destination made of parts of these. */
+export const crossed = (destinations: readonly Destination[]): Destination[] =>
+  destinations.flatMap(({ chainId }) =>
+    destinations.flatMap(({ token }) =>
+      destinations.map(({ recipient }) => ({ chainId, token, recipient })),
     ),
   )
 

@@ -5,22 +5,22 @@ const address = `0x${'1'.repeat(40)}` as const
 
 /** An order that is paid and due. */
 export const storedOrder: OrderRecord = {
-  ...{ chainId: 1, token: address, recipient: address, lane: address },
+  ...{ chainId: 1, token: address, recipient: address, submitter: address },
   ...{ id: 'one', version: 1, position: 1n, sequence: 2, attempt: 1 },
   ...{ state: 'stored', value: 5n, decimals: 6, payer: address },
   ...{ primaryType: 'TransferWithAuthorization', metadata: {} },
   ...{ tokenName: 'Coin', tokenVersion: '2', buyerTokenHash: word },
   ...{ createdAt: 0n, deadline: 200n, sendDue: 0n, lookDue: undefined },
-  ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+  ...{ requested: undefined, reason: undefined, tries: 0, needsReview: false },
   ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-  ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+  ...{ finality: undefined, settledHash: undefined, settledBlock: undefined },
 }
 
 /** Signed until 900 first, and then again until 200. */
 export const storedAttempt: AttemptRecord = {
   ...{ chainId: 1, token: address, orderId: 'one', number: 1, version: 1 },
   ...{ nonce: word, payer: address, value: 5n, signatureHash: word },
-  ...{ validAfter: 0n, validBefore: 200n, signedAfter: 0n, open: true },
+  ...{ validAfter: 0n, validBefore: 200n, signedAfter: 0n, spendable: true },
   ...{ signedBefore: 200n, spendableUntil: 900n },
   ...{ signature: 'sealed', cancellation: 'sealed' },
 }

@@ -79,7 +79,7 @@ async function deliverAlone(open: () => PaymentStore): Promise<void> {
   const paths = receiver.received.map(({ path }) => path)
   expect(paths).toEqual(Array(9).fill('/hooks?by=one'))
   await one.stop()
-  await stream.tell('order-1', 'graded')
+  await stream.tell('order-1', 'finalityRaised')
   await eventually(() => waiting.length).toBe(1)
   waiting.shift()?.()
   await eventually(() => progressOf(stream)).toMatchObject({ read: '10' })

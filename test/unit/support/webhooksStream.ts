@@ -2,7 +2,7 @@ import type { OrderEvent, OrderEventType, Orders } from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import type { EventRecord } from '../../../src/store/types.js'
 
-const scope = {
+const destination = {
   chainId: 8453,
   token: `0x${'a'.repeat(40)}`,
   recipient: `0x${'b'.repeat(40)}`,
@@ -24,7 +24,7 @@ export function createStream(store: PaymentStore = memoryStore()): Stream {
     sequences.set(orderId, sequence)
     const at = 1_760_000_000_123n
     const data = { value: '12500000' }
-    return { ...scope, orderId, sequence, type, at, data }
+    return { ...destination, orderId, sequence, type, at, data }
   }
   return {
     store,
@@ -48,7 +48,11 @@ async function readEvents(
   const size = after === 'latest' ? 1_000_000 : limit
   const rows = await store.read(async ({ events }) => {
     if (orderId === undefined)
-      return events.find({ scopes: [scope], after: from, limit: size })
+      return events.find({
+        destinations: [destination],
+        after: from,
+        limit: size,
+      })
     const all = await events.find({ orderIds: [orderId] })
     return all.filter(({ cursor }) => cursor > from).slice(0, size)
   })

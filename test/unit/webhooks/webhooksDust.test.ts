@@ -72,7 +72,7 @@ test('what was put aside arrives once it is taken, each event once', async () =>
   const { receiver, choosy } = await choosyReceiver(
     ({ payload }) => payload.type !== 'order.fulfil',
   )
-  await stream.tell('order-1', ...repeat('graded', 130))
+  await stream.tell('order-1', ...repeat('finalityRaised', 130))
   await stream.tell(undefined, ...repeat('unmatched', 130))
   await stream.tell('order-2', 'fulfil')
   const first = startRun(stream, receiver)

@@ -56,7 +56,7 @@ test('an order that is refused shows since when, and not what came after it', as
 
 test('what a target leaves out is not waited for', async () => {
   const stream = createStream()
-  await stream.tell('order-1', 'drafted', 'fulfil', 'graded')
+  await stream.tell('order-1', 'drafted', 'fulfil', 'finalityRaised')
   startRun(stream, await startReceiver(), { types: ['fulfil'] })
   await eventually(() => lagOf(stream)).toEqual(
     reached({ cursor: 3n, newest: 3n, waitingSince: undefined }),

@@ -168,7 +168,7 @@ test('an order that is refused holds up no other one', async () => {
 test('a thousand refused events of one order hold up no other one', async () => {
   const stream = createStream()
   const { receiver } = await pickyReceiver('order-1')
-  const many = Array<'graded'>(1100).fill('graded')
+  const many = Array<'finalityRaised'>(1100).fill('finalityRaised')
   await stream.tell('order-1', ...many)
   await stream.tell('order-2', 'drafted')
   const run = startRun(stream, receiver)
@@ -179,7 +179,7 @@ test('a thousand refused events of one order hold up no other one', async () => 
   })
   await run.stop()
   expect(new Set(toldOf(receiver))).toEqual(
-    new Set(['order-1 order.graded 1', 'order-2 order.drafted 1']),
+    new Set(['order-1 order.finalityRaised 1', 'order-2 order.drafted 1']),
   )
 })
 

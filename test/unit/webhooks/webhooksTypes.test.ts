@@ -26,7 +26,7 @@ test('a target is told what it asks for, and passes the rest', async () => {
   const receiver = await startReceiver()
   await stream.tell('order-1', 'drafted', 'accepted', 'captured', 'fulfil')
   await stream.tell(undefined, 'unmatched')
-  await stream.tell('order-2', 'drafted', 'fulfil', 'graded')
+  await stream.tell('order-2', 'drafted', 'fulfil', 'finalityRaised')
   const run = startRun(stream, receiver, { types: ['captured', 'fulfil'] })
   await eventually(() => progressOf(stream)).toEqual({
     ...{ cursor: '8', read: '8', open: [] },
@@ -43,7 +43,7 @@ test('a target is told what it asks for, and passes the rest', async () => {
     { target: 'test', type: 'accepted', orderId: 'order-1' },
     { target: 'test', type: 'unmatched' },
     { target: 'test', type: 'drafted', orderId: 'order-2' },
-    { target: 'test', type: 'graded', orderId: 'order-2' },
+    { target: 'test', type: 'finalityRaised', orderId: 'order-2' },
   ])
 })
 
@@ -54,7 +54,7 @@ test('what is asked for and fails stays open, whatever is passed behind it', asy
     response.writeHead(state.refuses ? 500 : 204).end(),
   )
   const types = ['fulfil'] as const
-  await stream.tell('order-1', 'drafted', 'fulfil', 'graded')
+  await stream.tell('order-1', 'drafted', 'fulfil', 'finalityRaised')
   const run = startRun(stream, receiver, { types })
   const stuck = { cursor: '1', read: '3', open: ['2'] }
   await eventually(() => progressOf(stream)).toEqual(stuck)
@@ -75,12 +75,14 @@ test('a list that grows is told of what comes, and one that shrinks leaves nothi
     response.writeHead(payload.type === 'order.captured' ? 422 : 204).end(),
   )
   await stream.tell('order-1', 'captured', 'fulfil')
-  const first = startRun(stream, receiver, { types: ['captured', 'graded'] })
+  const first = startRun(stream, receiver, {
+    types: ['captured', 'finalityRaised'],
+  })
   await eventually(() => progressOf(stream)).toEqual({
     ...{ cursor: '0', read: '2', open: ['1'] },
   })
   await first.stop()
-  const shrunk = startRun(stream, receiver, { types: ['graded'] })
+  const shrunk = startRun(stream, receiver, { types: ['finalityRaised'] })
   await eventually(() => progressOf(stream)).toEqual({
     ...{ cursor: '2', read: '2', open: [] },
   })
@@ -93,7 +95,7 @@ test('a list that grows is told of what comes, and one that shrinks leaves nothi
   ])
   receiver.received.length = 0
   await stream.tell('order-2', 'fulfil')
-  startRun(stream, receiver, { types: ['graded', 'fulfil'] })
+  startRun(stream, receiver, { types: ['finalityRaised', 'fulfil'] })
   await eventually(() => toldOf(receiver)).toEqual(['order-2 order.fulfil 1'])
 })
 
@@ -101,7 +103,7 @@ test('a target that asks for little of much comes to its end, and stops in the m
   const stream = createStream()
   const receiver = await startReceiver()
   const types = ['fulfil'] as const
-  const many = Array<OrderEventType>(250).fill('graded')
+  const many = Array<OrderEventType>(250).fill('finalityRaised')
   for (let order = 0; order < 6; order++)
     await stream.tell(`order-${order}`, ...many)
   await stream.tell('order-1', 'fulfil')

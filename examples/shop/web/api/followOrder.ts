@@ -52,7 +52,7 @@ export async function followOrder(
       if (error instanceof Problem && error.status === 404) throw error
       onReachable(signal.aborted)
     }
-    // The stream ends at the grade the shop fulfils at; the last comes later.
+    // The stream ends at the finality the shop fulfils at; the last comes later.
     if (!isOver) await pause(Math.min(slowest, 700 * 2 ** quiet), signal)
     quiet += 1
   }

@@ -79,7 +79,7 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
     [
       'final',
       'Final',
-      times.graded,
+      times.finalityRaised,
       point === 'safe' && 'Safe already; final in a moment.',
     ],
   ]

@@ -14,8 +14,8 @@ import { useRequest } from './useRequest.js'
 import type { Wire } from './wire.js'
 
 type Report = Wire<AuditReport>
-type Scope = Report['scopes'][number]
-type Difference = Scope['differences'][number]
+type Destination = Report['destinations'][number]
+type Difference = Destination['differences'][number]
 
 /** Compares the sums of chain and record, to the unit. */
 export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
@@ -45,7 +45,9 @@ export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
 }
 
 function AuditResult({ report }: { report: Report }): ReactNode {
-  const differences = report.scopes.flatMap((scope) => scope.differences)
+  const differences = report.destinations.flatMap(
+    (destination) => destination.differences,
+  )
   return (
     <>
       <Notice
@@ -58,10 +60,12 @@ function AuditResult({ report }: { report: Report }): ReactNode {
       >
         {!report.ok && 'Reconcile first; what remains needs a look.'}
       </Notice>
-      {report.scopes.map((scope) => (
-        <ScopeSums
-          key={scope.scope.recipient + scope.scope.token}
-          scope={scope}
+      {report.destinations.map((destination) => (
+        <DestinationSums
+          key={
+            destination.destination.recipient + destination.destination.token
+          }
+          destination={destination}
         />
       ))}
       {differences.length > 0 && <Differences rows={differences} />}
@@ -69,9 +73,13 @@ function AuditResult({ report }: { report: Report }): ReactNode {
   )
 }
 
-function ScopeSums({ scope }: { scope: Scope }): ReactNode {
+function DestinationSums({
+  destination,
+}: {
+  destination: Destination
+}): ReactNode {
   const money = useUnits()
-  const { chain, captured, unmatched, fromBlock, toBlock } = scope
+  const { chain, captured, unmatched, fromBlock, toBlock } = destination
   const record = BigInt(captured.value) + BigInt(unmatched.value)
   const isEqual = record === BigInt(chain.value)
   return (

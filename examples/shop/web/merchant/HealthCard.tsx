@@ -15,13 +15,13 @@ import type { Wire } from './wire.js'
 
 type Health = Wire<OrdersHealth>
 
-/** Captures a lane’s money should be enough for before anyone worries. */
+/** Captures a submitter’s money should be enough for before anyone worries. */
 const fewCaptures = 100n
 
 /** What one capture takes, roughly. */
 const captureGas = 90_000n
 
-/** Lanes, chains and how far the record has read, every few seconds. */
+/** Submitters, chains and how far the record has read, every few seconds. */
 export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, problem, run } = useRequest(api.health)
   useEffect(() => {
@@ -50,14 +50,17 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
             {answer.chains.map((chain) => (
               <ChainFacts key={chain.chainId} chain={chain} />
             ))}
-            {answer.scopes.map((scope) => (
-              <ScopeFacts
-                key={`${scope.chainId}${scope.token}${scope.recipient}`}
-                scope={scope}
+            {answer.destinations.map((destination) => (
+              <DestinationFacts
+                key={`${destination.chainId}${destination.token}${destination.recipient}`}
+                destination={destination}
               />
             ))}
-            {answer.lanes.map((lane) => (
-              <LaneFacts key={`${lane.chainId}${lane.account}`} lane={lane} />
+            {answer.submitters.map((submitter) => (
+              <SubmitterFacts
+                key={`${submitter.chainId}${submitter.account}`}
+                submitter={submitter}
+              />
             ))}
           </div>
         )}
@@ -73,12 +76,12 @@ function Verdict({
   health: Health
   problem: string | undefined
 }): ReactNode {
-  const { chains, lanes, suspended } = health
+  const { chains, submitters, suspended } = health
   const isWell =
     !problem &&
     !suspended &&
     chains.every(({ fault }) => !fault) &&
-    lanes.every(({ fault }) => !fault)
+    submitters.every(({ fault }) => !fault)
   return isWell ? (
     <Badge tone="good">All well</Badge>
   ) : (
@@ -102,8 +105,12 @@ function ChainFacts({ chain }: { chain: Health['chains'][number] }): ReactNode {
   )
 }
 
-function ScopeFacts({ scope }: { scope: Health['scopes'][number] }): ReactNode {
-  const { recipient, reconciledTo, lag, counts } = scope
+function DestinationFacts({
+  destination,
+}: {
+  destination: Health['destinations'][number]
+}): ReactNode {
+  const { recipient, reconciledTo, lag, counts } = destination
   const total = Object.values(counts).reduce((all, count) => all + count, 0)
   return (
     <div className="stack stack-tight">
@@ -127,14 +134,18 @@ function ScopeFacts({ scope }: { scope: Health['scopes'][number] }): ReactNode {
   )
 }
 
-function LaneFacts({ lane }: { lane: Health['lanes'][number] }): ReactNode {
-  const { account, balance, gasPrice, openTransactions, nextNonce } = lane
+function SubmitterFacts({
+  submitter,
+}: {
+  submitter: Health['submitters'][number]
+}): ReactNode {
+  const { account, balance, gasPrice, openTransactions, nextNonce } = submitter
   const cost = captureGas * BigInt(gasPrice ?? '0')
   const left = balance && cost > 0n ? BigInt(balance) / cost : undefined
   return (
     <div className="stack stack-tight">
       <h3>Sending account</h3>
-      {lane.fault && <p className="field-error">{lane.fault}</p>}
+      {submitter.fault && <p className="field-error">{submitter.fault}</p>}
       <Facts
         items={[
           [
@@ -148,7 +159,7 @@ function LaneFacts({ lane }: { lane: Health['lanes'][number] }): ReactNode {
           ],
           ['On their way', `${openTransactions}`],
           ['Next nonce', nextNonce],
-          ['Held by', workerOf(lane.lease)],
+          ['Held by', workerOf(submitter.lease)],
         ]}
       />
     </div>
@@ -156,7 +167,7 @@ function LaneFacts({ lane }: { lane: Health['lanes'][number] }): ReactNode {
 }
 
 /** Who may send from the account; between two captures that can be nobody. */
-function workerOf(lease: Health['lanes'][number]['lease']): string {
+function workerOf(lease: Health['submitters'][number]['lease']): string {
   if (!lease) return 'nobody now'
   const { thisInstance, owner } = lease
   return thisInstance ? 'this server' : `server ${owner.slice(0, 8)}`

@@ -31,7 +31,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   refundDue: 'Refund is due',
   overpaid: 'Paid a second time',
   lossAfterFulfilment: 'Lost after it was fulfilled',
-  payerHeld: 'Payer held',
+  needsReview: 'Payer held',
 }
 
 const failures: readonly OrderEventType[] = [
@@ -42,7 +42,7 @@ const failures: readonly OrderEventType[] = [
   'refundDue',
   'overpaid',
   'lossAfterFulfilment',
-  'payerHeld',
+  'needsReview',
 ]
 
 /** What happened to an order, from its first event on. */
@@ -80,9 +80,9 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
   )
 }
 
-function titleOf({ type, data: { grade } }: WireEvent): string {
+function titleOf({ type, data: { finality } }: WireEvent): string {
   const words: Readonly<Record<string, string>> = finalityWords
-  if (type === 'graded' && typeof grade === 'string')
-    return `The chain calls it ${words[grade] ?? grade}`
+  if (type === 'finalityRaised' && typeof finality === 'string')
+    return `The chain calls it ${words[finality] ?? finality}`
   return titles[type] ?? type
 }

@@ -21,13 +21,13 @@ export function OrderActions({
   withProof?: boolean
 }): ReactNode {
   const row = useKeptFocus(order.state)
-  const { state, pending, wish } = order
+  const { state, pending, requested } = order
   const now = useNow()
   const isSpendable = Number(order.spendableUntil ?? 0) > now
-  const canCapture = state === 'stored' && wish !== 'cancel'
+  const canCapture = state === 'stored' && requested !== 'cancel'
   const canVoid = (state === 'stored' && !pending) || state === 'drafted'
   const canRenew = state === 'expired' || state === 'canceled'
-  const canCancel = order.isCancelKept === true && isSpendable && !wish
+  const canCancel = order.isCancelKept === true && isSpendable && !requested
 
   // Else every row would have buttons of the same name.
   const which = (

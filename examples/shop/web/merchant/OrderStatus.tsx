@@ -6,7 +6,8 @@ import { reasonWords } from './reasonWords.js'
 
 /** State, how sure the chain is of it, and what stands out. */
 export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
-  const { state, pending, preconfirmed, held, unexpected, overpaid } = order
+  const { state, pending, preconfirmed, needsReview, unexpected, overpaid } =
+    order
   const note = noteOf(order)
   return (
     <div className="status">
@@ -22,7 +23,7 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
         ) : (
           <StateBadge state={pending ? 'capturing' : state} />
         )}
-        {held && <Badge tone="warn">Held</Badge>}
+        {needsReview && <Badge tone="warn">Needs review</Badge>}
         {unexpected && <Badge tone="bad">Refund due</Badge>}
         {overpaid && <Badge tone="bad">Overpaid</Badge>}
       </span>
@@ -36,13 +37,13 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
 }
 
 function noteOf(order: BookOrder): string | undefined {
-  const { state, wish, reason, capture, cancellation, pending } = order
+  const { state, requested, reason, capture, cancellation, pending } = order
   const settled = capture ?? cancellation
   if (settled) return finalityWords[settled.finality]
   if (pending) return undefined
   if (order.isCancelKept) return 'the buyer asks to cancel'
-  if (wish === 'cancel') return 'cancellation on its way'
-  if (wish === 'void') return 'to be voided if the capture fails'
-  if (wish === 'capture' && state === 'stored') return 'capture is due'
+  if (requested === 'cancel') return 'cancellation on its way'
+  if (requested === 'void') return 'to be voided if the capture fails'
+  if (requested === 'capture' && state === 'stored') return 'capture is due'
   return reason && reasonWords(reason)
 }

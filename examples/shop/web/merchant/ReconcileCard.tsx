@@ -9,13 +9,13 @@ import type { MerchantApi } from './merchantApi.js'
 import { useRequest } from './useRequest.js'
 import type { Wire } from './wire.js'
 
-type Scope = Wire<ReconciliationReport>['scopes'][number]
+type Destination = Wire<ReconciliationReport>['destinations'][number]
 
 /** Reads the chain again and writes what the record lacks. */
 export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, at, problem, isBusy, run } = useRequest(api.reconcile)
-  const found = (answer?.scopes ?? []).reduce(
-    (all, scope) => all + countOf(scope),
+  const found = (answer?.destinations ?? []).reduce(
+    (all, destination) => all + countOf(destination),
     0,
   )
   return (
@@ -45,10 +45,12 @@ export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
             {at !== undefined && <RelativeTime at={Math.floor(at)} />}
           </Notice>
         )}
-        {answer?.scopes.map((scope) => (
-          <ScopeFacts
-            key={scope.scope.recipient + scope.scope.token}
-            scope={scope}
+        {answer?.destinations.map((destination) => (
+          <DestinationFacts
+            key={
+              destination.destination.recipient + destination.destination.token
+            }
+            destination={destination}
           />
         ))}
       </div>
@@ -56,23 +58,30 @@ export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
   )
 }
 
-function ScopeFacts({ scope }: { scope: Scope }): ReactNode {
+function DestinationFacts({
+  destination,
+}: {
+  destination: Destination
+}): ReactNode {
   return (
     <Facts
       items={[
-        ['Blocks read', `${scope.fromBlock} to ${scope.toBlock}`],
-        ['Captured', scope.captured > 0 && scope.captured],
-        ['Canceled', scope.canceled > 0 && scope.canceled],
-        ['Refund due', scope.unexpected > 0 && scope.unexpected],
-        ['Overpaid', scope.overpaid > 0 && scope.overpaid],
-        ['Without an order', scope.unmatched > 0 && scope.unmatched],
-        ['Spent elsewhere', scope.consumed > 0 && scope.consumed],
+        ['Blocks read', `${destination.fromBlock} to ${destination.toBlock}`],
+        ['Captured', destination.captured > 0 && destination.captured],
+        ['Canceled', destination.canceled > 0 && destination.canceled],
+        ['Refund due', destination.unexpected > 0 && destination.unexpected],
+        ['Overpaid', destination.overpaid > 0 && destination.overpaid],
+        [
+          'Without an order',
+          destination.unmatched > 0 && destination.unmatched,
+        ],
+        ['Spent elsewhere', destination.consumed > 0 && destination.consumed],
       ]}
     />
   )
 }
 
-function countOf(scope: Scope): number {
-  const { captured, canceled, consumed, unmatched } = scope
+function countOf(destination: Destination): number {
+  const { captured, canceled, consumed, unmatched } = destination
   return captured + canceled + consumed + unmatched
 }

@@ -5,7 +5,7 @@ import { finalityWords } from '../ui/states.js'
 import {
   type SettlementBar,
   type Span,
-  settledGrades,
+  settledFinalities,
   span,
 } from './settlement.js'
 import { useShop } from './shopConfig.js'
@@ -86,10 +86,10 @@ export function SettlementChart({
         <p className="chart-empty">Nothing was captured in this span.</p>
       )}
       <figcaption className="row legend">
-        {[...settledGrades].reverse().map((grade) => (
-          <span key={grade} className="legend-item">
-            <span className={`swatch bar-${grade}`} aria-hidden="true" />
-            {finalityWords[grade]}
+        {[...settledFinalities].reverse().map((finality) => (
+          <span key={finality} className="legend-item">
+            <span className={`swatch bar-${finality}`} aria-hidden="true" />
+            {finalityWords[finality]}
           </span>
         ))}
       </figcaption>
@@ -109,15 +109,15 @@ function Bar({
   y: (value: bigint) => number
 }): ReactNode {
   let below = 0n
-  return settledGrades.map((grade) => {
-    const value = bar.sums[grade]
+  return settledFinalities.map((finality) => {
+    const value = bar.sums[finality]
     if (value === 0n) return null
     const base = y(below)
     below += value
     return (
       <rect
-        key={grade}
-        className={`bar-${grade}`}
+        key={finality}
+        className={`bar-${finality}`}
         x={x}
         y={y(below)}
         width={barWidth}

@@ -7,7 +7,7 @@ import { clock } from './SettlementChart.js'
 import {
   type SettlementBar,
   type Span,
-  settledGrades,
+  settledFinalities,
   span,
 } from './settlement.js'
 import { useShop } from './shopConfig.js'
@@ -41,11 +41,11 @@ export function SettlementTable({
             isNumber: true,
             cell: ({ count }) => count,
           },
-          ...settledGrades.map((grade) => ({
-            key: grade,
-            title: finalityWords[grade],
+          ...settledFinalities.map((finality) => ({
+            key: finality,
+            title: finalityWords[finality],
             isNumber: true,
-            cell: ({ sums }: SettlementBar) => money(sums[grade]),
+            cell: ({ sums }: SettlementBar) => money(sums[finality]),
           })),
           {
             key: 'total',

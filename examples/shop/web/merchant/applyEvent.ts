@@ -33,8 +33,8 @@ export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
   switch (type) {
     case 'preconfirmed':
       return { ...next, preconfirmed: hashOf(data) }
-    case 'graded':
-      return grade(next, data.grade)
+    case 'finalityRaised':
+      return finality(next, data.finality)
     case 'captureRejected':
     case 'cancelRejected':
       return { ...next, reason: String(data.reason), preconfirmed: undefined }
@@ -54,10 +54,10 @@ function hashOf(data: WireEvent['data']): BookOrder['preconfirmed'] {
     : '0x'
 }
 
-const grades: readonly unknown[] = ['included', 'safe', 'finalized']
+const finalities: readonly unknown[] = ['included', 'safe', 'finalized']
 
-function grade(order: BookOrder, finality: unknown): BookOrder {
-  if (!isGrade(finality)) return order
+function finality(order: BookOrder, finality: unknown): BookOrder {
+  if (!isFinality(finality)) return order
   const { capture, cancellation } = order
   return {
     ...order,
@@ -66,6 +66,8 @@ function grade(order: BookOrder, finality: unknown): BookOrder {
   }
 }
 
-function isGrade(value: unknown): value is Exclude<Finality, 'preconfirmed'> {
-  return grades.includes(value)
+function isFinality(
+  value: unknown,
+): value is Exclude<Finality, 'preconfirmed'> {
+  return finalities.includes(value)
 }

@@ -7,6 +7,6 @@ export function mergeOrder(
   order: WireOrder,
 ): BookOrder {
   const { isCancelKept, pending } = known ?? {}
-  const isWaiting = order.state === 'stored' && order.wish === 'capture'
+  const isWaiting = order.state === 'stored' && order.requested === 'capture'
   return { ...order, isCancelKept, pending: isWaiting ? pending : undefined }
 }

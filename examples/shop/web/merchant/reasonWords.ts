@@ -9,7 +9,7 @@ const words: Readonly<Record<string, string>> = {
   feeTooHigh: 'the network’s fee is too high',
   deadlinePassed: 'it is too late to send',
   notOpen: 'the order is not open',
-  laneFunds: 'the sending account has too little for gas',
+  submitterFunds: 'the sending account has too little for gas',
   noWallet: 'the account that would send it was removed',
   captureInFlight: 'a capture is under way',
   captureRejected: 'the capture was rejected',

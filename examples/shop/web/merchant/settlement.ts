@@ -9,15 +9,15 @@ export const span = {
 export type Span = keyof typeof span
 
 /** Weakest first, as they are stacked from below. */
-export const settledGrades = ['finalized', 'safe', 'included'] as const
+export const settledFinalities = ['finalized', 'safe', 'included'] as const
 
-type SettledGrade = (typeof settledGrades)[number]
+type SettledFinality = (typeof settledFinalities)[number]
 
 export type SettlementBar = {
   /** Unix seconds at which it begins. */
   from: number
   /** Token units. */
-  sums: Record<SettledGrade, bigint>
+  sums: Record<SettledFinality, bigint>
   total: bigint
   count: number
 }
@@ -40,13 +40,13 @@ export function sumSettlement(
     const at = Math.floor(Number(capture.blockTime) / seconds) - last + bars - 1
     const row = rows[Math.min(at, bars - 1)]
     if (at < 0 || !row) continue
-    row.sums[gradeOf(capture.finality)] += BigInt(value)
+    row.sums[finalityOf(capture.finality)] += BigInt(value)
     row.total += BigInt(value)
     row.count += 1
   }
   return rows
 }
 
-function gradeOf(finality: Finality): SettledGrade {
+function finalityOf(finality: Finality): SettledFinality {
   return finality === 'preconfirmed' ? 'included' : finality
 }

@@ -47,21 +47,21 @@ async function loseRelayer(policy: OrdersPolicy = {}) {
   return { before, after, recipient, kept, removed, store }
 }
 
-const laneOf = async (shop: Shop, orderId: string) =>
-  (await rowsOf(shop, orderId)).order.lane
+const submitterOf = async (shop: Shop, orderId: string) =>
+  (await rowsOf(shop, orderId)).order.submitter
 
 test('a recipient that is a wallet pays the gas of its own payments, whatever their ids are', async () => {
   const sellers = [await fundedAccount(chain), await fundedAccount(chain)]
   const relayers = sellers.map(({ address }) => address)
   const shop = await openShop(chain, { sellers, relayers })
-  const lanes = new Set<string>()
+  const submitters = new Set<string>()
   for (let at = 0; at < 12; at++) {
     const orderId = `ground ${at}`
     const recipient = shop.seller
     await shop.orders.draft({ orderId, amount: '1', recipient, primaryType })
-    lanes.add(await laneOf(shop, orderId))
+    submitters.add(await submitterOf(shop, orderId))
   }
-  expect([...lanes]).toEqual([shop.seller])
+  expect([...submitters]).toEqual([shop.seller])
 })
 
 test('only relayers send for a recipient without a wallet', async () => {
@@ -76,7 +76,7 @@ test('only relayers send for a recipient without a wallet', async () => {
   for (let at = 0; at < 8; at++) {
     const orderId = `relayed ${at}`
     await shop.orders.draft({ orderId, amount: '1', recipient, primaryType })
-    expect(await laneOf(shop, orderId)).toBe(lower(relayer))
+    expect(await submitterOf(shop, orderId)).toBe(lower(relayer))
   }
 })
 
@@ -84,7 +84,7 @@ test('an order whose wallet is removed is accepted and captured by another that 
   const { before, after, recipient, kept } = await loseRelayer()
   const sold = await sell(before, { recipient, primaryType })
   expect(await after.orders.accept(sold)).toMatchObject({ ok: true })
-  expect(await laneOf(after, sold.orderId)).toBe(lower(kept))
+  expect(await submitterOf(after, sold.orderId)).toBe(lower(kept))
   expect(await after.orders.capture({ orderId: sold.orderId })).toMatchObject({
     status: 'captured',
     proof: { submitter: lower(kept) },
@@ -107,7 +107,7 @@ test('what is due on a removed wallet is captured by a worker that may send it, 
   const sold = await sell(before, { recipient, primaryType })
   expect(await before.orders.accept(sold)).toMatchObject({ ok: true })
   const lost = { account: lower(removed), fault: expect.any(String) }
-  expect((await after.orders.health()).lanes).toMatchObject([{}, lost])
+  expect((await after.orders.health()).submitters).toMatchObject([{}, lost])
   const ends = new AbortController()
   const running = after.orders.run({ signal: ends.signal })
   onTestFinished(async () => {
@@ -117,7 +117,7 @@ test('what is due on a removed wallet is captured by a worker that may send it, 
   await until(
     async () => (await after.orders.get({ orderId: sold.orderId })).state,
   ).toBe('captured')
-  expect((await after.orders.health()).lanes).toHaveLength(1)
+  expect((await after.orders.health()).submitters).toHaveLength(1)
 })
 
 test('a Receive payment whose wallet is removed is refused as noWallet, and no try is counted', async () => {
@@ -136,7 +136,7 @@ test('a Receive payment whose wallet is removed is refused as noWallet, and no t
   expect(await after.orders.accept(sold)).toMatchObject({
     ok: false,
     reason: 'noWallet',
-    details: { lane: lower(removed) },
+    details: { submitter: lower(removed) },
   })
   expect((await rowsOf(after, sold.orderId)).order.tries).toBe(0)
 })
@@ -155,9 +155,9 @@ test('health names a removed wallet that a capture waits for', async () => {
   const { orderId } = sold
   const result = await after.orders.capture({ orderId, timeout: 100 })
   expect(result).toMatchObject({ status: 'unknown', resolvedBy: 'worker' })
-  const lanes = async (orders: Pick<Shop['orders'], 'health'>) =>
-    (await orders.health()).lanes.map(({ account }) => account)
-  expect(await lanes(after.orders)).toEqual([lower(kept), lower(removed)])
+  const submitters = async (orders: Pick<Shop['orders'], 'health'>) =>
+    (await orders.health()).submitters.map(({ account }) => account)
+  expect(await submitters(after.orders)).toEqual([lower(kept), lower(removed)])
   const own = after.orders.within({ recipients: [kept.address] })
-  expect(await lanes(own)).toEqual([lower(kept)])
+  expect(await submitters(own)).toEqual([lower(kept)])
 })

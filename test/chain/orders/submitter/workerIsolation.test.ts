@@ -29,7 +29,7 @@ function hangingSigner(account: Awaited<ReturnType<typeof fundedAccount>>) {
   return { account: hanging, asked: () => asked }
 }
 
-test('many recipients on a slow node starve no lane, however short its lease is', async () => {
+test('many recipients on a slow node starve no submitter, however short its lease is', async () => {
   const accounts = await fund(12)
   const reader = fakeNode(chain, async (_, forward) => {
     await pause(30)
@@ -46,7 +46,7 @@ test('many recipients on a slow node starve no lane, however short its lease is'
   )
   const sent = wallets.flatMap(({ methods }) => methods())
   expect(sent).toHaveLength(ids.length)
-  // Each look at a lane asks for the account's funds once.
+  // Each look at a submitter asks for the account's funds once.
   const looks = reader.methods().filter((method) => method === 'eth_getBalance')
   expect(looks.length).toBeLessThan(20 * ids.length)
 })

@@ -5,14 +5,14 @@ import { mine, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { watchScope } from '../../../../src/orders/watcher/watchScope.js'
+import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { draft, fakeNode, fundedAccount, mined } from '../../support/desk.js'
 import { capture, openShop, type Shop } from '../../support/orderRows.js'
 import {
+  destinationOf,
   eventsOf,
   orderOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -59,14 +59,14 @@ test('without a worker an audit covers every order, and shows what is not on rec
   await mine(chain.clients.test, { blocks: 40 })
   expect(await auditOrders(shop.context)).toMatchObject({
     ok: true,
-    scopes: [{ chain: { count: 1 }, captured: { count: 1 } }],
+    destinations: [{ chain: { count: 1 }, captured: { count: 1 } }],
   })
   const stray = await give(shop.account.address, 5n)
   const audit = await auditOrders(shop.context)
   const { blockNumber: after } = await headOf()
   expect(audit).toMatchObject({
     ok: false,
-    scopes: [
+    destinations: [
       {
         toBlock: after,
         chain: { count: 2 },
@@ -75,7 +75,7 @@ test('without a worker an audit covers every order, and shows what is not on rec
       },
     ],
   })
-  expect(audit.scopes[0]?.fromBlock).toBeLessThanOrEqual(before)
+  expect(audit.destinations[0]?.fromBlock).toBeLessThanOrEqual(before)
 })
 
 const headOf = async () => ({
@@ -95,14 +95,16 @@ test('an audit right after a reconciliation is exact, also where a worker began 
   await reconcile(context)
   expect(await auditOrders(context)).toMatchObject({
     ok: true,
-    scopes: [{ captured: { count: 1 }, unmatched: { count: 1, value: 7n } }],
+    destinations: [
+      { captured: { count: 1 }, unmatched: { count: 1, value: 7n } },
+    ],
   })
   expect(await typesOf(context)).toEqual(['unmatched'])
   // What was read once is not read again.
   const { from } = (await context.store.read((tables) =>
-    readCursor(tables, scopeOf(context)),
+    readCursor(tables, destinationOf(context)),
   )) ?? { from: -1n }
-  const [again] = (await reconcile(context)).scopes
+  const [again] = (await reconcile(context)).destinations
   expect(again?.fromBlock).toBeGreaterThanOrEqual(from)
   expect(again?.captured).toBe(0)
 })
@@ -112,7 +114,7 @@ test('an audit right after 20 fulfil events covers all of their captures', async
   const { context } = shop
   // It reconciles at its first look, and not again for ten seconds.
   const memory = {}
-  const look = () => watchScope(context, scopeOf(context), memory)
+  const look = () => watchDestination(context, destinationOf(context), memory)
   await look()
   const ids: string[] = []
   for (let at = 0; at < 20; at++) ids.push(await newOrder(shop))
@@ -122,7 +124,7 @@ test('an audit right after 20 fulfil events covers all of their captures', async
   expect(events.filter(({ type }) => type === 'fulfil')).toHaveLength(20)
   expect(await auditOrders(context)).toMatchObject({
     ok: true,
-    scopes: [{ chain: { count: 20 }, captured: { count: 20 } }],
+    destinations: [{ chain: { count: 20 }, captured: { count: 20 } }],
   })
 })
 
@@ -165,7 +167,7 @@ test('a record that is ahead of the chain is a difference, and one replica behin
   behind = Number.POSITIVE_INFINITY
   expect(await auditOrders(lagging)).toMatchObject({
     ok: false,
-    scopes: [
+    destinations: [
       {
         toBlock: blockNumber - 1n,
         chain: { count: 0 },
@@ -185,21 +187,21 @@ test('an audit of a range compares what is in it', async () => {
   const until = (toBlock: bigint) => auditOrders(context, { toBlock })
   expect(await until(blockNumber)).toMatchObject({
     ok: true,
-    scopes: [{ toBlock: blockNumber, captured: { count: 1 } }],
+    destinations: [{ toBlock: blockNumber, captured: { count: 1 } }],
   })
   expect(await until(blockNumber + 1n)).toMatchObject({ ok: false })
   expect(await until(blockNumber - 1n)).toMatchObject({
     ok: true,
-    scopes: [{ captured: { count: 0 } }],
+    destinations: [{ captured: { count: 0 } }],
   })
   expect(await until(0n)).toMatchObject({
     ok: true,
-    scopes: [{ fromBlock: 0n, toBlock: 0n }],
+    destinations: [{ fromBlock: 0n, toBlock: 0n }],
   })
   const fromBlock = blockNumber + 1n
   expect(await auditOrders(context, { fromBlock })).toMatchObject({
     ok: false,
-    scopes: [{ fromBlock, differences: [{ onChain: 3n }] }],
+    destinations: [{ fromBlock, differences: [{ onChain: 3n }] }],
   })
 })
 
@@ -208,7 +210,7 @@ test('a shop without orders has nothing to compare', async () => {
   const { blockNumber } = await headOf()
   expect(await auditOrders(context)).toMatchObject({
     ok: true,
-    scopes: [{ fromBlock: blockNumber, toBlock: blockNumber }],
+    destinations: [{ fromBlock: blockNumber, toBlock: blockNumber }],
   })
 })
 
@@ -284,7 +286,7 @@ test('an audit ends between two pages of the record', async () => {
         proofs: {
           find: async (query) => {
             const rows = await tables.proofs.find(query)
-            if (!('scopes' in query) || query.limit === 1) return rows
+            if (!('destinations' in query) || query.limit === 1) return rows
             pages++
             if (pages === 3) stop.abort('enough')
             if (pages > 50) throw new Error('it went on')

@@ -316,7 +316,7 @@ test('payers that are contracts are refused where the policy says so', async () 
   }
 })
 
-test('no more is accepted than the lane has gas for, at no one’s cost', async () => {
+test('no more is accepted than the submitter has gas for, at no one’s cost', async () => {
   const seller = newAccount()
   const gasPrice = await chain.clients.public.getGasPrice()
   await chain.clients.test.setBalance({
@@ -334,7 +334,13 @@ test('no more is accepted than the lane has gas for, at no one’s cost', async 
     reasons.push(verdict.ok ? 'ok' : verdict.reason)
     expect((await rowsOf(shop, orderId)).order.tries).toBe(0)
   }
-  expect(reasons).toEqual(['ok', 'ok', 'ok', 'laneFunds', 'laneFunds'])
+  expect(reasons).toEqual([
+    'ok',
+    'ok',
+    'ok',
+    'submitterFunds',
+    'submitterFunds',
+  ])
 })
 
 test('a second payment for an order is another payment', async () => {
@@ -526,14 +532,17 @@ test('with one order of a payer held the next ones wait as well', async () => {
   const buyer = await fundedAccount(chain, 3n * price)
   const [one, two] = [await sell({ buyer }), await sell({ buyer })]
   await orders.accept({ orderId: one.orderId, payment: one.signed })
-  await setOrder(shop, one.orderId, { held: true })
+  await setOrder(shop, one.orderId, { needsReview: true })
   expect(
     await orders.accept({ orderId: two.orderId, payment: two.signed }),
-  ).toMatchObject({ ok: true, order: { held: true, reason: 'payerHeld' } })
+  ).toMatchObject({
+    ok: true,
+    order: { needsReview: true, reason: 'needsReview' },
+  })
   expect(await eventsOf(shop, two.orderId)).toEqual([
     'drafted',
     'accepted',
-    'payerHeld',
+    'needsReview',
   ])
 })
 
@@ -609,7 +618,7 @@ test('an order voided while its payment is judged stays voided', async () => {
     details: { state: 'voided' },
   })
   const [attempt] = (await rowsOf(shop, orderId)).attempts
-  expect(attempt).toMatchObject({ open: false, signature: undefined })
+  expect(attempt).toMatchObject({ spendable: false, signature: undefined })
 })
 
 test('no record but the sealed one holds the signature', async () => {

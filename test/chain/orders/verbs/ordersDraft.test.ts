@@ -38,9 +38,9 @@ test('a draft fixes everything but who pays', async () => {
     validAfter: time - 60n,
     validBefore: time + 900n,
     spendableUntil: undefined,
-    wish: undefined,
+    requested: undefined,
     reason: undefined,
-    held: false,
+    needsReview: false,
     unexpected: false,
     overpaid: false,
     metadata: { goods: ['tea', 2], gift: null },
@@ -185,7 +185,7 @@ test('of several tokens or recipients one has to be named', async () => {
   const recipient = sellers[1]?.address
   const { order } = await draft({ token, recipient })
   expect(order).toMatchObject({ token, recipient: recipient?.toLowerCase() })
-  expect((await rowsOf(shop, order.id)).order.lane).toBe(order.recipient)
+  expect((await rowsOf(shop, order.id)).order.submitter).toBe(order.recipient)
 })
 
 test('a recipient without a wallet is paid by Transfer alone', async () => {
@@ -197,13 +197,13 @@ test('a recipient without a wallet is paid by Transfer alone', async () => {
   await expect(shop.orders.draft(draft)).rejects.toMatchObject({
     details: { field: 'recipient' },
   })
-  const lanes = new Set<string>()
+  const submitters = new Set<string>()
   for (const orderId of Array.from({ length: 20 }, (_, at) => `shared ${at}`)) {
     const primaryType = 'TransferWithAuthorization'
     await shop.orders.draft({ ...draft, orderId, primaryType })
-    lanes.add((await rowsOf(shop, orderId)).order.lane)
+    submitters.add((await rowsOf(shop, orderId)).order.submitter)
   }
-  expect([...lanes].sort()).toEqual(
+  expect([...submitters].sort()).toEqual(
     sellers.map(({ address }) => address.toLowerCase()).sort(),
   )
 })

@@ -63,7 +63,7 @@ test.each(served)('%s is canceled after %s', async (name, kind) => {
   expect(await orders.cancel({ orderId, cancellation })).toMatchObject({
     ok: true,
   })
-  // What drives the lane sends the cancellation, and no capture.
+  // What drives the submitter sends the cancellation, and no capture.
   expect(await orders.capture({ orderId })).toMatchObject({
     ...{ status: 'rejected', reason: 'canceled' },
     order: { cancellation: { transactionHash: expect.any(String) } },

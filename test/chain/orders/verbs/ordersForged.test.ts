@@ -66,7 +66,7 @@ test('three cancellations of a payer are relayed in a day, and more only when ap
   const { orderId = '' } = kept ?? {}
   expect(await shop.orders.cancel({ orderId, approve: true })).toMatchObject({
     ok: true,
-    order: { wish: 'cancel' },
+    order: { requested: 'cancel' },
   })
   const other = await fundedAccount(chain, 100_000_000n)
   expect(isKept(await cancelOne(other))).toBe(false)

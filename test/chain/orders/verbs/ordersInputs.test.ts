@@ -98,21 +98,26 @@ test('nothing is approved unless it is said', async () => {
   })
 })
 
-test('a scope is taken as people write addresses, and one that is none refused', async () => {
-  const { chainId, token, recipient } = (await orders.health()).scopes[0] ?? {}
-  if (!token || !recipient) throw new Error('no scope')
-  const scope = {
+test('a destination is taken as people write addresses, and one that is none refused', async () => {
+  const { chainId, token, recipient } =
+    (await orders.health()).destinations[0] ?? {}
+  if (!token || !recipient) throw new Error('no destination')
+  const destination = {
     chainId,
     token: getAddress(token),
     recipient: getAddress(recipient),
   }
-  const { scopes } = Object(await call('reconcile', { scope }))
-  expect(scopes).toMatchObject([{ scope: { chainId, token, recipient } }])
-  for (const wrong of [null, {}, { ...scope, token: 'mine' }])
-    await expect(call('reconcile', { scope: wrong })).rejects.toMatchObject({
+  const { destinations } = Object(await call('reconcile', { destination }))
+  expect(destinations).toMatchObject([
+    { destination: { chainId, token, recipient } },
+  ])
+  for (const wrong of [null, {}, { ...destination, token: 'mine' }])
+    await expect(
+      call('reconcile', { destination: wrong }),
+    ).rejects.toMatchObject({
       name: 'InvalidFieldError',
     })
   await expect(
-    call('reconcile', { scope: { ...scope, chainId: 1 } }),
+    call('reconcile', { destination: { ...destination, chainId: 1 } }),
   ).rejects.toMatchObject({ name: 'OrdersSetupError' })
 })

@@ -197,7 +197,7 @@ test('a cancellation is taken and sent until the longest window ends', async () 
   })
   const cancellation = await revoke(chain, signed, buyer)
   expect(await relaying.orders.cancel({ orderId, cancellation })).toMatchObject(
-    { ok: true, order: { state: 'stored', wish: 'cancel' } },
+    { ok: true, order: { state: 'stored', requested: 'cancel' } },
   )
   expect(await relaying.orders.capture({ orderId })).toMatchObject({
     ...{ status: 'rejected', reason: 'canceled' },
@@ -207,14 +207,18 @@ test('a cancellation is taken and sent until the longest window ends', async () 
 
 test('an expired order that may come back keeps its nonce', async () => {
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  await setOrder(shop, id, { state: 'expired', sendDue: 0n, wish: 'capture' })
+  await setOrder(shop, id, {
+    state: 'expired',
+    sendDue: 0n,
+    requested: 'capture',
+  })
   await chain.warp(10)
   const { order, payment } = await renew(id)
   expect(order).toMatchObject({
     state: 'drafted',
     attempt: 1,
     nonce: signed.message.nonce,
-    wish: undefined,
+    requested: undefined,
   })
   expect((await rowsOf(shop, id)).order.sendDue).toBeUndefined()
   expect(await orders.accept({ orderId: id, payment: signed })).toMatchObject({
@@ -229,8 +233,8 @@ test('an expired order that may come back keeps its nonce', async () => {
 })
 
 test.each([
-  ['canceled', { state: 'canceled', grade: 'included' }],
-  ['expired for good', { state: 'expired', grade: 'finalized' }],
+  ['canceled', { state: 'canceled', finality: 'included' }],
+  ['expired for good', { state: 'expired', finality: 'finalized' }],
 ] as const)(
   'an order that is %s is asked for with a new nonce',
   async (_, fields) => {
@@ -242,7 +246,7 @@ test.each([
     expect(order.nonce).toBe(payment.message.nonce)
     expect(order.nonce).not.toBe(signed.message.nonce)
     expect((await rowsOf(shop, id)).order).toMatchObject({
-      grade: undefined,
+      finality: undefined,
       settledHash: undefined,
       settledBlock: undefined,
     })
@@ -265,7 +269,7 @@ test.each([
   { state: 'captured' },
   { state: 'consumed' },
   { state: 'voided' },
-  { state: 'stored', wish: 'cancel' },
+  { state: 'stored', requested: 'cancel' },
 ] as const)('nothing is asked for when it is %o', async (fields) => {
   const { id } = await storedOrder(chain, shop)
   await setOrder(shop, id, fields)

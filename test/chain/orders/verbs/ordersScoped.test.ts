@@ -41,12 +41,16 @@ test('health, audit and reconciliation are of the own recipients', async () => {
   const own = shop.orders.within({ recipients: [shop.one] })
   const mine = shop.one.toLowerCase()
   const health = await own.health()
-  const { scopes: reconciled } = await own.reconcile()
-  const { scopes: audited } = await own.audit()
-  expect(health.lanes.map(({ account }) => account)).toEqual([mine])
-  expect(health.scopes.map(({ recipient }) => recipient)).toEqual([mine])
-  expect(reconciled.map(({ scope }) => scope.recipient)).toEqual([mine])
-  expect(audited.map(({ scope }) => scope.recipient)).toEqual([mine])
+  const { destinations: reconciled } = await own.reconcile()
+  const { destinations: audited } = await own.audit()
+  expect(health.submitters.map(({ account }) => account)).toEqual([mine])
+  expect(health.destinations.map(({ recipient }) => recipient)).toEqual([mine])
+  expect(reconciled.map(({ destination }) => destination.recipient)).toEqual([
+    mine,
+  ])
+  expect(audited.map(({ destination }) => destination.recipient)).toEqual([
+    mine,
+  ])
 })
 
 test('a draft for another recipient, or for one that is none, is refused', async () => {

@@ -110,12 +110,12 @@ test('events are read once and in order by whoever keeps the cursor', async () =
     })
 })
 
-test('health shows orders, lanes and how far the chain was read', async () => {
+test('health shows orders, submitters and how far the chain was read', async () => {
   const shop = await openShop(chain)
   await shop.orders.draft({ amount: '1' })
   await storedOrder(chain, shop)
   const head = await getBlock(reader)
-  const scope = {
+  const destination = {
     chainId: 31337,
     token: chain.token,
     recipient: shop.seller,
@@ -134,10 +134,10 @@ test('health shows orders, lanes and how far the chain was read', async () => {
         faultKind: undefined,
       },
     ],
-    scopes: [
-      { ...scope, reconciledTo: undefined, lag: undefined, putAside: [] },
+    destinations: [
+      { ...destination, reconciledTo: undefined, lag: undefined, putAside: [] },
     ],
-    lanes: [
+    submitters: [
       {
         chainId: 31337,
         account: shop.seller,
@@ -154,18 +154,18 @@ test('health shows orders, lanes and how far the chain was read', async () => {
   })
   await shop.orders.reconcile()
   await chain.clients.test.mine({ blocks: 3 })
-  const later = (await shop.orders.health()).scopes[0]
-  expect(later).toMatchObject({ ...scope, lag: 3n })
+  const later = (await shop.orders.health()).destinations[0]
+  expect(later).toMatchObject({ ...destination, lag: 3n })
   expect(later?.reconciledTo).toBeGreaterThanOrEqual(head.number)
 })
 
-test('health says who works on a lane, to each instance whether it is that one', async () => {
+test('health says who works on a submitter, to each instance whether it is that one', async () => {
   const shop = await openShop(chain, { policy: { pollingInterval: 20 } })
   const account = await fundedAccount(chain)
   const own = { store: shop.store, sellers: [account] }
   const [mine, twin] = [await openShop(chain, own), await openShop(chain, own)]
   const leaseOf = async ({ orders }: Shop) =>
-    (await orders.health()).lanes[0]?.lease
+    (await orders.health()).submitters[0]?.lease
   const began = BigInt(Date.now())
   const stop = new AbortController()
   const running = mine.orders.run({ signal: stop.signal })
@@ -179,8 +179,8 @@ test('health says who works on a lane, to each instance whether it is that one',
   const [seen, told] = [await leaseOf(mine), await leaseOf(twin)]
   expect(told).toMatchObject({ owner: seen?.owner, thisInstance: false })
   expect(seen?.until).toBeGreaterThan(began)
-  // Nobody works on the lane of the other recipient, and no word of this one.
-  expect((await shop.orders.health()).lanes).toMatchObject([
+  // Nobody works on the submitter of the other recipient, and no word of this one.
+  expect((await shop.orders.health()).submitters).toMatchObject([
     { account: shop.seller, lease: undefined },
   ])
   stop.abort()
@@ -203,7 +203,7 @@ test('a node that is down is a fault in the health, and no more', async () => {
       faultKind: 'refused',
     },
   ])
-  expect(health.lanes[0]).toMatchObject({
+  expect(health.submitters[0]).toMatchObject({
     balance: undefined,
     gasPrice: undefined,
     fault: expect.stringContaining('no more'),
@@ -214,10 +214,10 @@ test('a node that is down is a fault in the health, and no more', async () => {
 test('a node that never answers is a fault in the health, which does', async () => {
   const { client } = fakeNode(chain, () => new Promise(() => {}))
   const { orders } = await openShop(chain, { client })
-  const { chains, lanes } = await orders.health()
+  const { chains, submitters } = await orders.health()
   const fault = 'no answer in 5 seconds'
   expect(chains).toMatchObject([{ chainId: 31337, fault }])
-  expect(lanes).toMatchObject([{ balance: undefined, fault }])
+  expect(submitters).toMatchObject([{ balance: undefined, fault }])
 })
 
 test('health is read with one HTTP request', async () => {

@@ -105,8 +105,8 @@ test.each(cases)(
 
     // Whoever comes next finds nothing held, and does the rest.
     const next = await openShop(chain, { store, sellers: [account] })
-    const { lanes } = await next.orders.health()
-    expect(lanes).toMatchObject([{ lease: undefined }])
+    const { submitters } = await next.orders.health()
+    expect(submitters).toMatchObject([{ lease: undefined }])
     expect(await next.orders.capture({ orderId: id })).toMatchObject({
       status: 'captured',
     })
@@ -224,8 +224,8 @@ test('a worker whose signer never answers ends, and what it signs later is sent 
   await running
   answer()
   const next = await openShop(chain, { store, sellers: [account] })
-  const { lanes } = await next.orders.health()
-  expect(lanes).toMatchObject([{ lease: undefined, openTransactions: 0 }])
+  const { submitters } = await next.orders.health()
+  expect(submitters).toMatchObject([{ lease: undefined, openTransactions: 0 }])
   expect(await next.orders.get({ orderId: id })).toMatchObject({
     state: 'stored',
   })
@@ -251,7 +251,9 @@ test('a worker for many recipients leaves no warning of listeners', async () => 
   const stop = new AbortController()
   const running = orders.run({ signal: stop.signal })
   await expect
-    .poll(async () => (await orders.health()).lanes.map(({ lease }) => lease))
+    .poll(async () =>
+      (await orders.health()).submitters.map(({ lease }) => lease),
+    )
     .not.toContain(undefined)
   stop.abort()
   await running

@@ -31,8 +31,8 @@ test('a payer that another shop holds is not held here', async () => {
       payment: signed,
     })
     if (!verdict.ok) throw new Error(verdict.reason)
-    held.push(verdict.order.held)
-    await setOrder(one, order.id, { held: true })
+    held.push(verdict.order.needsReview)
+    await setOrder(one, order.id, { needsReview: true })
   }
   expect(held).toEqual([false, false])
 })

@@ -50,12 +50,16 @@ test('a drafted order is voided and takes no payment', async () => {
 
 test('a voided payment can be spent as long as its signature lives', async () => {
   const { id, signed } = await storedOrder(chain, shop)
-  await setOrder(shop, id, { wish: 'capture', sendDue: 0n })
+  await setOrder(shop, id, { requested: 'capture', sendDue: 0n })
   const { validBefore } = signed.message
   const verdict = await orders.void({ orderId: id })
   expect(verdict).toMatchObject({
     ok: true,
-    order: { state: 'voided', wish: undefined, spendableUntil: validBefore },
+    order: {
+      state: 'voided',
+      requested: undefined,
+      spendableUntil: validBefore,
+    },
     spendableUntil: validBefore,
   })
   expect(await orders.void({ orderId: id })).toEqual(verdict)
@@ -73,34 +77,37 @@ test('a voided payment can be spent as long as its signature lives', async () =>
 
 test.each<[Fields, string, string | undefined]>([
   [{ state: 'capturing' }, 'captureInFlight', 'void'],
-  [{ state: 'capturing', wish: 'cancel' }, 'captureInFlight', 'cancel'],
+  [{ state: 'capturing', requested: 'cancel' }, 'captureInFlight', 'cancel'],
   [{ state: 'captured' }, 'notOpen', undefined],
   [{ state: 'canceled' }, 'notOpen', undefined],
   [{ state: 'expired' }, 'notOpen', undefined],
   [{ state: 'consumed' }, 'notOpen', undefined],
-])('an order that is %o is not voided: %s', async (fields, reason, wish) => {
-  const { id } = await storedOrder(chain, shop)
-  await setOrder(shop, id, fields)
-  const verdict = await orders.void({ orderId: id })
-  expect(verdict).toMatchObject({
-    ok: false,
-    reason,
-    order: fields.wish ? {} : { wish },
-  })
-  expect((await rowsOf(shop, id)).order).toMatchObject({
-    state: fields.state,
-    wish,
-  })
-})
+])(
+  'an order that is %o is not voided: %s',
+  async (fields, reason, requested) => {
+    const { id } = await storedOrder(chain, shop)
+    await setOrder(shop, id, fields)
+    const verdict = await orders.void({ orderId: id })
+    expect(verdict).toMatchObject({
+      ok: false,
+      reason,
+      order: fields.requested ? {} : { requested },
+    })
+    expect((await rowsOf(shop, id)).order).toMatchObject({
+      state: fields.state,
+      requested,
+    })
+  },
+)
 
 test('what is being canceled is voided at once, and its cancellation goes on', async () => {
   const { id, signed } = await storedOrder(chain, shop)
-  await setOrder(shop, id, { state: 'canceling', wish: 'cancel' })
+  await setOrder(shop, id, { state: 'canceling', requested: 'cancel' })
   const { validBefore } = signed.message
   const verdict = await orders.void({ orderId: id })
   expect(verdict).toMatchObject({
     ...{ ok: true, spendableUntil: validBefore },
-    order: { state: 'voided', wish: 'cancel' },
+    order: { state: 'voided', requested: 'cancel' },
   })
   expect(await orders.void({ orderId: id })).toEqual(verdict)
   expect((await rowsOf(shop, id)).order).toMatchObject({
@@ -114,7 +121,7 @@ test('a cancellation on its way out survives a void', async () => {
   await relaying.orders.cancel({ orderId: id, cancellation })
   expect(await relaying.orders.void({ orderId: id })).toMatchObject({
     ok: true,
-    order: { state: 'voided', wish: 'cancel' },
+    order: { state: 'voided', requested: 'cancel' },
   })
   expect((await rowsOf(relaying, id)).order.sendDue).toBe(0n)
 })
@@ -130,7 +137,7 @@ async function paid(shop: Shop) {
   return { id, buyer, signed, cancellation }
 }
 
-test('a relayed cancellation waits for its lane, and no capture goes out', async () => {
+test('a relayed cancellation waits for its submitter, and no capture goes out', async () => {
   const { id, cancellation } = await paid(relaying)
   const verdict = await relaying.orders.cancel({ orderId: id, cancellation })
   expect(verdict).toEqual({
@@ -138,7 +145,7 @@ test('a relayed cancellation waits for its lane, and no capture goes out', async
     order: {
       ...(await relaying.orders.get({ orderId: id })),
       state: 'stored',
-      wish: 'cancel',
+      requested: 'cancel',
     },
   })
   expect(shows(verdict, cancellation)).toBe(false)
@@ -160,7 +167,7 @@ test('a cancellation that is not relayed voids, and gives the buyer the call', a
   const verdict = await orders.cancel({ orderId: id, cancellation })
   expect(verdict).toMatchObject({
     ok: true,
-    order: { state: 'voided', wish: undefined },
+    order: { state: 'voided', requested: undefined },
     call: { to: chain.token, data: expect.stringMatching(/^0x5a049a70/) },
   })
   // Who asks again and again writes no more.
@@ -194,7 +201,7 @@ test('the merchant can have a kept cancellation sent all the same', async () => 
   const verdict = await orders.cancel({ orderId: id, approve: true })
   expect(verdict).toMatchObject({
     ok: true,
-    order: { state: 'voided', wish: 'cancel' },
+    order: { state: 'voided', requested: 'cancel' },
   })
   expect(verdict).not.toHaveProperty('call')
   expect((await rowsOf(shop, id)).order.sendDue).toBe(0n)
@@ -204,8 +211,8 @@ test.each([
   [shop, 'void'],
   [relaying, 'cancel'],
 ] as const)(
-  'while a capture is under way a cancellation is kept as a wish',
-  async (shop, wish) => {
+  'while a capture is under way a cancellation is kept as a requested',
+  async (shop, requested) => {
     const { id, cancellation } = await paid(shop)
     await setOrder(shop, id, { state: 'capturing' })
     const cancel = () => shop.orders.cancel({ orderId: id, cancellation })
@@ -213,7 +220,7 @@ test.each([
       expect(verdict).toMatchObject({
         ok: false,
         reason: 'captureInFlight',
-        order: { state: 'capturing', wish },
+        order: { state: 'capturing', requested },
       })
     const { order, attempts } = await rowsOf(shop, id)
     expect(order.sendDue).toBeUndefined()
@@ -225,7 +232,10 @@ test.each([
     ])
     expect(
       await shop.orders.cancel({ orderId: id, approve: true }),
-    ).toMatchObject({ reason: 'captureInFlight', order: { wish: 'cancel' } })
+    ).toMatchObject({
+      reason: 'captureInFlight',
+      order: { requested: 'cancel' },
+    })
   },
 )
 
@@ -233,7 +243,7 @@ test.each(['void first', 'cancellation first'])(
   'while a capture is under way a void and a relayed cancellation are both kept, %s',
   async (order) => {
     const { id, cancellation } = await paid(relaying)
-    await setOrder(relaying, id, { state: 'capturing', wish: 'capture' })
+    await setOrder(relaying, id, { state: 'capturing', requested: 'capture' })
     const isFirst = order === 'void first'
     const orderId = id
     const { orders } = relaying
@@ -245,7 +255,7 @@ test.each(['void first', 'cancellation first'])(
       expect(verdict).toMatchObject({ ok: false, reason: 'captureInFlight' })
     if (!isFirst) await orders.void({ orderId })
     const rows = await rowsOf(relaying, id)
-    expect(rows.order).toMatchObject({ state: 'capturing', wish: 'void' })
+    expect(rows.order).toMatchObject({ state: 'capturing', requested: 'void' })
     const [attempt] = rows.attempts
     expect(attempt?.cancellation).toBe(`plain:${cancellation.signature}`)
     expect(await eventsOf(relaying, id)).toEqual([
@@ -295,7 +305,7 @@ test('what the chain has spent is not canceled, whatever the record says', async
   expect(await orders.cancel({ orderId: id, cancellation })).toMatchObject({
     ok: false,
     reason: 'consumed',
-    order: { state: 'stored', wish: undefined },
+    order: { state: 'stored', requested: undefined },
   })
   const other = await paid(shop)
   await mined(
@@ -318,7 +328,11 @@ test('from the end of the window on no gas is spent on a cancellation', async ()
   await chain.warp(30)
   expect(
     await relaying.orders.cancel({ orderId: id, cancellation }),
-  ).toMatchObject({ ok: false, reason: 'expired', order: { wish: undefined } })
+  ).toMatchObject({
+    ok: false,
+    reason: 'expired',
+    order: { requested: undefined },
+  })
 })
 
 test.each<[OrderRecord['state'], string]>([
@@ -394,5 +408,5 @@ test('on a Receive order with other words for the same bytes it is the same', as
   }
   expect(
     await relaying.orders.cancel({ orderId: id, cancellation: shouted }),
-  ).toMatchObject({ ok: true, order: { wish: 'cancel' } })
+  ).toMatchObject({ ok: true, order: { requested: 'cancel' } })
 })

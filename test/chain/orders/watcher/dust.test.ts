@@ -15,7 +15,7 @@ import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { type Asked, draft, fakeNode, rpcError } from '../../support/desk.js'
-import { orderOf, scopeOf, watcherOf } from '../../support/watching.js'
+import { destinationOf, orderOf, watcherOf } from '../../support/watching.js'
 import { contextOf, putOrder } from '../../support/watchRows.js'
 
 let chain: DevChain
@@ -109,17 +109,19 @@ test.each(
     const payment = await draft(chain, transfer)
     const id = await putOrder(context, payment)
     const [{ blockNumber } = { blockNumber: 0n }] = await mineDust(payment)
-    const [report] = (await reconcile(context)).scopes
+    const [report] = (await reconcile(context)).destinations
     expect(report).toMatchObject({ captured: 1, unmatched: 1 })
     expect((await orderOf(context, id)).state).toBe('captured')
     const cursor = await context.store.read((tables) =>
-      readCursor(tables, scopeOf(context)),
+      readCursor(tables, destinationOf(context)),
     )
     expect(cursor?.last.number).toBeGreaterThanOrEqual(blockNumber)
     await watcherOf(context)()
     expect(await auditOrders(context)).toMatchObject({
       ok: true,
-      scopes: [{ captured: { count: 1 }, unmatched: { count: 1, value: 5n } }],
+      destinations: [
+        { captured: { count: 1 }, unmatched: { count: 1, value: 5n } },
+      ],
     })
   },
 )
@@ -132,7 +134,7 @@ test('a draft that is paid among dust is found when its window ends', async () =
   const { validBefore } = payment.message
   const id = await putOrder(context, payment, {
     order: { state: 'drafted', payer: undefined, lookDue: validBefore },
-    attempt: { payer: undefined, open: false },
+    attempt: { payer: undefined, spendable: false },
   })
   await mineDust(payment)
   await chain.warp(2000)

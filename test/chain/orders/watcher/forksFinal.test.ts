@@ -9,7 +9,7 @@ afterAll(() => chain.stop())
 const until = (work: () => Promise<unknown>) =>
   expect.poll(work, { timeout: 30_000 })
 
-test('a capture that a fork below finalized drops is rejected as sealBroken, and told as a loss in the end, while the lane goes on', async () => {
+test('a capture that a fork below finalized drops is rejected as sealBroken, and told as a loss in the end, while the submitter goes on', async () => {
   const observed: string[] = []
   const shop = await openShop(chain, {
     policy: { pollingInterval: 40, blocks: { safe: 1, finalized: 2 } },
@@ -56,5 +56,5 @@ test('a capture that a fork below finalized drops is rejected as sealBroken, and
   await until(async () => (await eventsOf(shop, id)).at(-1)).toBe(
     'lossAfterFulfilment',
   )
-  expect(observed).not.toContain('lane.failed')
+  expect(observed).not.toContain('submitter.failed')
 })

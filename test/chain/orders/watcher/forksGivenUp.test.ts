@@ -64,18 +64,18 @@ test('a void that a capture overtook counts again when a fork takes the capture 
   await waiting(1)
   expect(await orders.void({ orderId: id })).toMatchObject({
     ok: false,
-    order: { wish: 'void' },
+    order: { requested: 'void' },
   })
   await control.mine({ blocks: 1 })
   expect(await capturing).toMatchObject({
     status: 'captured',
-    order: { wish: undefined, unexpected: false },
+    order: { requested: undefined, unexpected: false },
   })
   await chain.reorg({ depth: 1, transactions: 'dropped' })
   await control.mine({ blocks: 1 })
   await until(() => stateOf(shop, id)).toBe('voided')
 
-  // What comes next on the lane leaves it alone, and is not held up by it.
+  // What comes next on the submitter leaves it alone, and is not held up by it.
   const next = await storedOrder(chain, shop)
   const after = orders.capture({ orderId: next.id, timeout: 30_000 })
   let isOver = false
@@ -133,7 +133,7 @@ test('the capture of an older attempt is not sent again to fill a gap of nonces'
   })
   expect(await orders.audit()).toMatchObject({
     ok: true,
-    scopes: [{ captured: { count: 1 } }],
+    destinations: [{ captured: { count: 1 } }],
   })
 })
 
@@ -163,7 +163,7 @@ test('a cancellation of ours that a fork takes back is sent again, and the new p
     ...{ status: 'rejected', reason: 'otherPayment' },
   })
   await control.mine({ blocks: 1 })
-  await until(async () => (await rowsOf(shop, id)).attempts[0]?.open).toBe(
+  await until(async () => (await rowsOf(shop, id)).attempts[0]?.spendable).toBe(
     false,
   )
   const capturing = orders.capture({ orderId: id, timeout: 30_000 })

@@ -10,7 +10,7 @@ import { openStore } from '../../../../src/orders/verbs/openStore.js'
 import { resumeOrders } from '../../../../src/orders/verbs/resumeOrders.js'
 import { moveCursor } from '../../../../src/orders/watcher/moveCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { watchScope } from '../../../../src/orders/watcher/watchScope.js'
+import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { memoryStore } from '../../../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../../../src/store/types.js'
@@ -23,12 +23,12 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
+  destinationOf,
   eventsOf,
   fileOf,
   mineBlocks,
   orderOf,
   recordOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -95,7 +95,7 @@ test('what happened while nobody looked is found, and found again changes nothin
   await transfer(0n)
 
   const report = await reconcile(context)
-  expect(report.scopes).toMatchObject([
+  expect(report.destinations).toMatchObject([
     {
       captured: 2,
       canceled: 1,
@@ -136,14 +136,14 @@ test('what happened while nobody looked is found, and found again changes nothin
 
   const before = await recordOf(context)
   const again = await reconcile(context)
-  expect(again.scopes).toMatchObject([nothing])
+  expect(again.destinations).toMatchObject([nothing])
   await watcherOf(context)()
   expect(await recordOf(context)).toEqual(before)
 
   const audit = await auditOrders(context)
   expect(audit).toMatchObject({
     ok: true,
-    scopes: [
+    destinations: [
       {
         chain: { count: 4, value: 26_000_007n },
         captured: { count: 2, value: 25_000_000n },
@@ -165,7 +165,7 @@ test('an order paid twice is fulfilled once', async () => {
   await mined(chain, capturePayment(merchant, { payment: second }))
   await mined(chain, capturePayment(merchant, { payment: first }))
   const report = await reconcile(context)
-  expect(report.scopes).toMatchObject([{ captured: 1, overpaid: 1 }])
+  expect(report.destinations).toMatchObject([{ captured: 1, overpaid: 1 }])
   expect(await typesOf(context, id)).toEqual(['captured', 'overpaid', 'fulfil'])
   expect(await orderOf(context, id)).toMatchObject({
     state: 'captured',
@@ -176,7 +176,7 @@ test('an order paid twice is fulfilled once', async () => {
 
 test('a reconciliation starts with the oldest open order, or at the head', async () => {
   const context = contextOf(chain)
-  const [empty] = (await reconcile(context)).scopes
+  const [empty] = (await reconcile(context)).destinations
   expect(empty).toMatchObject({ fromBlock: empty?.toBlock })
 
   const other = contextOf(chain)
@@ -188,7 +188,7 @@ test('a reconciliation starts with the oldest open order, or at the head', async
   const { number } = await getBlock(chain.clients.public)
   await mineBlocks(chain, 100)
   await mined(chain, capturePayment(chain.clients.relayer, { payment }))
-  const [report] = (await reconcile(other)).scopes
+  const [report] = (await reconcile(other)).destinations
   expect(report?.captured).toBe(1)
   expect(report?.fromBlock).toBeLessThan(number)
   expect(report?.fromBlock).toBeGreaterThan(number - 20n)
@@ -202,7 +202,7 @@ test('a draft that a payment nobody showed us pays is captured', async () => {
   })
   const id = await putOrder(context, payment, {
     order: { state: 'drafted', payer: undefined },
-    attempt: { payer: undefined, open: false },
+    attempt: { payer: undefined, spendable: false },
   })
   await mined(chain, capturePayment(chain.clients.relayer, { payment }))
   await reconcile(context)
@@ -215,7 +215,7 @@ test('a draft that a payment nobody showed us pays is captured', async () => {
 test('a worker whose clock is set back reconciles as often as before', async () => {
   const context = contextOf(chain)
   const memory = {}
-  const look = () => watchScope(context, scopeOf(context), memory)
+  const look = () => watchDestination(context, destinationOf(context), memory)
   // From the first look on, however long the rest takes.
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   onTestFinished(() => {
@@ -288,7 +288,7 @@ test.each(['eth_getTransactionReceipt', 'eth_getLogs'])(
     })
     await reconcile(context)
     const cursor = () =>
-      context.store.read((tables) => readCursor(tables, scopeOf(context)))
+      context.store.read((tables) => readCursor(tables, destinationOf(context)))
     const payment = await draft(chain)
     const id = await putOrder(context, payment)
     await mined(chain, capturePayment(chain.clients.merchant, { payment }))
@@ -314,7 +314,7 @@ test('two processes that reconcile at the same time write everything once', asyn
   await mined(chain, capturePayment(merchant, { payment }))
   await transfer(3n)
   const reports = await Promise.all([reconcile(context), reconcile(twin)])
-  const found = reports.flatMap(({ scopes }) => scopes)
+  const found = reports.flatMap(({ destinations }) => destinations)
   expect(found.reduce((sum, { captured }) => sum + captured, 0)).toBe(1)
   expect(found.reduce((sum, { unmatched }) => sum + unmatched, 0)).toBe(1)
   expect(await typesOf(context, id)).toEqual(['captured'])
@@ -362,7 +362,7 @@ test('the audit shows what only one side has, and not the same alike', async () 
   const { number } = await getBlock(chain.clients.public)
   const audit = await auditOrders(context, { toBlock: number })
   expect(audit.ok).toBe(false)
-  expect(audit.scopes[0]?.differences).toMatchObject([
+  expect(audit.destinations[0]?.differences).toMatchObject([
     { orderId: id, onChain: 12_500_000n, onRecord: 1n },
     { transactionHash: stray, onChain: 5n, onRecord: undefined },
   ])
@@ -378,13 +378,15 @@ test('what is reconciled beside the watcher of another process can be audited at
   await mined(chain, capturePayment(chain.clients.merchant, { payment }))
   await transfer(3n)
   const both = { captured: 1, unmatched: 1 }
-  expect((await reconcile(twin)).scopes).toMatchObject([both])
+  expect((await reconcile(twin)).destinations).toMatchObject([both])
   expect(await auditOrders(twin)).toMatchObject({
     ok: true,
-    scopes: [{ captured: { value: 12_500_000n }, unmatched: { value: 3n } }],
+    destinations: [
+      { captured: { value: 12_500_000n }, unmatched: { value: 3n } },
+    ],
   })
   const before = await recordOf(twin)
-  expect((await reconcile(twin)).scopes).toMatchObject([nothing])
+  expect((await reconcile(twin)).destinations).toMatchObject([nothing])
   expect(await recordOf(twin)).toEqual(before)
 })
 
@@ -455,14 +457,14 @@ test('a slow reconciliation does not set back what another has read since', asyn
   await transfer(4n)
   await reconcile(fast)
   const cursor = () =>
-    slow.store.read((tables) => readCursor(tables, scopeOf(slow)))
+    slow.store.read((tables) => readCursor(tables, destinationOf(slow)))
   const moved = await cursor()
   goOn()
   await late
   expect(await cursor()).toEqual(moved)
   expect(await auditOrders(slow)).toMatchObject({
     ok: true,
-    scopes: [{ unmatched: { value: 4n } }],
+    destinations: [{ unmatched: { value: 4n } }],
   })
 })
 
@@ -470,15 +472,15 @@ test('how far back was read is kept, whoever reads on', async () => {
   const context = contextOf(chain)
   await mineBlocks(chain, 1)
   await reconcile(context)
-  const scope = scopeOf(context)
-  const cursor = () => context.store.read((it) => readCursor(it, scope))
+  const destination = destinationOf(context)
+  const cursor = () => context.store.read((it) => readCursor(it, destination))
   const before = await cursor()
   if (!before) throw new Error('no cursor')
   const { number } = before.last
   const from = before.from - 5n
   const other = { ...before, from, last: { number, hash: randomHash() } }
   const move = (after: typeof before) =>
-    moveCursor(context, { scope, lease: undefined }, { before, after })
+    moveCursor(context, { destination, lease: undefined }, { before, after })
   await move(other)
   await move({ ...before, last: { number: number + 1n, hash: randomHash() } })
   expect(await cursor()).toMatchObject({ from, last: { number: number + 1n } })
@@ -488,9 +490,11 @@ test('how far back was read is kept, whoever reads on', async () => {
   })
 })
 
-test('a scope of someone else is not reconciled', async () => {
+test('a destination of someone else is not reconciled', async () => {
   const context = contextOf(chain)
   const recipient = chain.clients.payer.account.address
-  const scope = { ...scopeOf(context), recipient }
-  await expect(reconcile(context, { scope })).rejects.toThrow(OrdersSetupError)
+  const destination = { ...destinationOf(context), recipient }
+  await expect(reconcile(context, { destination })).rejects.toThrow(
+    OrdersSetupError,
+  )
 })

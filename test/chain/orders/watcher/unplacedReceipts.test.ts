@@ -28,7 +28,7 @@ function unplacing(looks: number) {
   })
 }
 
-test('a lane waits for the place of a receipt that has none yet', async () => {
+test('a submitter waits for the place of a receipt that has none yet', async () => {
   const account = await fundedAccount(chain)
   const { client } = unplacing(2)
   const shop = openShop(chain, { account, client })

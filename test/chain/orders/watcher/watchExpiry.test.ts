@@ -14,10 +14,10 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
+  destinationOf,
   fileOf,
   mineBlocks,
   orderOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -46,7 +46,7 @@ test('an order expires once its window is over, and finally once that block is f
   const context = contextOf(chain)
   const payment = await draft(chain)
   const id = await putOrder(context, payment, {
-    transactions: [{ raw: 'sealed', open: false }],
+    transactions: [{ raw: 'sealed', inFlight: false }],
   })
   const look = watcherOf(context)
   await chain.warp(650)
@@ -56,17 +56,17 @@ test('an order expires once its window is over, and finally once that block is f
   await chain.warp(300)
   await look()
   const expired = await orderOf(context, id)
-  expect(expired).toMatchObject({ state: 'expired', grade: undefined })
+  expect(expired).toMatchObject({ state: 'expired', finality: undefined })
   expect((await fileOf(context, id)).attempts[0]?.signature).toBeDefined()
 
   await mineBlocks(chain, 8)
   await look()
-  expect((await orderOf(context, id)).grade).toBeUndefined()
+  expect((await orderOf(context, id)).finality).toBeUndefined()
   await chain.warp(20)
   await look()
   const { order, attempts, transactions } = await fileOf(context, id)
-  expect(order).toMatchObject({ grade: 'finalized', lookDue: undefined })
-  expect(attempts[0]).toMatchObject({ open: false, signature: undefined })
+  expect(order).toMatchObject({ finality: 'finalized', lookDue: undefined })
+  expect(attempts[0]).toMatchObject({ spendable: false, signature: undefined })
   expect(transactions[0]?.raw).toBeUndefined()
   expect(await typesOf(context, id)).toEqual(['deadlineNear', 'expired'])
 })
@@ -76,7 +76,7 @@ test('what nears its deadline is captured then, where the policy says so', async
   const context = contextOf(chain, { policy })
   const due = await putOrder(context, await draft(chain))
   const held = await putOrder(context, await draft(chain), {
-    order: { held: true },
+    order: { needsReview: true },
   })
   const canceled = await putOrder(context, await draft(chain), {
     order: { reason: 'simulationFailed' },
@@ -84,11 +84,11 @@ test('what nears its deadline is captured then, where the policy says so', async
   })
   await chain.warp(650)
   await watcherOf(context)()
-  const wanted = { wish: 'capture', sendDue: 0n }
+  const wanted = { requested: 'capture', sendDue: 0n }
   expect(await orderOf(context, due)).toMatchObject(wanted)
   // Neither what waits for the merchant, nor what the buyer wanted canceled.
   for (const id of [held, canceled]) {
-    expect((await orderOf(context, id)).wish).toBeUndefined()
+    expect((await orderOf(context, id)).requested).toBeUndefined()
     expect(await typesOf(context, id)).toEqual(['deadlineNear'])
   }
 })
@@ -108,7 +108,7 @@ test('a voided order stays voided, and is not looked at once it cannot be spent'
   await look()
   const { order, attempts } = await fileOf(context, id)
   expect(order).toMatchObject({ state: 'voided', lookDue: undefined })
-  expect(attempts[0]).toMatchObject({ open: false, signature: undefined })
+  expect(attempts[0]).toMatchObject({ spendable: false, signature: undefined })
   expect(await typesOf(context, id)).toEqual([])
 })
 
@@ -117,7 +117,7 @@ test('a draft without a payer ends with its time, for good, once two looks find 
   const payment = await draft(chain)
   const id = await putOrder(context, payment, {
     order: { state: 'drafted', payer: undefined },
-    attempt: { payer: undefined, signature: undefined, open: false },
+    attempt: { payer: undefined, signature: undefined, spendable: false },
   })
   const look = watcherOf(context)
   await chain.warp(1000)
@@ -128,14 +128,14 @@ test('a draft without a payer ends with its time, for good, once two looks find 
   await look()
   expect(await orderOf(context, id)).toMatchObject({
     state: 'expired',
-    grade: 'finalized',
+    finality: 'finalized',
     lookDue: undefined,
   })
 })
 
 const unknownPayer = {
   order: { state: 'drafted', payer: undefined },
-  attempt: { payer: undefined, signature: undefined, open: false },
+  attempt: { payer: undefined, signature: undefined, spendable: false },
 } as const
 
 test('a draft that is paid at its last moment, by nobody we know, is captured', async () => {
@@ -274,7 +274,7 @@ test.each(['override', 'calls'])(
     const calls = methods().filter((method) => method === 'eth_call')
     expect(calls).toHaveLength(via === 'calls' ? 101 : 1)
     const counts = await context.store.read(({ orders }) =>
-      orders.count([scopeOf(context)]),
+      orders.count([destinationOf(context)]),
     )
     expect(counts).toEqual({ expired: 100 })
   },

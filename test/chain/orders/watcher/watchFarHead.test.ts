@@ -7,9 +7,9 @@ import type {
 } from '../../../../src/orders/model/types.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import {
+  destinationKey,
   encodeCursor,
   readCursor,
-  scopeKey,
 } from '../../../../src/orders/watcher/watchState.js'
 import {
   type Asked,
@@ -19,11 +19,11 @@ import {
   randomHash,
 } from '../../support/desk.js'
 import {
+  destinationOf,
   eventsOf,
   mineBlocks,
   orderOf,
   recordOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -117,14 +117,14 @@ test.each([
 
 /** Puts a cursor on record whose head this chain never had. */
 async function putFarCursor(context: OrdersContext, ahead: bigint) {
-  const scope = scopeOf(context)
-  const cursor = await context.store.read((it) => readCursor(it, scope))
+  const destination = destinationOf(context)
+  const cursor = await context.store.read((it) => readCursor(it, destination))
   if (!cursor) throw new Error('no cursor')
   const number = cursor.last.number + ahead
   const last = { number, hash: randomHash() }
   const value = encodeCursor({ ...cursor, last, seen: [...cursor.seen, last] })
   await context.store.write((it) =>
-    it.setValue(scopeKey('cursor', scope), value),
+    it.setValue(destinationKey('cursor', destination), value),
   )
 }
 
@@ -160,7 +160,9 @@ test('heads on record that no node knows are reported, and dropped while the cha
   await look()
   await look()
   expect(await typesOf(context, id)).toContain('fulfil')
-  const cursor = await store.read((it) => readCursor(it, scopeOf(context)))
+  const cursor = await store.read((it) =>
+    readCursor(it, destinationOf(context)),
+  )
   const head = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
   expect(cursor?.last.number).toBeLessThanOrEqual(head)
 })

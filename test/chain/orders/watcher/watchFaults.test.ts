@@ -154,7 +154,7 @@ async function play({
     captured: await putOrder(context, captured),
     paid: await putOrder(context, paid, {
       order: { state: 'drafted', payer: undefined },
-      attempt: { payer: undefined, signature: undefined, open: false },
+      attempt: { payer: undefined, signature: undefined, spendable: false },
     }),
     over: await putOrder(context, await draft(chain)),
   }
@@ -176,10 +176,10 @@ async function play({
     await look()
   }
   const endOf = async (id: string) => {
-    const { state, grade, unexpected } = await orderOf(context, id)
+    const { state, finality, unexpected } = await orderOf(context, id)
     const types = await typesOf(context, id)
     const fulfilled = types.filter((type) => type === 'fulfil').length
-    return [state, grade, unexpected, fulfilled]
+    return [state, finality, unexpected, fulfilled]
   }
   return {
     captured: await endOf(ids.captured),

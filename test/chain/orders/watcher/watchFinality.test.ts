@@ -88,7 +88,7 @@ test.each(['safe', 'finalized'])(
     await look()
     expect(await typesOf(context, id)).toEqual(['captured'])
     const { order, attempts } = await fileOf(context, id)
-    expect(order).toMatchObject({ grade: 'included', fulfilled: undefined })
+    expect(order).toMatchObject({ finality: 'included', fulfilled: undefined })
     expect(attempts[0]?.signature).toBeDefined()
   },
 )
@@ -100,9 +100,9 @@ test('a final block is believed when two looks in a row name one at least as hig
   await look()
   await mineBlocks(chain, 16)
   await look()
-  expect((await orderOf(context, id)).grade).toBe('included')
+  expect((await orderOf(context, id)).finality).toBe('included')
   await look()
-  expect((await orderOf(context, id)).grade).toBe('finalized')
+  expect((await orderOf(context, id)).finality).toBe('finalized')
 })
 
 test('a final block whose number has another hash is not believed', async () => {
@@ -117,11 +117,11 @@ test('a final block whose number has another hash is not believed', async () => 
   await look()
   await look()
   await look()
-  expect((await orderOf(context, id)).grade).toBe('included')
+  expect((await orderOf(context, id)).finality).toBe('included')
   node.answer = undefined
   await look()
   await look()
-  expect((await orderOf(context, id)).grade).toBe('finalized')
+  expect((await orderOf(context, id)).finality).toBe('finalized')
 })
 
 test.each([
@@ -144,7 +144,7 @@ test.each([
     await look()
     expect(await orderOf(context, id)).toMatchObject({
       state: 'captured',
-      grade: 'included',
+      finality: 'included',
     })
     const [told] = seen.filter(({ name }) => name === 'watch.failed')
     expect(told?.attributes).toMatchObject({

@@ -68,7 +68,7 @@ test.each(wordings)(
   async (words) => {
     const context = prunedContext(words)
     const id = await putOrder(context, await draft(chain), {
-      transactions: [{ raw: 'sealed', open: false }],
+      transactions: [{ raw: 'sealed', inFlight: false }],
     })
     const look = watcherOf(context)
     await chain.warp(650)
@@ -83,8 +83,11 @@ test.each(wordings)(
     await chain.warp(20)
     await look()
     const { order, attempts, transactions } = await fileOf(context, id)
-    expect(order).toMatchObject({ grade: 'finalized', lookDue: undefined })
-    expect(attempts[0]).toMatchObject({ open: false, signature: undefined })
+    expect(order).toMatchObject({ finality: 'finalized', lookDue: undefined })
+    expect(attempts[0]).toMatchObject({
+      spendable: false,
+      signature: undefined,
+    })
     expect(transactions[0]?.raw).toBeUndefined()
     expect(await typesOf(context, id)).toEqual(['deadlineNear', 'expired'])
   },
@@ -104,7 +107,7 @@ test.each(wordings)(
     await look()
     await look()
     expect((await orderOf(context, over)).state).toBe('expired')
-    const wanted = { wish: 'capture', sendDue: 0n }
+    const wanted = { requested: 'capture', sendDue: 0n }
     expect(await orderOf(context, near)).toMatchObject(wanted)
   },
 )
@@ -113,7 +116,7 @@ test('a capture is settled, fulfilled and final on a node without old states', a
   const context = prunedContext(wordings[0] ?? '')
   const payment = await draft(chain)
   const id = await putOrder(context, payment, {
-    transactions: [{ raw: 'sealed', open: false }],
+    transactions: [{ raw: 'sealed', inFlight: false }],
   })
   const look = watcherOf(context)
   await look()
@@ -122,9 +125,13 @@ test('a capture is settled, fulfilled and final on a node without old states', a
   await mineBlocks(chain, 16)
   await look()
   await look()
-  expect(await typesOf(context, id)).toEqual(['captured', 'graded', 'fulfil'])
+  expect(await typesOf(context, id)).toEqual([
+    'captured',
+    'finalityRaised',
+    'fulfil',
+  ])
   const { order, attempts, transactions } = await fileOf(context, id)
-  expect(order.grade).toBe('finalized')
+  expect(order.finality).toBe('finalized')
   expect(attempts[0]?.signature).toBeUndefined()
   expect(transactions[0]?.raw).toBeUndefined()
 })

@@ -7,7 +7,7 @@ import type {
   OrdersPolicy,
 } from '../../../../src/orders/model/types.js'
 import { readHealth } from '../../../../src/orders/verbs/readHealth.js'
-import { watchScope } from '../../../../src/orders/watcher/watchScope.js'
+import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import {
   type Asked,
   draft,
@@ -16,10 +16,10 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
+  destinationOf,
   mineBlocks,
   orderOf,
   recordOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -62,7 +62,7 @@ async function capture(context: OrdersContext) {
   return { id, hash }
 }
 
-test('an order whose receipt no node gives keeps no other from its grade', async () => {
+test('an order whose receipt no node gives keeps no other from its finality', async () => {
   const { node, context, failed, look } = watchOver()
   await look()
   const [stuck, other] = [await capture(context), await capture(context)]
@@ -74,12 +74,12 @@ test('an order whose receipt no node gives keeps no other from its grade', async
       : forward()
   await look()
   await look()
-  expect((await orderOf(context, other.id)).grade).toBe('finalized')
-  expect((await orderOf(context, stuck.id)).grade).toBe('included')
+  expect((await orderOf(context, other.id)).finality).toBe('finalized')
+  expect((await orderOf(context, stuck.id)).finality).toBe('included')
   expect(failed).toContain(stuck.id)
   node.answer = undefined
   await look()
-  expect((await orderOf(context, stuck.id)).grade).toBe('finalized')
+  expect((await orderOf(context, stuck.id)).finality).toBe('finalized')
 })
 
 test('a deadline that nears is reported while the node answers about no nonce', async () => {
@@ -95,7 +95,7 @@ test('a deadline that nears is reported while the node answers about no nonce', 
       ? Promise.reject(rpcError(-32005, 'limit exceeded'))
       : forward()
   await look()
-  expect((await orderOf(context, near)).wish).toBe('capture')
+  expect((await orderOf(context, near)).requested).toBe('capture')
   expect((await orderOf(context, over)).state).toBe('stored')
   expect(failed).toEqual(['expiry'])
   node.answer = undefined
@@ -142,7 +142,7 @@ test('logs that are left out once do not end a draft that was paid', async () =>
   })
   const id = await putOrder(context, payment, {
     order: { state: 'drafted', payer: undefined },
-    attempt: { payer: undefined, signature: undefined, open: false },
+    attempt: { payer: undefined, signature: undefined, spendable: false },
   })
   await mined(chain, capturePayment(chain.clients.relayer, { payment }))
   await chain.warp(1000)
@@ -215,12 +215,12 @@ test('another network behind the same address takes no capture back', async () =
 test('health names what a watch put aside until it works again', async () => {
   const { node, context } = watchOver()
   const memory = {}
-  const scope = scopeOf(context)
+  const destination = destinationOf(context)
   const look = async () => {
-    await watchScope(context, scope, memory)
+    await watchDestination(context, destination, memory)
     const { aside, lease } = Object(memory)
     await aside.save(lease)
-    const [health] = (await readHealth(context)).scopes
+    const [health] = (await readHealth(context)).destinations
     return health?.putAside.map(({ what, reason }) => [what, reason])
   }
   node.answer = ({ method }, forward) =>

@@ -16,13 +16,13 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
+  destinationOf,
   eventsOf,
   fileOf,
   mineBlocks,
   moveMined,
   orderOf,
   recordOf,
-  scopeOf,
   typesOf,
   watcherOf,
 } from '../../support/watching.js'
@@ -146,7 +146,7 @@ test('a payment without an order that is lost is not counted any more', async ()
   await look()
   expect(await auditOrders(context)).toMatchObject({
     ok: true,
-    scopes: [{ chain: { value: 0n }, unmatched: { count: 0 } }],
+    destinations: [{ chain: { value: 0n }, unmatched: { count: 0 } }],
   })
 })
 
@@ -296,16 +296,16 @@ test('an alarm is taken back whose transaction was gone before anyone saw the fo
   const settledBlock = (await getBlockNumber(chain.clients.public)) + 1n
   const id = await putOrder(context, await draft(chain), {
     order: {
-      ...{ state: 'consumed', grade: 'included', lookDue: undefined },
+      ...{ state: 'consumed', finality: 'included', lookDue: undefined },
       ...{ settledHash: randomHash(), settledBlock },
     },
-    attempt: { open: false },
+    attempt: { spendable: false },
   })
   await mineBlocks(chain, 60)
   await look()
   await look()
   expect(await orderOf(context, id)).toMatchObject({
-    ...{ state: 'stored', grade: undefined, settledHash: undefined },
+    ...{ state: 'stored', finality: undefined, settledHash: undefined },
   })
 })
 
@@ -317,7 +317,7 @@ test('a payment without an order that was lost while nobody looked is taken back
   await context.store.write((tables) =>
     tables.proofs.insert([
       {
-        ...scopeOf(context),
+        ...destinationOf(context),
         ...{ transactionHash: randomHash(), logIndex: 0, kind: 'unmatched' },
         ...{ orderId: undefined, attempt: undefined, blockNumber },
         ...{ blockHash: randomHash(), blockTime: 1n, payer, value: 3n },
@@ -331,7 +331,7 @@ test('a payment without an order that was lost while nobody looked is taken back
   await watcherOf(context)()
   expect(await auditOrders(context)).toMatchObject({
     ok: true,
-    scopes: [{ unmatched: { count: 0 } }],
+    destinations: [{ unmatched: { count: 0 } }],
   })
 })
 
@@ -398,13 +398,13 @@ test('numbers of blocks stand for the tags a node does not know', async () => {
   expect(await typesOf(blind, ids[0])).toEqual(['captured'])
   expect(await typesOf(context, ids[1])).toEqual([
     'captured',
-    'graded',
+    'finalityRaised',
     'fulfil',
-    'graded',
+    'finalityRaised',
   ])
 })
 
-test('a scope that someone else watches is left alone', async () => {
+test('a destination that someone else watches is left alone', async () => {
   const context = contextOf(chain)
   const twin = contextOf(chain, { store: context.store })
   const payment = await draft(chain)

@@ -70,17 +70,17 @@ test.each([
   ['finalized', 2, 'finalized'],
 ] as const)(
   'at %s the outcome comes %d blocks later',
-  async (finality, later, grade) => {
+  async (asked, later, finality) => {
     const payment = await draft(chain)
     const hash = await mined(chain, capturePayment(merchant, { payment }))
-    const waiting = wait({ payment, hash, finality })
+    const waiting = wait({ payment, hash, finality: asked })
     for (let block = 0; block < later; block++) {
       expect(await isOpen(waiting)).toBe(true)
       await mine(node, { blocks: 1 })
     }
     expect(await waiting).toMatchObject({
       status: 'captured',
-      proof: { transactionHash: hash, finality: grade },
+      proof: { transactionHash: hash, finality },
     })
   },
 )

@@ -119,19 +119,19 @@ function ledger() {
     const note = (isRight: boolean) => {
       if (!isRight) wrong.push(`${type} ${name}`)
     }
-    const grades = held.get(name)
+    const finalities = held.get(name)
     if (type === 'preconfirmed') {
       note(!open.has(loose))
       open.add(loose)
     } else if (type === 'dropped') note(open.delete(loose))
     else if (type === 'included') {
-      note(!grades)
+      note(!finalities)
       open.delete(loose)
       held.set(name, ['included'])
     } else if (type === 'removed') note(held.delete(name))
     else {
-      note(grades?.length === stages.indexOf(type))
-      grades?.push(type)
+      note(finalities?.length === stages.indexOf(type))
+      finalities?.push(type)
     }
   }
   return { held, wrong, count, onEvent }
@@ -181,15 +181,15 @@ test.each(groups)(
       await live(chain)
       // What a shorter chain no longer holds, only a longer one disproves.
       chain.outgrow()
-      const grades = stages.slice(0, stages.indexOf(finality) + 1)
-      for (let calm = 0; calm < 100 && !isDone(held, chain, grades); calm++)
+      const finalities = stages.slice(0, stages.indexOf(finality) + 1)
+      for (let calm = 0; calm < 100 && !isDone(held, chain, finalities); calm++)
         await pass(100)
       unwatch()
       server.cut()
       expect([...held.keys()].sort(), `seed ${seed}`).toEqual(
         chain.logs().map(nameOf).sort(),
       )
-      expect(isDone(held, chain, grades), `seed ${seed}`).toBe(true)
+      expect(isDone(held, chain, finalities), `seed ${seed}`).toBe(true)
       expect(wrong, `seed ${seed}`).toEqual([])
       for (const type of ['removed', 'preconfirmed', 'gap'] as const)
         sum[type] += count[type]
@@ -199,11 +199,11 @@ test.each(groups)(
   },
 )
 
-/** Whether all is delivered, and what is old enough has every grade. */
+/** Whether all is delivered, and what is old enough has every finality. */
 function isDone(
   held: Map<string, string[]>,
   chain: Chain,
-  grades: readonly string[],
+  finalities: readonly string[],
 ): boolean {
   const logs = chain.logs()
   return (
@@ -211,7 +211,7 @@ function isDone(
     logs.every((log) => {
       const reached = held.get(nameOf(log))
       const isOld = Number(log.blockNumber) <= chain.finalized()
-      return reached && (!isOld || reached.length === grades.length)
+      return reached && (!isOld || reached.length === finalities.length)
     })
   )
 }

@@ -13,31 +13,36 @@ import type {
 const word = (digit: string): Hash => `0x${digit.repeat(64)}`
 const address = (digit: string) => `0x${digit.repeat(40)}` as const
 
-const scope = {
+const destination = {
   chainId: 31337,
   token: address('1'),
   recipient: address('2'),
 }
 
 const order: OrderRecord = {
-  ...scope,
+  ...destination,
   ...{ id: 'one', version: 3, position: 1n, sequence: 4 },
-  ...{ lane: scope.recipient, state: 'stored', attempt: 1, value: 5n },
+  ...{
+    submitter: destination.recipient,
+    state: 'stored',
+    attempt: 1,
+    value: 5n,
+  },
   ...{ decimals: 6, primaryType: 'TransferWithAuthorization' },
   ...{ tokenName: 'Coin', tokenVersion: '2', payer: address('3') },
   ...{ buyerTokenHash: word('4'), metadata: {}, createdAt: 100n },
   ...{ deadline: 1000n, sendDue: undefined, lookDue: undefined },
-  ...{ wish: undefined, reason: undefined, tries: 0, held: false },
+  ...{ requested: undefined, reason: undefined, tries: 0, needsReview: false },
   ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-  ...{ grade: undefined, settledHash: undefined, settledBlock: undefined },
+  ...{ finality: undefined, settledHash: undefined, settledBlock: undefined },
 }
 
 const attempt: AttemptRecord = {
-  ...{ chainId: 31337, token: scope.token, orderId: 'one', number: 1 },
+  ...{ chainId: 31337, token: destination.token, orderId: 'one', number: 1 },
   ...{ version: 2, nonce: word('5'), payer: address('3'), value: 5n },
   ...{ validAfter: 50n, validBefore: 1000n, signedAfter: 50n },
   ...{ signedBefore: 1000n, signatureHash: word('6') },
-  ...{ spendableUntil: 1000n, open: false, signature: 'sealed' },
+  ...{ spendableUntil: 1000n, spendable: false, signature: 'sealed' },
   cancellation: undefined,
 }
 
@@ -48,7 +53,7 @@ function proofAt(
   fields: Partial<ProofRecord> = {},
 ): ProofRecord {
   return {
-    ...scope,
+    ...destination,
     ...{ transactionHash, logIndex: 1, version: 1, kind: 'capture' },
     ...{ orderId: 'one', attempt: 1, blockHash: word('7') },
     ...{ blockNumber: block, blockTime: 500n, payer: address('3') },
@@ -60,14 +65,14 @@ function proofAt(
 
 const captured = (settledHash: Hash): OrderRecord => ({
   ...order,
-  ...{ state: 'captured', settledHash, settledBlock: 9n, grade: 'included' },
+  ...{ state: 'captured', settledHash, settledBlock: 9n, finality: 'included' },
 })
 
 const sent: TransactionRecord = {
-  ...{ chainId: 31337, account: scope.recipient, nonce: 7, bump: 0 },
+  ...{ chainId: 31337, account: destination.recipient, nonce: 7, bump: 0 },
   ...{ version: 2, kind: 'capture', orderId: 'one', attempt: 1 },
   ...{ hash: word('9'), raw: 'sealed', gas: 1n, maxFeePerGas: 1n },
-  ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, open: false },
+  ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, inFlight: false },
 }
 
 const policy = {
@@ -97,7 +102,7 @@ test('what was paid for real is sent again when a fork takes it back', () => {
   }
   const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
-  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+  expect(changes.transactions).toEqual([{ ...sent, inFlight: true }])
 })
 
 test('what someone else’s transaction has ended stays closed when a fork takes back the next', () => {
@@ -107,7 +112,7 @@ test('what someone else’s transaction has ended stays closed when a fork takes
   const changes = unsettleOrder(file, {
     ...{ ...facts, transactions: [before, sent] },
   })
-  expect(changes.transactions).toEqual([{ ...sent, open: true }])
+  expect(changes.transactions).toEqual([{ ...sent, inFlight: true }])
 })
 
 test.each([
@@ -154,8 +159,8 @@ test('after a fork a cancellation is sent again as long as any signature can be 
     { ...facts, transactions: [cancel] },
   )
   expect(changes.orders).toMatchObject([{ state: 'canceling', lookDue: 1000n }])
-  expect(changes.attempts).toMatchObject([{ open: true }])
-  expect(changes.transactions).toEqual([{ ...cancel, open: true }])
+  expect(changes.attempts).toMatchObject([{ spendable: true }])
+  expect(changes.transactions).toEqual([{ ...cancel, inFlight: true }])
 })
 
 test.each([
@@ -164,7 +169,7 @@ test.each([
   ['sent by us, and over', [{ ...sent, kind: 'cancel' }], 1000n, undefined],
 ] as const)(
   'what was voided before a cancellation %s is voided when a fork takes that back',
-  (_, transactions, blockTime, wish) => {
+  (_, transactions, blockTime, requested) => {
     const proof = proofAt(word('9'), 9n, { kind: 'cancel', value: 0n })
     const { version: __, ...evidence } = proof
     const voided = { ...order, state: 'voided' as const }
@@ -181,10 +186,10 @@ test.each([
       { ...facts, blockTime, transactions },
     )
     expect(changes.orders).toMatchObject([
-      { state: 'voided', wish, sendDue: undefined },
+      { state: 'voided', requested, sendDue: undefined },
     ])
     expect(changes.transactions).toEqual(
-      wish ? transactions.map((row) => ({ ...row, open: true })) : [],
+      requested ? transactions.map((row) => ({ ...row, inFlight: true })) : [],
     )
   },
 )
@@ -204,7 +209,7 @@ test('what was voided and consumed is voided when a fork takes that back, and pa
     policy: { ...policy, capture: 'onAccept' },
   })
   expect(changes.orders).toMatchObject([
-    { state: 'voided', wish: undefined, sendDue: undefined },
+    { state: 'voided', requested: undefined, sendDue: undefined },
   ])
   const { version: _, ...proof } = proofAt(word('b'), 9n)
   const paid = settleOrder(file, { kind: 'capture', proof }, 0n)
@@ -219,7 +224,7 @@ test('after a fork a capture is sent again only in the window that it carries', 
     { ...facts, transactions: [sent] },
   )
   expect(changes.orders).toMatchObject([{ state: 'stored', lookDue: 600n }])
-  expect(changes.attempts).toMatchObject([{ open: true }])
+  expect(changes.attempts).toMatchObject([{ spendable: true }])
   expect(changes.transactions).toEqual([])
 })
 
@@ -305,9 +310,12 @@ test('a transaction that moved to another place of another block is on record on
   expect(changes.proofs).toEqual([{ ...before, removed: true }])
 })
 
-/** Captured although something else was wished for, then taken back. */
-function overtake(wish: 'void' | 'cancel', fields: Partial<OrderRecord> = {}) {
-  const capturing = { ...order, state: 'capturing' as const, wish }
+/** Captured although something else was requested for, then taken back. */
+function overtake(
+  requested: 'void' | 'cancel',
+  fields: Partial<OrderRecord> = {},
+) {
+  const capturing = { ...order, state: 'capturing' as const, requested }
   const proof = proofAt(word('9'), 9n)
   const { version: _, ...evidence } = proof
   const [paid] = settleOrder(
@@ -325,7 +333,7 @@ function overtake(wish: 'void' | 'cancel', fields: Partial<OrderRecord> = {}) {
 
 test('a void that a capture overtook is applied when a fork takes the capture back', () => {
   const { orders, transactions, events } = overtake('void')
-  expect(orders).toMatchObject([{ state: 'voided', wish: undefined }])
+  expect(orders).toMatchObject([{ state: 'voided', requested: undefined }])
   expect(transactions).toEqual([])
   expect(events).toMatchObject([
     { type: 'reorged', data: { from: 'captured', to: 'voided' } },
@@ -335,16 +343,18 @@ test('a void that a capture overtook is applied when a fork takes the capture ba
 test('a cancellation that a capture overtook is sent when a fork takes the capture back', () => {
   const { orders, transactions } = overtake('cancel')
   expect(orders).toMatchObject([
-    { state: 'stored', wish: 'cancel', sendDue: 0n },
+    { state: 'stored', requested: 'cancel', sendDue: 0n },
   ])
   expect(transactions).toEqual([])
 })
 
 test.each(['void', 'cancel'] as const)(
-  'what was fulfilled is captured again, whatever was wished for before: %s',
-  (wish) => {
-    const { orders, transactions } = overtake(wish, { fulfilled: 'one/0x9' })
-    expect(orders).toMatchObject([{ state: 'capturing', wish: 'capture' }])
-    expect(transactions).toEqual([{ ...sent, open: true }])
+  'what was fulfilled is captured again, whatever was requested for before: %s',
+  (requested) => {
+    const { orders, transactions } = overtake(requested, {
+      fulfilled: 'one/0x9',
+    })
+    expect(orders).toMatchObject([{ state: 'capturing', requested: 'capture' }])
+    expect(transactions).toEqual([{ ...sent, inFlight: true }])
   },
 )

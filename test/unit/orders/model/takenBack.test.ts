@@ -39,11 +39,11 @@ const fulfilled: OrderFile = {
     state: 'captured',
     settledHash: hash,
     settledBlock: 9n,
-    grade: 'safe',
+    finality: 'safe',
     fulfilled: `one/${hash}`,
     sendDue: undefined,
   },
-  attempt: { ...storedAttempt, open: false, cancellation: undefined },
+  attempt: { ...storedAttempt, spendable: false, cancellation: undefined },
   proofs: [proof],
 }
 
@@ -64,15 +64,19 @@ test.each(['manual', 'onAccept', 'beforeDeadline'] as const)(
     const policy = { ...facts.policy, capture }
     const changes = unsettleOrder(fulfilled, { ...facts, policy })
     expect(changes.orders).toMatchObject([
-      { state: 'stored', wish: 'capture', sendDue: 0n },
+      { state: 'stored', requested: 'capture', sendDue: 0n },
     ])
   },
 )
 
 test.each([
-  ['is not fulfilled', { fulfilled: undefined }, { wish: undefined }],
-  ['was given up', { unexpected: true }, { state: 'voided', wish: undefined }],
-  ['was canceled', { state: 'canceled' }, { wish: undefined }],
+  ['is not fulfilled', { fulfilled: undefined }, { requested: undefined }],
+  [
+    'was given up',
+    { unexpected: true },
+    { state: 'voided', requested: undefined },
+  ],
+  ['was canceled', { state: 'canceled' }, { requested: undefined }],
 ] as const)(
   'what %s is not captured by itself when a reorganization takes it back',
   (_, changed, expected) => {
@@ -85,13 +89,18 @@ test.each([
 test('what is fulfilled is not sent once its window is over', () => {
   const changes = unsettleOrder(fulfilled, { ...facts, blockTime: 200n })
   expect(changes.orders).toMatchObject([
-    { state: 'stored', wish: undefined, sendDue: undefined, lookDue: 200n },
+    {
+      state: 'stored',
+      requested: undefined,
+      sendDue: undefined,
+      lookDue: 200n,
+    },
   ])
 })
 
 const erased: TransactionRecord = {
   chainId,
-  account: storedOrder.lane,
+  account: storedOrder.submitter,
   nonce: 3,
   bump: 0,
   version: 2,
@@ -104,7 +113,7 @@ const erased: TransactionRecord = {
   maxFeePerGas: 1n,
   maxPriorityFeePerGas: 1n,
   recordedAt: 0n,
-  open: false,
+  inFlight: false,
 }
 
 test('a transaction whose bytes are erased is not opened again, and that is reported', () => {
@@ -132,7 +141,7 @@ test('a cancellation whose bytes are erased is not opened again, and that is rep
   )
   expect(changes.transactions).toEqual([])
   expect(changes.orders).toMatchObject([
-    { state: 'stored', reason: 'sealBroken', wish: undefined },
+    { state: 'stored', reason: 'sealBroken', requested: undefined },
   ])
   expect(changes.events.map(({ type }) => type)).toEqual([
     'reorged',
@@ -146,7 +155,7 @@ test('a transaction that a wallet signed and sent is opened again as long as the
     transactions: [erased],
   })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
-  expect(changes.transactions).toEqual([{ ...erased, open: true }])
+  expect(changes.transactions).toEqual([{ ...erased, inFlight: true }])
 })
 
 /** The same, paid by its first attempt though a second one was offered. */

@@ -12,15 +12,15 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const { chainId, lane: account } = storedOrder
-const lane = { chainId, account }
+const { chainId, submitter: account } = storedOrder
+const submitter = { chainId, account }
 
 /** A store with one order that is to be captured. */
 async function stock(): Promise<{ store: PaymentStore; order: OrderRecord }> {
   const store = memoryStore()
   await store.write(async ({ orders, attempts }) => {
     const { version: _, position: __, ...row } = storedOrder
-    await orders.insert([{ ...row, wish: 'capture' }])
+    await orders.insert([{ ...row, requested: 'capture' }])
     await attempts.insert([storedAttempt])
   })
   const order = await readOrder(store)
@@ -39,11 +39,11 @@ async function readOrder(store: PaymentStore): Promise<OrderRecord> {
 async function decide(store: PaymentStore): Promise<void> {
   const order = await readOrder(store)
   await store.write(({ orders }) =>
-    orders.update([{ ...order, state: 'captured', wish: undefined }]),
+    orders.update([{ ...order, state: 'captured', requested: undefined }]),
   )
 }
 
-test('who waits for an order sees it decided although its lane never looks', async () => {
+test('who waits for an order sees it decided although its submitter never looks', async () => {
   const { store, order } = await stock()
   const waits = waitForOrders(contextOver(store))
   const found = waits.wait(order, 60_000)
@@ -88,6 +88,6 @@ test('the wait is over with its time, and leaves no look behind', async () => {
   const found = waits.wait(order, 5_000)
   await vi.advanceTimersByTimeAsync(5_000)
   expect(await found).toBeUndefined()
-  expect(waits.count(lane)).toBe(0)
+  expect(waits.count(submitter)).toBe(0)
   expect(vi.getTimerCount()).toBe(0)
 })

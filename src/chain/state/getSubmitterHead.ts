@@ -1,0 +1,104 @@
+import type { Address, Client } from 'viem'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
+import {
+  type BlockHead,
+  type BlockSelector,
+  getBlockHead,
+  readQuantity,
+  requestNode,
+} from '../rpc/requestNode.js'
+import { getBalance } from './getBalance.js'
+import { getTransactionCount } from './getTransactionCount.js'
+
+export type GetSubmitterHeadParameters = {
+  account: Address
+  /**
+   * What counts as safe: a tag, or how many blocks below the head, for nodes
+   * without tags; that takes a second request. @default 'safe'
+   */
+  safe?: 'safe' | 'finalized' | number | undefined
+}
+
+/** What a sending account needs to know of the chain. */
+export type SubmitterHead = {
+  head: BlockHead
+  /** Absent where the node has no such block, or the chain is too young. */
+  safe: BlockHead | undefined
+  finalized: BlockHead | undefined
+  /** The account's nonce at `latest`. */
+  count: number
+  /** At `pending`: some nodes count their pool, others what is pre-confirmed. */
+  pendingCount: number
+  /** At the safe block. */
+  safeCount: number | undefined
+  /** Wei, at `latest`. */
+  balance: bigint
+  /** Wei per gas; absent on chains without EIP-1559. */
+  tip: bigint | undefined
+  gasPrice: bigint
+}
+
+/**
+ * Reads an account and the heads of its chain with requests of one tick, which
+ * a batching transport sends as one.
+ *
+ * Each is answered on its own: a block may come between two of them.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export async function getSubmitterHead(
+  client: Client,
+  { account: address, safe: wanted = 'safe' }: GetSubmitterHeadParameters,
+): Promise<SubmitterHead> {
+  const countAt = (block: BlockSelector) =>
+    getTransactionCount(client, { address, block })
+  const headAt = (block: BlockSelector) => orNone(getBlockHead(client, block))
+  const tag = typeof wanted === 'string' ? wanted : undefined
+  const [head, safe, finalized, safeCount, ...account] = await Promise.all([
+    getBlockHead(client, 'latest'),
+    headAt('safe'),
+    headAt('finalized'),
+    tag && orNone(countAt(tag)),
+    countAt('latest'),
+    countAt('pending'),
+    getBalance(client, { address, block: 'latest' }),
+    getWei(client, 'eth_maxPriorityFeePerGas').catch(() => undefined),
+    getWei(client, 'eth_gasPrice'),
+  ])
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: 'names no latest block',
+    })
+  const [count, pendingCount, balance, tip, gasPrice] = account
+  const read = { head, finalized, count, pendingCount, balance, tip, gasPrice }
+  if (typeof wanted === 'string')
+    return { ...read, safe: wanted === 'safe' ? safe : finalized, safeCount }
+
+  const number = head.number - BigInt(wanted)
+  if (number < 0n) return { ...read, safe: undefined, safeCount: undefined }
+  const [deep, deepCount] = await Promise.all([
+    headAt(number),
+    orNone(countAt(number)),
+  ])
+  return { ...read, safe: deep, safeCount: deepCount }
+}
+
+async function getWei(client: Client, method: string): Promise<bigint> {
+  return readQuantity(await requestNode(client, method, []), method)
+}
+
+/** What the node says it does not have is none; a fault stays a fault. */
+export async function orNone<value>(
+  asked: Promise<value>,
+): Promise<value | undefined> {
+  return asked.catch((error: unknown) => {
+    if (!(error instanceof NodeError)) throw error
+    const words = String(error.details.words)
+    const isLimit = /\brate\b|limit|too many|quota|capacity/i.test(words)
+    const isMissing = /block|header/i.test(words) && !isLimit
+    if (error.retryable && !isMissing) throw error
+    return undefined
+  })
+}

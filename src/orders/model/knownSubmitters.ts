@@ -1,0 +1,57 @@
+import type { StoreReader, StoreWriter, Submitter } from '../../store/types.js'
+import type { OrdersContext } from './types.js'
+
+/** Name of the value that lists the accounts that ever sent on a chain. */
+const submittersKey = (chainId: number): string => `submitters:${chainId}`
+
+type Values = Pick<StoreReader, 'getValue'>
+
+/** Records the wallets, so that we notice when one is removed. */
+export async function rememberSubmitters(
+  { wallets }: Pick<OrdersContext, 'wallets'>,
+  tables: StoreWriter,
+): Promise<void> {
+  for (const chainId of new Set(
+    wallets.map(({ submitter }) => submitter.chainId),
+  )) {
+    const here = wallets.filter(
+      ({ submitter }) => submitter.chainId === chainId,
+    )
+    const isKnown = (known: readonly string[]) =>
+      here.every(({ submitter }) => known.includes(submitter.account))
+    if (isKnown(await readAccounts(tables, chainId))) continue
+    await tables.lock(submittersKey(chainId))
+    const known = await readAccounts(tables, chainId)
+    const accounts = new Set([
+      ...known,
+      ...here.map(({ submitter }) => submitter.account),
+    ])
+    await tables.setValue(submittersKey(chainId), { accounts: [...accounts] })
+  }
+}
+
+/** Submitters of a chain whose wallets were removed. */
+export async function findOrphans(
+  { wallets }: Pick<OrdersContext, 'wallets'>,
+  tables: Values,
+  chainId: number,
+): Promise<Submitter[]> {
+  const accounts = await readAccounts(tables, chainId)
+  return accounts
+    .filter(
+      (account) =>
+        !wallets.some(
+          ({ submitter }) =>
+            submitter.chainId === chainId && submitter.account === account,
+        ),
+    )
+    .map((account) => ({ chainId, account }))
+}
+
+async function readAccounts(
+  tables: Values,
+  chainId: number,
+): Promise<Submitter['account'][]> {
+  const { accounts } = Object(await tables.getValue(submittersKey(chainId)))
+  return Array.isArray(accounts) ? accounts : []
+}

@@ -1,0 +1,60 @@
+import type { Finality } from '../../core/types.js'
+import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import { type Changes, noChanges, tellOrder } from './changes.js'
+
+const finalities: readonly Finality[] = [
+  'preconfirmed',
+  'included',
+  'safe',
+  'finalized',
+]
+
+/** Whether the chain is as sure as is asked. */
+function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
+  return (
+    finality !== undefined &&
+    finalities.indexOf(finality) >= finalities.indexOf(asked)
+  )
+}
+
+/**
+ * Raises the finality of a settled order, and announces its fulfilment, once in
+ * its life, when the chain is sure enough. Pure.
+ */
+export function raiseFinality(
+  order: OrderRecord,
+  proof: ProofRecord | undefined,
+  options: { finality: Finality; fulfilAt: Finality; at: bigint },
+): Changes {
+  const { finality, fulfilAt, at } = options
+  const events: Changes['events'] = []
+  let changed = order
+  if (order.finality !== finality) {
+    const told = tellOrder(
+      changed,
+      { type: 'finalityRaised', at, data: { finality } },
+      { finality },
+    )
+    changed = told.order
+    events.push(told.event)
+  }
+  const isDue =
+    order.state === 'captured' &&
+    proof !== undefined &&
+    order.fulfilled === undefined &&
+    !order.unexpected &&
+    isAtLeast(finality, fulfilAt)
+  if (isDue) {
+    const fulfilmentId = `${order.id}/${proof.transactionHash}`
+    const told = tellOrder(
+      changed,
+      { type: 'fulfil', at, data: { fulfilmentId, finality } },
+      { fulfilled: fulfilmentId },
+    )
+    changed = told.order
+    events.push(told.event)
+  }
+  return changed === order
+    ? noChanges()
+    : { ...noChanges(), orders: [changed], events }
+}

@@ -1,0 +1,107 @@
+import type { Hash } from 'viem'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import { getReceipts } from '../../chain/state/getReceipts.js'
+import {
+  getSubmitterHead,
+  type SubmitterHead,
+} from '../../chain/state/getSubmitterHead.js'
+import { hasCode } from '../../chain/state/hasCode.js'
+import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
+import type { TransactionRecord } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterState } from './submitterState.js'
+
+/** What one look at the chain showed of a submitter. */
+export type SubmitterView = SubmitterHead & {
+  /** Of open transactions, in sealed blocks only. */
+  receipts: ReadonlyMap<Hash, ProofReceipt>
+  /** Of open transactions, in the block being made. */
+  preconfirmed: ReadonlyMap<Hash, ProofReceipt>
+  /** Unix seconds, for the blocks of the receipts. */
+  blockTimes: ReadonlyMap<bigint, bigint>
+  /** Receipts were not asked for yet: more of what is open gets in by the look. */
+  isEarly: boolean
+}
+
+/** Receipts that are asked for before it is known whether there are any. */
+const guesses = 16
+
+/**
+ * Looks at the chain: heads, counts and the receipts of a few in one tick, those
+ * of many once the account's count says that they are there.
+ */
+export async function readSubmitter(
+  { policy }: Pick<OrdersContext, 'policy'>,
+  submitter: SubmitterState,
+): Promise<SubmitterView> {
+  const { reader, wallet } = submitter
+  const { account } = wallet.submitter
+  const isLong = isMany(submitter) && !submitter.isQuick
+  const [head, early, isContract] = await Promise.all([
+    getSubmitterHead(reader, { account, safe: policy.blocks?.safe }),
+    getReceipts(reader, isLong ? [] : hashesOf(submitter.inFlight)),
+    submitter.hasCode ?? hasCode(reader, account),
+  ])
+  submitter.hasCode = isContract
+  const passed = isLong ? findPassed(submitter, head) : []
+  const isEarly = isLong && isFilling(submitter, head, passed.length)
+  submitter.count = head.count
+  const late = await getReceipts(reader, isEarly ? [] : hashesOf(passed))
+  const receipts = new Map<Hash, ProofReceipt>()
+  const preconfirmed = new Map<Hash, ProofReceipt>()
+  for (const receipt of [...early, ...late]) {
+    if (!receipt) continue
+    const place = receipt.blockHash === zeroHash ? preconfirmed : receipts
+    place.set(lower(receipt.transactionHash), receipt)
+  }
+  const blockTimes = await timeBlocks(submitter, receipts)
+  return { ...head, receipts, preconfirmed, blockTimes, isEarly }
+}
+
+/** So many in flight that their receipts are asked for only when they are there. */
+export function isMany({
+  inFlight,
+}: Pick<SubmitterState, 'inFlight'>): boolean {
+  return inFlight.length > guesses
+}
+
+function findPassed(
+  { inFlight, value }: SubmitterState,
+  { count }: SubmitterHead,
+): TransactionRecord[] {
+  return inFlight.filter(({ nonce }) => nonce < count || value.ignoresNonce)
+}
+
+/** Hundreds settle in a few steps, not in one for each block. */
+function isFilling(
+  { inFlight, count: before }: SubmitterState,
+  { count }: SubmitterHead,
+  passed: number,
+): boolean {
+  return before !== undefined && count > before && 2 * passed < inFlight.length
+}
+
+function hashesOf(rows: readonly TransactionRecord[]): Hash[] {
+  return rows.flatMap(({ hash }) => hash ?? [])
+}
+
+function lower(hash: Hash): Hash {
+  return hash.toLowerCase() as Hash
+}
+
+/** Asks only for the blocks whose receipts do not tell their time. */
+async function timeBlocks(
+  { reader }: SubmitterState,
+  receipts: ReadonlyMap<Hash, ProofReceipt>,
+): Promise<ReadonlyMap<bigint, bigint>> {
+  const times = new Map<bigint, bigint>()
+  const unknown: bigint[] = []
+  for (const { blockNumber, blockTime, logs } of receipts.values()) {
+    if (blockTime !== undefined) times.set(blockNumber, blockTime)
+    else if (logs.length > 0) unknown.push(blockNumber)
+  }
+  const asked = unknown.filter((number) => !times.has(number))
+  for (const [number, { timestamp }] of await getBlockTimes(reader, asked))
+    times.set(number, timestamp)
+  return times
+}

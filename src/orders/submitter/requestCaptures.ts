@@ -1,0 +1,93 @@
+import type { OrderRecord } from '../../store/types.js'
+import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
+import { OrderNotFoundError } from '../model/errors.js'
+import { isInDestinations } from '../model/findOrder.js'
+import { senderOf } from '../model/sendersOf.js'
+import type { OrdersContext } from '../model/types.js'
+import { writeAgain } from '../model/writeAgain.js'
+
+/** Writes down that an order is to be captured, with the others of this tick. */
+export type CaptureRequest = (orderId: string) => Promise<OrderRecord>
+
+type Requested = {
+  orderId: string
+  settle(order: OrderRecord): void
+  fail(error: unknown): void
+}
+
+/** Most requests of one unit of work. */
+const most = 500
+
+/** Collects requests, so that a thousand at once take a few writes. */
+export function requestCaptures(context: OrdersContext): CaptureRequest {
+  let queue: Requested[] = []
+  let isWriting = false
+  const flush = async (): Promise<void> => {
+    isWriting = true
+    while (queue.length > 0) {
+      const requests = queue.slice(0, most)
+      queue = queue.slice(most)
+      await writeRequests(context, requests).catch((error: unknown) => {
+        for (const { fail } of requests) fail(error)
+      })
+    }
+    isWriting = false
+  }
+  return (orderId) =>
+    new Promise((settle, fail) => {
+      queue.push({ orderId, settle, fail })
+      if (queue.length === 1 && !isWriting) setTimeout(flush, 0)
+    })
+}
+
+async function writeRequests(
+  context: OrdersContext,
+  requests: readonly Requested[],
+): Promise<void> {
+  const ids = [...new Set(requests.map(({ orderId }) => orderId))]
+  const at = context.now()
+  const found = await writeAgain(context, async (tables) => {
+    const orders = new Map<string, OrderRecord>()
+    const changes = noChanges()
+    for (const order of await tables.orders.find({ ids })) {
+      if (!isInDestinations(context, order)) continue
+      orders.set(order.id, order)
+      if (!isToBeAsked(order)) continue
+      const told = tellOrder(
+        order,
+        { type: 'captureRequested', at },
+        {
+          requested: 'capture',
+          sendDue: 0n,
+          needsReview: false,
+          reason: undefined,
+          // If its wallet was removed, another one sends it.
+          submitter:
+            senderOf(context, order)?.submitter.account ?? order.submitter,
+        },
+      )
+      orders.set(order.id, told.order)
+      changes.orders.push(told.order)
+      changes.events.push(told.event)
+    }
+    await writeChanges(tables, changes)
+    return orders
+  })
+  for (const { orderId, settle, fail } of requests) {
+    const order = found.get(orderId)
+    if (order) settle(order)
+    else fail(new OrderNotFoundError({ orderId }))
+  }
+}
+
+/** Not while it is under way, nor when the buyer's cancellation is. */
+function isToBeAsked({
+  state,
+  requested,
+  needsReview,
+  sendDue,
+}: OrderRecord): boolean {
+  const isAsked =
+    requested === 'capture' && !needsReview && sendDue !== undefined
+  return state === 'stored' && requested !== 'cancel' && !isAsked
+}

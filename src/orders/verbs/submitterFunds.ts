@@ -1,0 +1,121 @@
+import type { Client } from 'viem'
+import { readQuantity, requestNode } from '../../chain/rpc/requestNode.js'
+import { getBalance } from '../../chain/state/getBalance.js'
+import type { OrdersContext, OrderWallet } from '../model/types.js'
+
+/** What an account has for gas, and how many captures wait for it. */
+type SubmitterFunds = {
+  balance: bigint
+  gasPrice: bigint
+  /** Counted up here until it is read again. */
+  open: number
+}
+
+const milliseconds = 10_000
+
+const known = /* @__PURE__ */ new WeakMap<
+  OrderWallet,
+  { funds: Promise<SubmitterFunds>; since: number }
+>()
+
+/**
+ * What a submitter can pay for, read at most every ten seconds, with requests of
+ * this tick.
+ *
+ * Assumes that payments to recipients without a wallet are spread evenly over
+ * the relayers.
+ */
+export function readSubmitterFunds(
+  context: OrdersContext,
+  wallet: OrderWallet,
+  client: Client,
+): Promise<SubmitterFunds> {
+  const last = known.get(wallet)
+  const now = performance.now()
+  if (last && now - last.since < milliseconds) return last.funds
+  const funds = askSubmitterFunds(context, wallet, client)
+  known.set(wallet, { funds, since: now })
+  funds.catch(() => known.delete(wallet))
+  return funds
+}
+
+/**
+ * Reserves gas for one more capture, or returns what is missing. Reads the
+ * balance again before it refuses: otherwise one wrong answer would refuse
+ * every buyer until the next reading.
+ */
+export async function keepGas(
+  context: OrdersContext,
+  wallet: OrderWallet,
+  client: Client,
+  gas: bigint,
+): Promise<
+  | { ok: true; release: () => void }
+  | { ok: false; details: Readonly<Record<string, unknown>> }
+> {
+  const funds = await readSubmitterFunds(context, wallet, client)
+  if (reserveGas(funds, gas).ok)
+    return { ok: true, release: () => releaseGas(funds) }
+  known.delete(wallet)
+  const again = await readSubmitterFunds(context, wallet, client)
+  const kept = reserveGas(again, gas)
+  return kept.ok ? { ok: true, release: () => releaseGas(again) } : kept
+}
+
+/** Keeps gas for one more capture, or says what is missing. */
+export function reserveGas(
+  funds: SubmitterFunds,
+  gas: bigint,
+): { ok: true } | { ok: false; details: Readonly<Record<string, unknown>> } {
+  const { balance, gasPrice, open } = funds
+  const needed = BigInt(open + 1) * gas * gasPrice
+  if (needed > balance) return { ok: false, details: { balance, needed, open } }
+  funds.open++
+  return { ok: true }
+}
+
+/** Gives back what `reserveGas` kept. */
+export function releaseGas(funds: SubmitterFunds): void {
+  funds.open--
+}
+
+async function askSubmitterFunds(
+  context: OrdersContext,
+  { submitter }: OrderWallet,
+  client: Client,
+): Promise<SubmitterFunds> {
+  const method = 'eth_gasPrice'
+  const [balance, gasPrice, open] = await Promise.all([
+    getBalance(client, { address: submitter.account, block: 'latest' }),
+    requestNode(client, method, []).then((wei) => readQuantity(wei, method)),
+    countOpen(context, submitter),
+  ])
+  return { balance, gasPrice, open }
+}
+
+async function countOpen(
+  { store, destinations, wallets, relayers }: OrdersContext,
+  { chainId, account }: OrderWallet['submitter'],
+): Promise<number> {
+  const submitters = wallets
+    .filter(({ submitter }) => submitter.chainId === chainId)
+    .map(({ submitter }) => submitter.account)
+  const here = destinations.filter(
+    (destination) => destination.chainId === chainId,
+  )
+  const own = here.filter(({ recipient }) => recipient === account)
+  const senders = relayers
+    .filter((submitter) => submitter.chainId === chainId)
+    .map((submitter) => submitter.account)
+  const others = senders.includes(account)
+    ? here.filter(({ recipient }) => !submitters.includes(recipient))
+    : []
+  const [mine, shared] = await store.read(({ orders }) =>
+    Promise.all([orders.count(own), orders.count(others)]),
+  )
+  const waiting = ({ stored = 0, capturing = 0, canceling = 0 }) =>
+    stored + capturing + canceling
+  return (
+    waiting(mine) + Math.ceil(waiting(shared) / Math.max(1, senders.length))
+  )
+}

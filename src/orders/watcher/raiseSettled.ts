@@ -1,0 +1,179 @@
+import type { Hash } from 'viem'
+import type { Finality } from '../../core/types.js'
+import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import { joinChanges, noChanges } from '../model/changes.js'
+import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import { raiseFinality } from '../model/raiseFinality.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SureHeads } from './believeFinality.js'
+import { eraseSecrets } from './eraseSecrets.js'
+import { type Apart, openApart } from './openApart.js'
+import { readSettled } from './readSettled.js'
+import { recheckConsumed } from './recheckConsumed.js'
+import { type Recheck, recheckApart } from './recheckProofs.js'
+import type { SureWatch } from './sureWatch.js'
+import { type Displaced, takeBack } from './takeBack.js'
+import { writeUnit } from './writeUnit.js'
+
+/** Orders in one unit of work. */
+const unitSize = 100
+
+/**
+ * Raises the finality of what is settled as the chain grows surer of it, after one
+ * more look at the receipts, and announces what is to be fulfilled. At
+ * `finalized` the credentials of the order are erased. Relies on safe and final
+ * blocks on which two looks agree.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when there are several
+ * orders and the node answers about none. A single one that fails is put aside.
+ */
+export async function raiseSettled(
+  context: OrdersContext,
+  watch: SureWatch,
+): Promise<void> {
+  const { destination, sure, memory, heads } = watch
+  const { safe, finalized } = sure
+  const time = heads.latest.timestamp
+  const apart = openApart(memory, { step: 'grading', time })
+  const top = highest(safe?.number, finalized?.number)
+  const included =
+    top === undefined
+      ? []
+      : await readSettled(context, destination, 'included', { toBlock: top })
+  const safeOnes =
+    finalized === undefined
+      ? []
+      : await readSettled(context, destination, 'safe', {
+          toBlock: finalized.number,
+        })
+  const due = [...included, ...safeOnes].filter(
+    ({ id }) => !apart.isWaiting(id),
+  )
+  const doubtful: OrderRecord[] = []
+  for (let at = 0; at < due.length; at += unitSize) {
+    const unit = due.slice(at, at + unitSize)
+    doubtful.push(...(await raiseUnit(context, { ...watch, apart }, unit)))
+  }
+  const [lowest] = doubtful
+    .flatMap(({ settledBlock }) => settledBlock ?? [])
+    .sort((one, other) => Number(one - other))
+  if (lowest !== undefined)
+    await recheckConsumed(context, { ...watch, apart, fromBlock: lowest })
+  apart.close()
+}
+
+/** @returns those without a proof that are not where they were. */
+async function raiseUnit(
+  context: OrdersContext,
+  {
+    client,
+    heads,
+    destination,
+    sure,
+    lease,
+    apart,
+  }: SureWatch & { apart: Apart },
+  orders: readonly OrderRecord[],
+): Promise<OrderRecord[]> {
+  const ids = orders.map(({ id }) => id)
+  const files = await context.store.read((tables) => readFiles(tables, ids))
+  const settling = [...files.values()].flatMap(({ order, proofs }) => {
+    const proof = proofs.find(
+      ({ removed, transactionHash }) =>
+        !removed && transactionHash === order.settledHash,
+    )
+    return settlingOf(order, proof)
+  })
+  const checked = await recheckApart(client, settling, {
+    chainId: destination.chainId,
+    onFailure: ({ order }, error) => apart.put(order.id, error),
+  })
+  const displaced = checked.flatMap(displacedOf)
+  if (displaced.length) await heads.confirm()
+  const { timestamp: blockTime } = heads.latest
+  await takeBack(context, displaced, { blockTime, lease })
+  const same = checked.filter(({ verdict }) => verdict === 'same')
+  const finalityRaised = same.map(({ proof: { order, proof } }) => ({
+    order,
+    step: gradingStep(context, { order, proof }, sure),
+  }))
+  await writeSteps(context, finalityRaised, lease)
+  return checked
+    .filter(({ verdict }) => verdict !== 'same')
+    .flatMap(({ proof: { order } }) =>
+      order.state === 'consumed' ? [order] : [],
+    )
+}
+
+type Settling = {
+  transactionHash: Hash
+  blockNumber: bigint
+  blockHash: Hash | undefined
+  order: OrderRecord
+  proof: ProofRecord | undefined
+}
+
+function settlingOf(
+  order: OrderRecord,
+  proof: ProofRecord | undefined,
+): Settling[] {
+  const { settledHash: transactionHash, settledBlock: blockNumber } = order
+  if (!transactionHash || blockNumber === undefined) return []
+  const { blockHash } = proof ?? {}
+  return [{ transactionHash, blockNumber, blockHash, order, proof }]
+}
+
+function displacedOf(checked: Recheck<Settling>): Displaced[] {
+  const { proof } = checked.proof
+  if (!proof) return []
+  if (checked.verdict !== 'moved' && checked.verdict !== 'gone') return []
+  return [{ ...checked, proof }]
+}
+
+function gradingStep(
+  { policy: { fulfilAt }, now }: OrdersContext,
+  { order, proof }: Pick<Settling, 'order' | 'proof'>,
+  { finalized }: SureHeads,
+): Step {
+  const isFinal =
+    finalized !== undefined && (order.settledBlock ?? 0n) <= finalized.number
+  const finality: Finality = isFinal ? 'finalized' : 'safe'
+  const options = { finality, fulfilAt, at: now() }
+  return (file) => {
+    // Another look decides about what was written in between.
+    if (file.order.version !== order.version) return noChanges()
+    return takeSteps(file, [
+      (current) => raiseFinality(current.order, proof, options),
+      ...(isFinal ? [eraseSecrets] : []),
+    ])
+  }
+}
+
+async function writeSteps(
+  context: OrdersContext,
+  steps: readonly { order: OrderRecord; step: Step }[],
+  lease: SureWatch['lease'],
+): Promise<void> {
+  if (!steps.length) return
+  await writeUnit(
+    context,
+    async (tables) => {
+      const ids = steps.map(({ order }) => order.id)
+      const files = await readFiles(tables, ids)
+      const changed = steps.flatMap(({ order, step }) => {
+        const file = files.get(order.id)
+        return file ? [takeSteps(file, [step])] : []
+      })
+      return joinChanges(changed)
+    },
+    { lease },
+  )
+}
+
+function highest(
+  left: bigint | undefined,
+  right: bigint | undefined,
+): bigint | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return left > right ? left : right
+}

@@ -1,0 +1,94 @@
+import { startDevChain } from 'countersign/devchain'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { memoryStore } from '../../../../src/store/memoryStore.js'
+import { rpcError } from '../../support/desk.js'
+import {
+  capture,
+  openShop,
+  rowsOf,
+  storeOrders,
+  timesPaid,
+} from '../../support/orderRows.js'
+import { onSend } from '../../support/walletShop.js'
+
+const chain = await startDevChain({ blockTime: 0, accounts: 12 })
+const { test: control } = chain.clients
+afterAll(() => chain.stop())
+afterEach(() => control.setAutomine(true))
+
+const accounts: PrivateKeyAccount[] = chain.accounts.slice(5)
+
+function takeAccount(): PrivateKeyAccount {
+  const account = accounts.pop()
+  if (!account) throw new Error('There are no accounts left.')
+  return account
+}
+
+const declined = () => rpcError(4001, 'User rejected the request.')
+
+test('an account nonce a browser wallet declined is used by a key of the same account', async () => {
+  const account = takeAccount()
+  const store = memoryStore()
+  const browser = openShop(chain, {
+    account: { address: account.address, type: 'json-rpc' },
+    store,
+    answer: onSend(chain, () => Promise.reject(declined())),
+  })
+  const [first, second] = await storeOrders(browser, 2)
+  expect(await capture(browser, first)).toMatchObject({
+    reason: 'signingDeclined',
+  })
+  await browser.engine.stop()
+
+  const server = openShop(chain, { account, store })
+  expect(await capture(server, second)).toMatchObject({ status: 'captured' })
+  expect(await capture(server, first)).toMatchObject({ status: 'captured' })
+  expect(await timesPaid(server, [first ?? '', second ?? ''])).toEqual([1, 1])
+  const { transactions } = await rowsOf(server, [second ?? ''])
+  expect(transactions).toMatchObject([{ nonce: 0, bump: 1, inFlight: false }])
+})
+
+test('a fee bump the wallet declines leaves the capture in flight, and is asked for again later', async () => {
+  let asked = 0
+  const { address } = takeAccount()
+  const shop = openShop(chain, {
+    account: { address, type: 'json-rpc' },
+    policy: { bumpAfter: 30 },
+    answer: onSend(chain, async (pass, fields) => {
+      asked++
+      if (asked === 3) throw declined()
+      return pass(fields)
+    }),
+  })
+  const [first, second = ''] = await storeOrders(shop, 2)
+  expect(await capture(shop, first)).toMatchObject({ status: 'captured' })
+
+  await control.setAutomine(false)
+  const captured = capture(shop, second)
+  const rows = async () => {
+    const { transactions } = await rowsOf(shop, [second])
+    return transactions.map(({ bump, inFlight }) => [bump, inFlight])
+  }
+  await expect.poll(rows).toEqual([[0, true]])
+  const { orders } = await rowsOf(shop, [second])
+  await expect
+    .poll(async () => (await stall().then(rows)).slice(0, 3))
+    .toEqual([
+      [0, true],
+      [1, false],
+      [2, true],
+    ])
+  const { orders: after } = await rowsOf(shop, [second])
+  expect(after).toEqual(orders)
+  await control.setAutomine(true)
+  await control.mine({ blocks: 1 })
+  expect(await captured).toMatchObject({ status: 'captured' })
+  expect(await timesPaid(shop, [second])).toEqual([1])
+})
+
+/** A block without what is in the pool, which pays too little for it. */
+async function stall(): Promise<void> {
+  await control.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 12n })
+  await chain.warp(31)
+}
