@@ -202,3 +202,31 @@ test('an order that is not there is said to be none', async () => {
     new Set([expect.stringContaining('404')]),
   )
 })
+
+test('a dialog names its order, and an unsigned order is voided without talk of a signature', async () => {
+  const { page } = await desk.openWindow()
+  await orderFirst(page, shop)
+  const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  await page.goto(shop.merchantUrl)
+  const row = page.getByRole('row', { name: new RegExp(orderId) })
+  await row.getByRole('button', { name: /^Void/ }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByTitle(orderId).waitFor()
+  await dialog.getByText('the shop holds no signature').waitFor()
+  await button(page, 'Void the order').click()
+  await row.getByText('Voided').waitFor()
+})
+
+test('a capture that fails is shown in the row of its order', async () => {
+  const orderId = await place(5, '17.00')
+  const { page } = await desk.openWindow()
+  await page.goto(shop.merchantUrl)
+  const row = page.getByRole('row', { name: new RegExp(orderId) })
+  await row.getByText('Authorized').waitFor()
+  await page.route('**/capture', (route) => route.abort())
+  await row.getByRole('button', { name: /^Capture/ }).click()
+  await button(page, 'Capture now').click()
+  await row.getByText('Not captured').waitFor()
+  await row.getByText('Authorized').waitFor()
+  desk.takeProblems()
+})

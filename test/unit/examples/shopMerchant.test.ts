@@ -5,6 +5,7 @@ import {
   applyEvent,
   type BookOrder,
 } from '../../../examples/shop/web/merchant/applyEvent.js'
+import { createBookStore } from '../../../examples/shop/web/merchant/bookState.js'
 import { checkProof } from '../../../examples/shop/web/merchant/checkProof.js'
 import { sumExposure } from '../../../examples/shop/web/merchant/exposure.js'
 import type {
@@ -209,6 +210,18 @@ test('an event changes what the page shows before the order is read again', () =
     event('finalityRaised', { finality: 'finalized' }),
   )
   expect(finalityRaised.capture?.finality).toBe('finalized')
+})
+
+test('a failure stays in the row of its order until its state changes', () => {
+  const book = createBookStore()
+  const stored = { ...order, state: 'stored' } as const
+  const failure = () => book.read().orders.get(order.id)?.failure
+  book.keep([stored])
+  book.patch(order.id, (shown) => ({ ...shown, failure: 'Not captured.' }))
+  book.keep([stored])
+  expect(failure()).toBe('Not captured.')
+  book.keep([order])
+  expect(failure()).toBeUndefined()
 })
 
 test('an event stream is read whole however it is cut', async () => {

@@ -194,10 +194,14 @@ test.each([
     'Too little money in this account',
     'testMoney',
   ],
-  [problemOf(422, 'expiresTooSoon'), 'The time is over', undefined],
-  [problemOf(409, 'notOpen'), 'Too late for this', undefined],
-  [problemOf(409, 'captureInFlight'), 'A capture is on its way', undefined],
-  [problemOf(422, 'paused'), 'The shop did not take it', undefined],
+  [problemOf(422, 'expiresTooSoon'), 'The order has expired', undefined],
+  [problemOf(409, 'notOpen'), 'The order has changed', undefined],
+  [
+    problemOf(409, 'captureInFlight'),
+    'The shop is capturing the payment',
+    undefined,
+  ],
+  [problemOf(422, 'paused'), 'The shop refused it', undefined],
   [
     new UnexpectedPaymentError('value', 2n, 1n),
     'This is not what you ordered',
@@ -211,6 +215,14 @@ test.each([
     title,
     ...(help && { help }),
     text: expect.stringMatching(/\.$/),
+  })
+})
+
+test('a page that is offline does not blame the wallet', () => {
+  vi.stubGlobal('navigator', { onLine: false })
+
+  expect(explainFailure(new WalletError(), purchase)).toMatchObject({
+    title: 'You are offline',
   })
 })
 

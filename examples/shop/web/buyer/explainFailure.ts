@@ -32,6 +32,7 @@ export function explainFailure(error: unknown, purchase: Purchase): Failure {
   if (error instanceof UnexpectedPaymentError) return unexpected
   if (error instanceof Problem) return explainProblem(error, purchase)
   if (error instanceof Unreachable) return unreachable
+  if (globalThis.navigator?.onLine === false) return offline
   return explainWallet(error)
 }
 
@@ -43,13 +44,19 @@ const declined: Failure = {
 
 const unexpected: Failure = {
   title: 'This is not what you ordered',
-  text: 'The shop asked for another payment than this page shows, so your wallet was not asked.',
+  text: 'The shop asked for a payment that differs from this page. Your wallet was not asked.',
   tone: 'bad',
 }
 
 const unreachable: Failure = {
   title: 'The shop cannot be reached',
   text: 'Nothing is lost. Try again in a moment.',
+  tone: 'warn',
+}
+
+const offline: Failure = {
+  title: 'You are offline',
+  text: 'Nothing was signed and no money moved. Try again when you are connected.',
   tone: 'warn',
 }
 
@@ -98,7 +105,7 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
     case 'wrongSigner':
       return {
         title: 'Another account signed this payment',
-        text: 'The signature is not of the account that is shown here. No money moved. Choose the account in your wallet, and try again.',
+        text: 'The signature does not belong to the account shown here. No money moved. Choose that account in your wallet and try again.',
         tone,
         help: 'changeAccount',
       }
@@ -106,26 +113,26 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
     case 'expiresTooSoon':
     case 'deadlinePassed':
       return {
-        title: 'The time is over',
-        text: 'The order was open for too short a time to finish this. No money moved; order again.',
+        title: 'The order has expired',
+        text: 'Its time ran out before the payment was complete. No money moved. Order again.',
         tone,
       }
     case 'captureInFlight':
       return {
-        title: 'A capture is on its way',
-        text: 'Your cancellation is kept, and sent if the capture fails. If the capture is mined, you have paid.',
+        title: 'The shop is capturing the payment',
+        text: 'Your cancellation is sent if the capture fails. If the capture succeeds, you have paid.',
         tone,
       }
     case 'notOpen':
     case 'consumed':
       return {
-        title: 'Too late for this',
-        text: 'The order has moved on in the meantime; its state is shown here.',
+        title: 'The order has changed',
+        text: 'This is not possible any more. The page shows the new state.',
         tone,
       }
     default:
       return {
-        title: 'The shop did not take it',
+        title: 'The shop refused it',
         text: `${problem.message} No money moved.`,
         tone,
       }
@@ -139,7 +146,7 @@ function explainWallet(error: unknown): Failure {
   if (code === -32_002)
     return {
       title: 'Your wallet is waiting for an answer',
-      text: 'Open it and answer what it asked before, then try again.',
+      text: 'Open your wallet, answer its open request, then try again.',
       tone: 'warn',
     }
   return {

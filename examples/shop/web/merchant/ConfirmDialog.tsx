@@ -4,6 +4,7 @@ import { Button } from '../ui/Button.js'
 import { Countdown } from '../ui/Countdown.js'
 import { Dialog } from '../ui/Dialog.js'
 import { Facts } from '../ui/Facts.js'
+import { shortHex } from '../ui/format.js'
 import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
 import type { OrderAction } from './OrderActions.js'
@@ -27,7 +28,8 @@ export function ConfirmDialog({
   const shown = asked ?? last.current
   if (!shown) return null
   const { action, order } = shown
-  const words = questions[action]
+  const isUnsigned = action === 'void' && order.state === 'drafted'
+  const words = isUnsigned ? voidUnsigned : questions[action]
   return (
     <Dialog
       open={asked !== undefined}
@@ -53,11 +55,17 @@ export function ConfirmDialog({
 
 function OrderFacts({ order }: { order: BookOrder }): ReactNode {
   const shop = useShop()
-  const { amount, payer, metadata, validBefore } = order
+  const { id, amount, payer, metadata, validBefore } = order
   return (
     <Facts
       items={[
-        ['Order', productName(shop, metadata)],
+        ['Product', productName(shop, metadata)],
+        [
+          'Order',
+          <span key="o" title={id}>
+            {shortHex(id)}
+          </span>,
+        ],
         ['Amount', <Money key="a" amount={amount} symbol={shop.symbol} />],
         ['From', payer && <AddressText key="p" address={payer} />],
         ['Window', <Countdown key="w" until={validBefore} over="closed" />],
@@ -66,32 +74,39 @@ function OrderFacts({ order }: { order: BookOrder }): ReactNode {
   )
 }
 
-const questions: Record<
-  OrderAction,
-  { title: string; text: string; yes: string; no: string }
-> = {
+type Question = { title: string; text: string; yes: string; no: string }
+
+const questions: Record<OrderAction, Question> = {
   capture: {
     title: 'Capture this payment?',
-    text: 'The money moves to your account. To give it back later takes a transfer of your own.',
+    text: 'The money moves to your account. To refund it later you send it back yourself.',
     yes: 'Capture now',
     no: 'Not yet',
   },
   void: {
-    title: 'Give up on this order?',
-    text: 'You will not capture it any more. What the buyer signed stays valid until its window closes; keep the goods until then.',
+    title: 'Void this order?',
+    text: 'You will not capture this payment. The buyer’s signature stays valid until the window closes: keep the goods until then.',
     yes: 'Void the order',
     no: 'Keep it',
   },
   reauthorize: {
     title: 'Ask the buyer again?',
-    text: 'The order opens with a new window, and the buyer can sign once more. At most one signature can ever be paid.',
+    text: 'The order gets a new window and the buyer can sign again. Only one of the two signatures can ever be captured.',
     yes: 'Ask again',
     no: 'Leave it',
   },
   cancel: {
     title: 'Send the buyer’s cancellation?',
-    text: 'The chain then makes this payment unusable for good. You pay the gas.',
+    text: 'The cancellation makes this payment unusable for good. You pay the gas.',
     yes: 'Send it',
     no: 'Not now',
   },
+}
+
+/** The shop has no signature, so nothing of this order can be captured. */
+const voidUnsigned: Question = {
+  title: 'Void this order?',
+  text: 'The buyer has not paid, and the shop holds no signature. It will take no payment for this order.',
+  yes: 'Void the order',
+  no: 'Keep it',
 }

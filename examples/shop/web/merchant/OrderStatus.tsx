@@ -28,7 +28,13 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
         {overpaid && <Badge tone="bad">Overpaid</Badge>}
       </span>
       {note && (
-        <p className={order.reason ? 'cell-note cell-warn' : 'muted cell-note'}>
+        <p
+          className={
+            order.failure || order.reason
+              ? 'cell-note cell-warn'
+              : 'muted cell-note'
+          }
+        >
           {note}
         </p>
       )}
@@ -38,12 +44,13 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
 
 function noteOf(order: BookOrder): string | undefined {
   const { state, requested, reason, capture, cancellation, pending } = order
+  if (order.failure && !pending) return order.failure
   const settled = capture ?? cancellation
   if (settled) return finalityWords[settled.finality]
   if (pending) return undefined
   if (order.isCancelKept) return 'the buyer asks to cancel'
-  if (requested === 'cancel') return 'cancellation on its way'
-  if (requested === 'void') return 'to be voided if the capture fails'
-  if (requested === 'capture' && state === 'stored') return 'capture is due'
+  if (requested === 'cancel') return 'cancellation in flight'
+  if (requested === 'void') return 'will be voided if the capture fails'
+  if (requested === 'capture' && state === 'stored') return 'capture requested'
   return reason && reasonWords(reason)
 }

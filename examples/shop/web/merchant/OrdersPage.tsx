@@ -34,6 +34,7 @@ export function OrdersPage({
   const state = useSyncExternalStore(book.subscribe, book.read)
   const actions = useActions(api, {
     onExpect: book.expect,
+    onFail: book.fail,
     onDone: book.refresh,
   })
   return (

@@ -30,7 +30,11 @@ export function ProofPage({
     api,
     orderId,
   )
-  const actions = useActions(api, { onExpect: expect, onDone: refresh })
+  const actions = useActions(api, {
+    onExpect: expect,
+    onFail: (id) => expect(id, undefined),
+    onDone: refresh,
+  })
   return (
     <div className="stack stack-wide">
       <p>

@@ -7,6 +7,8 @@ import type { WireEvent, WireOrder } from './wire.js'
 export type BookOrder = WireOrder & {
   /** Asked for here, and not answered yet. */
   pending?: 'capture' | undefined
+  /** Why the last thing asked for here was not done. */
+  failure?: string | undefined
   /** A cancellation is kept and waits for the merchant. */
   isCancelKept?: boolean | undefined
 }
@@ -43,7 +45,12 @@ export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
     default:
       return state === order.state
         ? next
-        : { ...next, preconfirmed: undefined, reason: undefined }
+        : {
+            ...next,
+            preconfirmed: undefined,
+            reason: undefined,
+            failure: undefined,
+          }
   }
 }
 

@@ -7,6 +7,12 @@ export function mergeOrder(
   order: WireOrder,
 ): BookOrder {
   const { isCancelKept, pending } = known ?? {}
+  const isSame = known?.state === order.state
   const isWaiting = order.state === 'stored' && order.requested === 'capture'
-  return { ...order, isCancelKept, pending: isWaiting ? pending : undefined }
+  return {
+    ...order,
+    isCancelKept,
+    failure: isSame ? known.failure : undefined,
+    pending: isWaiting ? pending : undefined,
+  }
 }

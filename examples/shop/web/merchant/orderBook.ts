@@ -12,6 +12,8 @@ export type OrderBook = Pick<BookStore, 'read' | 'subscribe'> &
     start: () => () => void
     /** Shows what is about to be, before the server says so. */
     expect: (orderId: string, pending: BookOrder['pending']) => void
+    /** Shows in the order's row why something was not done. */
+    fail: (orderId: string, failure: string) => void
     refresh: (orderId: string) => void
   }
 
@@ -65,7 +67,17 @@ export function createOrderBook(api: MerchantApi): OrderBook {
     start,
     refresh,
     expect: (orderId, pending) =>
-      store.patch(orderId, (order) => ({ ...order, pending })),
+      store.patch(orderId, (order) => ({
+        ...order,
+        pending,
+        failure: undefined,
+      })),
+    fail: (orderId, failure) =>
+      store.patch(orderId, (order) => ({
+        ...order,
+        pending: undefined,
+        failure,
+      })),
   }
 }
 

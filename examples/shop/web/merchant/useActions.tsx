@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Problem } from '../api/Problem.js'
 import { Button } from '../ui/Button.js'
+import { shortHex } from '../ui/format.js'
 import { Notice } from '../ui/Notice.js'
 import type { BookOrder } from './applyEvent.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
@@ -10,23 +11,28 @@ import { reasonWords } from './reasonWords.js'
 import { productName, useShop } from './shopConfig.js'
 import { wordsOf } from './wordsOf.js'
 
-type Told = { tone: 'good' | 'bad'; title: string; text?: string | undefined }
+type Result = { tone: 'good' | 'bad'; title: string; text?: string | undefined }
 
-/** Asks before money moves or is given up, acts, and says what came of it. */
+/**
+ * Asks for a confirmation, acts, and shows the result: above the table, and a
+ * failure in the row of its order too, because the table may be long.
+ */
 export function useActions(
   api: MerchantApi,
   {
     onExpect,
+    onFail,
     onDone,
   }: {
     onExpect: (orderId: string, pending: BookOrder['pending']) => void
+    onFail: (orderId: string, failure: string) => void
     onDone: (orderId: string) => void
   },
 ): {
   ask: Ask
   dialog: ReactNode
   notice: ReactNode
-  /** The order that something was asked for last. */
+  /** The order of the last action. */
   actedOn: string | undefined
 } {
   const shop = useShop()
@@ -34,28 +40,29 @@ export function useActions(
     action: OrderAction
     order: BookOrder
   }>()
-  const [told, setTold] = useState<Told>()
+  const [result, setResult] = useState<Result>()
   const [actedOn, setActedOn] = useState<string>()
 
   async function act(action: OrderAction, order: BookOrder): Promise<void> {
     setAsked(undefined)
-    setTold(undefined)
+    setResult(undefined)
     setActedOn(order.id)
-    if (action === 'capture') onExpect(order.id, 'capture')
+    onExpect(order.id, action === 'capture' ? 'capture' : undefined)
     try {
       await api[action](order.id)
-      if (action !== 'capture') setTold({ tone: 'good', title: done[action] })
+      if (action !== 'capture') setResult({ tone: 'good', title: done[action] })
     } catch (error) {
-      onExpect(order.id, undefined)
       const name = productName(shop, order.metadata)
-      setTold({
+      const text = sentenceOf(error)
+      onFail(order.id, `${failed[action]}. ${text}`)
+      setResult({
         tone: 'bad',
-        title: `${failed[action]}: ${name}`,
-        text: sentenceOf(error),
+        title: `${failed[action]}: ${name}, order ${shortHex(order.id)}`,
+        text,
       })
     }
     onDone(order.id)
-    // A capture that is refused as before is told by no event.
+    // No event reports a capture that is refused for the same reason again.
     if (action === 'capture')
       for (const pause of [1_500, 5_000])
         setTimeout(() => onDone(order.id), pause)
@@ -71,30 +78,30 @@ export function useActions(
         onClose={() => setAsked(undefined)}
       />
     ),
-    notice: told && (
+    notice: result && (
       <Notice
-        tone={told.tone}
-        title={told.title}
+        tone={result.tone}
+        title={result.title}
         action={
           <Button
             size="small"
             variant="quiet"
-            onClick={() => setTold(undefined)}
+            onClick={() => setResult(undefined)}
           >
             Dismiss
           </Button>
         }
       >
-        {told.text}
+        {result.text}
       </Notice>
     ),
   }
 }
 
 const done: Record<Exclude<OrderAction, 'capture'>, string> = {
-  void: 'The order is voided.',
-  reauthorize: 'The buyer can sign again; the page of the order shows it.',
-  cancel: 'The cancellation is on its way to the chain.',
+  void: 'Order voided.',
+  reauthorize: 'The buyer can sign again on the order page.',
+  cancel: 'Cancellation sent.',
 }
 
 const failed: Record<OrderAction, string> = {
