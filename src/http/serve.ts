@@ -1,5 +1,5 @@
 import type { Orders } from '../orders/createOrders.js'
-import { readOrderId } from '../orders/model/findOrder.js'
+import { parseOrderId } from '../orders/model/parseOrderId.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
@@ -79,7 +79,7 @@ function originsFor(
 /** An order cannot have an id that is none, whoever asks for it. */
 function readSegment(segment: string): string {
   try {
-    return readOrderId(decodeURIComponent(segment))
+    return parseOrderId(decodeURIComponent(segment))
   } catch {
     throw new RequestRefusedError('orderNotFound')
   }

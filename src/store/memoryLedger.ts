@@ -1,4 +1,5 @@
-import { isInDestinations, type Rows, sortRows } from './memoryRows.js'
+import { isInDestinations } from './isInDestinations.js'
+import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
   AttemptQuery,

@@ -1,21 +1,7 @@
 import type { StagedTable } from './memoryTable.js'
-import type { Destination } from './types.js'
 
 /** What a query looks through. */
 export type Rows<row> = Omit<StagedTable<row>, 'staged'>
-
-/** Whether a row belongs to one of these destinations. */
-export function isInDestinations(
-  row: Destination,
-  destinations: readonly Destination[],
-): boolean {
-  return destinations.some(
-    ({ chainId, token, recipient }) =>
-      row.chainId === chainId &&
-      row.token === token &&
-      row.recipient === recipient,
-  )
-}
 
 /** Sorts rows by their places, the lowest first. */
 export function sortRows<row>(

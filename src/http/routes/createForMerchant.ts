@@ -1,5 +1,5 @@
 import { InvalidFieldError } from '../../core/errors.js'
-import { readOrderId } from '../../orders/model/findOrder.js'
+import { parseOrderId } from '../../orders/model/parseOrderId.js'
 import type { DraftBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
 import { RequestRefusedError } from './errors.js'
@@ -33,7 +33,7 @@ function readKey(request: Request): string | undefined {
   if (key === '.' || key === '..')
     throw new InvalidFieldError('Idempotency-Key', key, 'no step in a path')
   try {
-    return readOrderId(key)
+    return parseOrderId(key)
   } catch {
     throw new InvalidFieldError(
       'Idempotency-Key',

@@ -7,14 +7,11 @@ import {
 import { getConsumption } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
-import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
-
-/** An order with the attempt in question. */
-export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
+import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
  * What the chain says about an attempt at one block; `undefined` while its
@@ -29,7 +26,7 @@ export type OrderAttempt = { order: OrderRecord; attempt: AttemptRecord }
  */
 export async function findEvidence(
   client: Client,
-  parameters: OrderAttempt & {
+  parameters: Pick<StoredOrder, 'order' | 'attempt'> & {
     /** @default 'latest' */
     block?: BlockSelector | undefined
     /** A transaction that may have spent the nonce, looked at first. */
@@ -94,14 +91,14 @@ async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
 
 async function readProof(
   client: Client,
-  file: OrderAttempt,
+  stored: Pick<StoredOrder, 'order' | 'attempt'>,
   hash: Hash,
 ): Promise<Evidence | undefined> {
   const receipt = await getReceipt(client, hash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
   // A block that is not the receipt's own: a reorganization is under way.
   if (!head || head.hash !== receipt.blockHash) return undefined
-  const proof = proofRecordOf(receipt, file, head.timestamp)
+  const proof = proofRecordOf(receipt, stored, head.timestamp)
   return (
     proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
   )

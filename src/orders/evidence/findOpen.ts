@@ -9,7 +9,7 @@ import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import type { Destination } from '../../store/types.js'
-import type { OrderAttempt } from './findEvidence.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 
 /** Nonces asked about in one request, for nodes that cap the gas of a call. */
 const chunkSize = 150
@@ -27,7 +27,7 @@ const chunkSize = 150
 export async function findOpen(
   client: Client,
   destination: Pick<Destination, 'chainId' | 'token'>,
-  files: readonly OrderAttempt[],
+  files: readonly Pick<StoredOrder, 'order' | 'attempt'>[],
   block: bigint,
 ): Promise<{
   spent: ReadonlySet<Hex>

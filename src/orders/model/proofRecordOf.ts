@@ -4,12 +4,9 @@ import {
   proveCapture,
   proves,
 } from '../../core/receiptProof.js'
-import type {
-  AttemptRecord,
-  OrderRecord,
-  ProofRecord,
-} from '../../store/types.js'
+import type { ProofRecord } from '../../store/types.js'
 import { paymentOf } from './paymentOf.js'
+import type { StoredOrder } from './storedOrder.js'
 
 /**
  * What a receipt proves about an attempt: its capture, its cancellation, or
@@ -19,7 +16,7 @@ import { paymentOf } from './paymentOf.js'
  */
 export function proofRecordOf(
   receipt: ProofReceipt,
-  { order, attempt }: { order: OrderRecord; attempt: AttemptRecord },
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
   blockTime: bigint,
 ): Omit<ProofRecord, 'version'> | undefined {
   const payment = paymentOf(order, attempt)

@@ -6,16 +6,8 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import type { StoredOrder } from './storedOrder.js'
 import { tellLoss } from './tellLoss.js'
-
-/** An order with what is on record about it. */
-export type OrderFile = {
-  order: OrderRecord
-  /** The attempt in question, by its nonce. */
-  attempt: AttemptRecord
-  /** All proofs of the order. */
-  proofs: readonly ProofRecord[]
-}
 
 /** What the chain says about an attempt, at one block. */
 export type Evidence =
@@ -35,7 +27,7 @@ const lookAgain = 15n
  * @param at Unix milliseconds, for the events.
  */
 export function settleOrder(
-  file: OrderFile,
+  file: Omit<StoredOrder, 'attempts'>,
   evidence: Evidence,
   at: bigint,
 ): Changes {
@@ -53,7 +45,7 @@ export function settleOrder(
 
 /** A new proof, or a known one that moved to another block. */
 function fileProof(
-  { proofs }: OrderFile,
+  { proofs }: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
 ): Pick<Changes, 'proofs' | 'newProofs'> | undefined {
   const known = proofs.find(
@@ -81,7 +73,7 @@ const settledBy = ({
   }) as const
 
 function settleCapture(
-  file: OrderFile,
+  file: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
   at: bigint,
 ): Changes {
@@ -183,7 +175,7 @@ const keptRequest = ({
   state === 'voided' || requested === 'void' ? 'void' : undefined
 
 function settleCancel(
-  file: OrderFile,
+  file: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
   at: bigint,
 ): Changes {
@@ -218,7 +210,7 @@ function settleCancel(
 }
 
 function settleConsumed(
-  { order, attempt, proofs }: OrderFile,
+  { order, attempt, proofs }: Omit<StoredOrder, 'attempts'>,
   evidence: Extract<Evidence, { kind: 'consumed' }>,
   at: bigint,
 ): Changes {
@@ -256,7 +248,7 @@ function settleConsumed(
 }
 
 function settleExpired(
-  { order, attempt, proofs }: OrderFile,
+  { order, attempt, proofs }: Omit<StoredOrder, 'attempts'>,
   evidence: Extract<Evidence, { kind: 'expired' }>,
   at: bigint,
 ): Changes {

@@ -1,6 +1,6 @@
 import { formatAmount } from '../../core/amount.js'
 import type { ProofRecord } from '../../store/types.js'
-import type { FoundOrder } from './findOrder.js'
+import type { StoredOrder } from './storedOrder.js'
 import type { Order, SettledCancellation, SettledCapture } from './types.js'
 
 /** An order as it is shown: without credentials and without versions. */
@@ -9,7 +9,7 @@ export function showOrder({
   attempt,
   attempts,
   proofs,
-}: FoundOrder): Order {
+}: StoredOrder): Order {
   const settled = proofs.find(
     ({ kind, removed, transactionHash, orderId }) =>
       !removed &&
@@ -55,11 +55,11 @@ export function showOrder({
 }
 
 /** A requested that is kept here is for a reorganization only. */
-function isOver({ state }: FoundOrder['order']): boolean {
+function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)
 }
 
-function spendableUntil(attempts: FoundOrder['attempts']): bigint | undefined {
+function spendableUntil(attempts: StoredOrder['attempts']): bigint | undefined {
   return attempts
     .flatMap(({ spendable, spendableUntil: until }) =>
       spendable && until !== undefined ? [until] : [],

@@ -7,7 +7,7 @@ import type {
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
-import type { OrderFile } from './settleOrder.js'
+import type { StoredOrder } from './storedOrder.js'
 import { tellLoss } from './tellLoss.js'
 import type { SettledPolicy } from './types.js'
 
@@ -27,7 +27,10 @@ type Facts = {
  * If the reorganization is below `finalized`, the secrets are erased and
  * nothing can be sent again. That is reported as `sealBroken`.
  */
-export function unsettleOrder(file: OrderFile, facts: Facts): Changes {
+export function unsettleOrder(
+  file: Omit<StoredOrder, 'attempts'>,
+  facts: Facts,
+): Changes {
   const { order, attempt, proofs } = file
   const { at } = facts
   const gone = proofs.filter(
@@ -106,7 +109,7 @@ type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   isLost: boolean
 }
 
-function planWithout(file: OrderFile, facts: Facts): Plan {
+function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
   const { order, attempt } = file
   const { blockTime, policy } = facts
   const isCapture = order.state === 'captured'
@@ -186,7 +189,10 @@ function isInFlight({ state, requested }: OrderRecord): boolean {
 
 /** The buyer's cancellation a capture came before, where it is to be sent. */
 function isToBeSent(
-  { order: { requested, fulfilled }, attempt }: OrderFile,
+  {
+    order: { requested, fulfilled },
+    attempt,
+  }: Pick<StoredOrder, 'order' | 'attempt'>,
   { relayCancellations }: Pick<SettledPolicy, 'relayCancellations'>,
 ): boolean {
   const isRelayed = requested === 'void' && relayCancellations === 'always'

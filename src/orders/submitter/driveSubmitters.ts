@@ -8,9 +8,9 @@ import {
   lastAnswers,
   lastWrites,
 } from '../evidence/endingContext.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import { observeFailure } from '../model/observeFailure.js'
 import { type Aside, openAside } from '../model/putAside.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { claimSubmitter, dropClaims, isClaimed } from './claimSubmitter.js'
 import { holdSubmitter } from './holdSubmitter.js'
@@ -28,7 +28,7 @@ export type Limit = <result>(work: () => Promise<result>) => Promise<result>
 export type SubmitterEngine = {
   requested: CaptureRequest
   /** Drives the order's submitter until the order is decided, or time is over. */
-  waitFor(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
+  waitFor(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
   /**
    * Drives a submitter until the signal aborts, even if nobody waits for an order.
    *

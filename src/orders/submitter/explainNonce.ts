@@ -6,7 +6,8 @@ import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
-import type { Evidence, OrderFile } from '../model/settleOrder.js'
+import type { Evidence } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { JudgedNonce } from './judgeNonces.js'
 import type { SubmitterView } from './readSubmitter.js'
 import { isInFlight } from './rejectOrder.js'
@@ -20,7 +21,7 @@ import {
 /** What became of what was sent under a nonce. */
 export type NonceFate = {
   judged: JudgedNonce
-  file: OrderFile | undefined
+  file: StoredOrder | undefined
   evidence?: Evidence | undefined
   /** It was mined, and did nothing. */
   failure?: { reason: string; isRevert: boolean } | undefined
@@ -46,7 +47,7 @@ export async function explainNonce(
   submitter: SubmitterState,
   view: SubmitterView,
   judged: JudgedNonce,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   switch (judged.kind) {
     case 'pending':
@@ -69,7 +70,7 @@ async function explainMined(
   submitter: SubmitterState,
   { blockTimes }: SubmitterView,
   judged: Judged<'mined'>,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { row, receipt } = judged
   const time = blockTimes.get(receipt.blockNumber)
@@ -123,7 +124,7 @@ async function explainPassed(
   submitter: SubmitterState,
   { head, safe, safeCount = 0 }: SubmitterView,
   judged: Judged<'passed'>,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   const now = performance.now()
@@ -156,7 +157,7 @@ async function explainPassed(
 }
 
 /** What became of an older attempt says nothing about the one under way. */
-function isUndecided({ order, attempt }: OrderFile): boolean {
+function isUndecided({ order, attempt }: StoredOrder): boolean {
   return order.attempt === attempt.number && isInFlight(order)
 }
 
@@ -171,7 +172,7 @@ async function explainUnknown(
   submitter: SubmitterState,
   { head, count }: SubmitterView,
   judged: Judged<'unknown'>,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   if (submitter.sentAt.get(nonce) === submitter.tick) return undefined
@@ -194,7 +195,7 @@ async function explainUnknown(
 }
 
 /** The time from which the transaction at a nonce comes too late. */
-function endOf({ rows }: JudgedNonce, { attempt }: OrderFile): bigint {
+function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
   return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
 }
 
@@ -219,7 +220,7 @@ function isTimeToLook(
  */
 async function isUnused(
   client: Client,
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
   below: BlockHead,
 ): Promise<boolean> {
   const { from: payer, nonce } = paymentOf(order, attempt).message

@@ -1,7 +1,8 @@
 import type { TransactionRecord } from '../../store/types.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { feesOf } from './feesOf.js'
 import { fillerCall } from './fillerCall.js'
@@ -62,13 +63,13 @@ async function fillGap(
   const { known, rows } = await context.store.read(async (tables) => {
     const known = await tables.transactions.find({ at, nonce })
     const ids = [...new Set(known.flatMap(({ orderId }) => orderId ?? []))]
-    return { known, rows: await readRows(tables, ids) }
+    return { known, rows: await loadOrders(tables, { ids }) }
   })
-  const ledger = openLedger(rows)
+  const collected = collectChanges(rows)
   const signed = known.filter(
     (row) =>
       row.raw !== undefined &&
-      isWanted(row, ledger.fileOf(row.orderId, row.attempt)),
+      isWanted(row, collected.find(row.orderId, row.attempt)),
   )
   if (signed.length > 0) {
     await reopen(context, submitter, signed)
@@ -101,7 +102,7 @@ async function fillGap(
  */
 function isWanted(
   { kind, hash, inFlight }: TransactionRecord,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): boolean {
   if (inFlight || kind === 'filler' || !file) return true
   const { order, proofs } = file

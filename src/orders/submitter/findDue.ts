@@ -1,9 +1,8 @@
 import type { SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
-import { collectFound } from '../model/collectFound.js'
-import type { FoundOrder } from '../model/findOrder.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { signedPaymentOf } from '../model/paymentOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { groupByPayer } from './groupByPayer.js'
 import { roomOf } from './planSending.js'
@@ -17,7 +16,7 @@ const endOfTime = 2n ** 62n
 
 /** Orders that may be due, the soonest deadline first. */
 export type FoundDue = {
-  files: readonly FoundOrder[]
+  files: readonly StoredOrder[]
   /** There may be more than were read. */
   isCut: boolean
 }
@@ -52,7 +51,7 @@ export async function findDue(
     limit,
     ahead,
   }: { until: bigint; limit: number; ahead: FoundDue | undefined },
-): Promise<readonly FoundOrder[]> {
+): Promise<readonly StoredOrder[]> {
   const due = ahead?.files.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
   )
@@ -69,16 +68,11 @@ function readDue(
   { wallet, recipients }: SubmitterState,
   until: bigint,
   limit: number,
-): Promise<FoundOrder[]> {
+): Promise<StoredOrder[]> {
   return store.read(async (tables) => {
-    const orders = await tables.orders.find({
-      ...{ sendDue: wallet.submitter, recipients, until, limit },
-    })
-    const orderIds = orders.map(({ id }) => id)
-    if (orderIds.length === 0) return []
-    const attempts = await tables.attempts.find({ orderIds })
-    const proofs = await tables.proofs.find({ orderIds })
-    return collectFound({ orders, attempts, proofs })
+    const due = { sendDue: wallet.submitter, recipients, until, limit }
+    const found = await loadOrders(tables, due)
+    return [...found.values()]
   })
 }
 
@@ -86,7 +80,7 @@ function readDue(
 function openAhead(
   context: OrdersContext,
   { opened }: SubmitterState,
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
 ): void {
   const payment = signedPaymentOf(context, order, attempt)
   // Whoever takes it hears of it.
@@ -98,7 +92,7 @@ function openAhead(
 export function takePayment(
   context: OrdersContext,
   { opened }: SubmitterState,
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
 ): Promise<SignedPayment | undefined> {
   const ahead = opened.get(attempt)
   opened.delete(attempt)
@@ -109,7 +103,7 @@ export function takePayment(
 export async function openAll(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly OrderFile[],
+  files: readonly StoredOrder[],
 ): Promise<void> {
   const closed = files.filter(
     ({ order, attempt }) =>

@@ -1,4 +1,4 @@
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 
 /** Orders rehearsed while those before them are signed; fewer at first. */
 const firstGroup = 100
@@ -8,8 +8,8 @@ const groupSize = 200
 const mostOfPayer = 250
 
 /** Groups that keep a payer's orders together: they draw on one balance. */
-export function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
-  const byPayer = new Map<string, OrderFile[]>()
+export function groupByPayer(files: readonly StoredOrder[]): StoredOrder[][] {
+  const byPayer = new Map<string, StoredOrder[]>()
   for (const file of files) {
     const { token, payer } = file.order
     const key = `${token} ${file.attempt.payer ?? payer}`
@@ -17,7 +17,7 @@ export function groupByPayer(files: readonly OrderFile[]): OrderFile[][] {
     if (group) group.push(file)
     else byPayer.set(key, [file])
   }
-  const groups: OrderFile[][] = []
+  const groups: StoredOrder[][] = []
   for (const own of byPayer.values())
     for (let at = 0; at < own.length; at += mostOfPayer) {
       const part = own.slice(at, at + mostOfPayer)

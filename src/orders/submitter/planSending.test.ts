@@ -17,7 +17,12 @@ test.each([
 ] as const)(
   'a %s at second %s is judged by the signatures it is about',
   (requested, timestamp, verdict) => {
-    const file = { order: { ...order, requested }, attempt, proofs: [] }
+    const file = {
+      order: { ...order, requested },
+      attempt,
+      attempts: [attempt],
+      proofs: [],
+    }
     const policy = { safetyMargin: 20n }
     expect(judgeDue(file, { timestamp }, policy)).toEqual(verdict)
   },

@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import { nextPause } from './nextPause.js'
@@ -29,11 +29,7 @@ type Unsendable = { reason: string | undefined }
 
 /** Judges an order that is due by its record. Pure. */
 export function judgeDue(
-  {
-    order,
-    attempt,
-    attempts = [],
-  }: OrderFile & { attempts?: readonly AttemptRecord[] | undefined },
+  { order, attempt, attempts }: Omit<StoredOrder, 'proofs'>,
   { timestamp }: Pick<SubmitterView['head'], 'timestamp'>,
   { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
 ): Unsendable | undefined {
@@ -68,7 +64,7 @@ export function judgeDue(
  */
 export function againAt(
   { pauses }: Pick<SubmitterState, 'pauses'>,
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
   reason: string,
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,

@@ -16,7 +16,7 @@ import {
 } from '../model/changes.js'
 import { endsOf } from '../model/endsOf.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import { nextBump } from './judgeNonces.js'
@@ -271,7 +271,7 @@ export function planRecord(
 }
 
 function startOrder(
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
   kind: DueDraft['kind'],
   at: bigint,
 ): ReturnType<typeof moveOrder> {

@@ -1,13 +1,11 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
-import {
-  type Evidence,
-  type OrderFile,
-  settleOrder,
-} from '../model/settleOrder.js'
+import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { dropPauses } from './nextPause.js'
@@ -17,7 +15,7 @@ import type { SubmitterState } from './submitterState.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type Refusal = {
-  file: OrderFile
+  file: StoredOrder
   reason: string | undefined
   /** Where someone else's transaction decided it before. */
   evidence?: Evidence | undefined
@@ -72,15 +70,17 @@ export async function refuseDue(
   await writeAgain(
     context,
     async (tables) => {
-      const ledger = openLedger(await readRows(tables, [...byId.keys()]))
+      const collected = collectChanges(
+        await loadOrders(tables, { ids: [...byId.keys()] }),
+      )
       for (const [id, { file: judged, reason, evidence, again }] of byId) {
-        const file = ledger.fileOf(id)
+        const file = collected.find(id)
         // What was written since is judged again, if it is due again.
         if (file?.order.version !== judged.order.version) continue
-        if (evidence) ledger.add(settleOrder(file, evidence, at))
-        else if (!reason) ledger.add(endDue(file))
+        if (evidence) collected.add(settleOrder(file, evidence, at))
+        else if (!reason) collected.add(endDue(file))
         else
-          ledger.add(
+          collected.add(
             rejectOrder(file, {
               reason,
               again,
@@ -89,13 +89,13 @@ export async function refuseDue(
             }),
           )
       }
-      await writeChanges(tables, ledger.close())
+      await writeChanges(tables, collected.close())
     },
     { lease: submitter.lease },
   )
 }
 
-function endDue({ order }: OrderFile): Changes {
+function endDue({ order }: StoredOrder): Changes {
   const { state, requested } = order
   // Whoever waits for a capture that was asked for hears that it is not to be.
   const left = state === 'stored' ? undefined : requested

@@ -16,7 +16,7 @@ import { StoreError } from '../../store/errors.js'
 import { isKeyAway } from '../model/isKeyAway.js'
 import { openSealed } from '../model/openSealed.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { takePayment } from './findDue.js'
@@ -24,13 +24,13 @@ import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
 export type DueDraft = {
-  file: OrderFile
+  file: StoredOrder
   kind: 'capture' | 'cancel'
   call: { to: Address; data: Hex }
   gas: bigint
 }
 
-export type RehearsedDue = { file: OrderFile } & (
+export type RehearsedDue = { file: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: string; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
@@ -41,10 +41,10 @@ export type RehearsedDue = { file: OrderFile } & (
 export async function rehearseDue(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly OrderFile[],
+  files: readonly StoredOrder[],
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
-  const isCancel = ({ order }: OrderFile) => order.requested === 'cancel'
+  const isCancel = ({ order }: StoredOrder) => order.requested === 'cancel'
   const captures = groupByKind(files.filter((file) => !isCancel(file)))
   const done = await Promise.all([
     ...captures.map((group) =>
@@ -61,8 +61,8 @@ export async function rehearseDue(
   return files.flatMap(({ order }) => byId.get(order.id) ?? [])
 }
 
-function groupByKind(files: readonly OrderFile[]): OrderFile[][] {
-  const groups = new Map<string, OrderFile[]>()
+function groupByKind(files: readonly StoredOrder[]): StoredOrder[][] {
+  const groups = new Map<string, StoredOrder[]>()
   for (const file of files) {
     const { token, recipient, primaryType } = file.order
     const key = `${token} ${recipient} ${primaryType}`
@@ -84,7 +84,7 @@ const mostSplits = 10
 async function rehearseGroup(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly OrderFile[],
+  files: readonly StoredOrder[],
   { fees, splits }: { fees: SubmitterFees; splits: number },
 ): Promise<RehearsedDue[]> {
   try {
@@ -113,17 +113,17 @@ async function rehearseGroup(
 }
 
 /** Rethrows foreign errors: they are bugs of ours or faults of the database. */
-function failedWith(file: OrderFile, error: unknown): RehearsedDue {
+function failedWith(file: StoredOrder, error: unknown): RehearsedDue {
   if (!(error instanceof CountersignError)) throw error
   return { file, failure: error }
 }
 
-type OpenedFile = { file: OrderFile; payment: SignedPayment }
+type OpenedFile = { file: StoredOrder; payment: SignedPayment }
 
 async function rehearseCaptures(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly OrderFile[],
+  files: readonly StoredOrder[],
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const { maxCaptureGas } = context.policy
@@ -196,7 +196,7 @@ async function findContracts(
 
 /** A Receive payment can be submitted by its recipient only. */
 function isSender(
-  { primaryType, recipient }: OrderFile['order'],
+  { primaryType, recipient }: StoredOrder['order'],
   account: Address,
 ): boolean {
   return primaryType !== 'ReceiveWithAuthorization' || recipient === account
@@ -205,7 +205,7 @@ function isSender(
 async function rehearseCancellation(
   context: OrdersContext,
   submitter: SubmitterState,
-  file: OrderFile,
+  file: StoredOrder,
   fees: SubmitterFees,
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
@@ -232,7 +232,7 @@ async function rehearseCancellation(
 }
 
 function draftOf(
-  file: OrderFile,
+  file: StoredOrder,
   rehearsal: Rehearsal | undefined,
   maxGas: bigint,
   encode: () => { to: Address; data: Hex },

@@ -1,4 +1,4 @@
-import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type { OrderRecord } from '../../store/types.js'
 import {
   type Changes,
   dropPreconfirmed,
@@ -6,6 +6,7 @@ import {
   tellOrder,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
@@ -18,14 +19,12 @@ export type Refused = {
   relays: boolean
 }
 
-type Undecided = { order: OrderRecord; attempt: AttemptRecord }
-
 /**
  * An order whose capture or cancellation will not happen as it stands. What was
  * requested for in between is applied. Pure.
  */
 export function rejectOrder(
-  { order, attempt }: Undecided,
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
   const { state, requested } = order
@@ -85,7 +84,7 @@ export function isGivenUp(
  * it was given up in between. Pure.
  */
 export function reopenOrder(
-  file: Undecided,
+  file: Pick<StoredOrder, 'order' | 'attempt'>,
   options: Pick<Refused, 'at' | 'relays'>,
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = file

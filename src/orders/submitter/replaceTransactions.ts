@@ -1,9 +1,10 @@
 import type { StoreReader, TransactionRecord } from '../../store/types.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
 import { fillerCall } from './fillerCall.js'
@@ -45,16 +46,16 @@ export async function replaceTransactions(
   if (planned.length === 0) return filled
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
   const { rows, bumps } = await context.store.read(async (tables) => ({
-    rows: await readRows(tables, ids),
+    rows: await loadOrders(tables, { ids }),
     bumps: await readBumps(tables, submitter, planned),
   }))
-  const ledger = openLedger(rows)
+  const collected = collectChanges(rows)
   const fees = feesOf(view)
   let isActive = filled
   for (const plan of planned) {
     const { orderId, attempt, nonce } = plan.last
     const name = nonceName('replace', nonce)
-    const file = ledger.fileOf(orderId, attempt)
+    const file = collected.find(orderId, attempt)
     try {
       const draft = await draftReplacement(context, submitter, view, {
         plan,
@@ -110,7 +111,7 @@ async function draftReplacement(
     bump,
   }: {
     plan: Replacement
-    file: OrderFile | undefined
+    file: StoredOrder | undefined
     fees: SubmitterFees
     bump: number
   },
@@ -156,7 +157,7 @@ async function judgeStuck(
     fees,
   }: {
     last: TransactionRecord
-    file: OrderFile | undefined
+    file: StoredOrder | undefined
     fees: SubmitterFees
   },
 ): Promise<{
@@ -200,7 +201,7 @@ async function replaceOne(
     plan: { last },
     file,
     draft,
-  }: { plan: Replacement; file: OrderFile | undefined; draft: Drafted },
+  }: { plan: Replacement; file: StoredOrder | undefined; draft: Drafted },
 ): Promise<void> {
   const { wallet } = submitter
   const isLocal = wallet.account.type === 'local'
@@ -225,7 +226,7 @@ async function replaceOne(
 function planChange(
   row: Omit<TransactionRecord, 'version'>,
   { reason }: Drafted,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): Changes {
   const order = file?.order
   const isTold = reason !== undefined && order && isInFlight(order)

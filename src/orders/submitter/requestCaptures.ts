@@ -1,7 +1,7 @@
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord } from '../../store/types.js'
 import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
-import { isInDestinations } from '../model/findOrder.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
@@ -50,7 +50,7 @@ async function writeRequests(
     const orders = new Map<string, OrderRecord>()
     const changes = noChanges()
     for (const order of await tables.orders.find({ ids })) {
-      if (!isInDestinations(context, order)) continue
+      if (!isInDestinations(order, context.destinations)) continue
       orders.set(order.id, order)
       if (!isToBeAsked(order)) continue
       const told = tellOrder(

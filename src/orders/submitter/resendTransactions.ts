@@ -1,10 +1,11 @@
 import type { Hash, Hex } from 'viem'
 import type { SealContext, TransactionRecord } from '../../store/types.js'
+import { collectChanges } from '../model/collectChanges.js'
 import { isKeyAway } from '../model/isKeyAway.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { openSealed } from '../model/openSealed.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { groupByNonce, newestOf } from './judgeNonces.js'
 import type { SubmitterView } from './readSubmitter.js'
@@ -27,13 +28,13 @@ export async function resendTransactions(
   const rows = planResend(submitter, view)
   if (rows.length === 0) return
   const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
-  const ledger = openLedger(
-    await context.store.read((tables) => readRows(tables, ids)),
+  const collected = collectChanges(
+    await context.store.read((tables) => loadOrders(tables, { ids })),
   )
   const bytes = await Promise.all(
     rows.map(async (row): Promise<RecordedBytes | undefined> => {
       const { nonce, hash } = row
-      const file = ledger.fileOf(row.orderId, row.attempt)
+      const file = collected.find(row.orderId, row.attempt)
       const place = sealOfRow(sealOf(row, file), row)
       const opening = openSealed(context, row.raw, place)
       const raw = await opening.catch((error: unknown) => {
@@ -86,7 +87,7 @@ export function sealOf(
     account,
     nonce,
   }: Pick<TransactionRecord, 'chainId' | 'account' | 'nonce'>,
-  file: OrderFile | undefined,
+  file: StoredOrder | undefined,
 ): SealContext {
   if (file) return sealContextOf('transaction', file.order, file.attempt)
   return {

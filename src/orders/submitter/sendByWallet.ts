@@ -5,8 +5,9 @@ import { sendFromWallet } from '../../payments/capture/sendTransaction.js'
 import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { writeChanges } from '../model/changes.js'
+import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
@@ -186,16 +187,16 @@ async function recordRefusal(
     context,
     async (tables) => {
       const ids = row.orderId === undefined ? [] : [row.orderId]
-      const ledger = openLedger(await readRows(tables, ids))
-      const file = ledger.fileOf(row.orderId, row.attempt)
-      ledger.add({ transactions: [{ ...row, inFlight: false }] })
+      const collected = collectChanges(await loadOrders(tables, { ids }))
+      const file = collected.find(row.orderId, row.attempt)
+      collected.add({ transactions: [{ ...row, inFlight: false }] })
       if (file && row.kind !== 'filler' && !isReplacement)
-        ledger.add(
+        collected.add(
           reason
             ? rejectOrder(file, { reason, ...told })
             : reopenOrder(file, told),
         )
-      await writeChanges(tables, ledger.close())
+      await writeChanges(tables, collected.close())
       await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
     { lease: submitter.lease },

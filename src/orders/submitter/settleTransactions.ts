@@ -1,16 +1,11 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { applyChanges } from '../model/applyChanges.js'
 import { type Changes, tellOrder, writeChanges } from '../model/changes.js'
-import { collectFound } from '../model/collectFound.js'
-import { type FoundOrder, isInDestinations } from '../model/findOrder.js'
-import {
-  type Ledger,
-  type OrderRows,
-  openLedger,
-  readRows,
-} from '../model/openLedger.js'
+import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { blamesPayer } from './blamesPayer.js'
 import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
@@ -42,7 +37,7 @@ export async function settleTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-): Promise<FoundOrder[] | undefined> {
+): Promise<StoredOrder[] | undefined> {
   if (view.isEarly) return undefined
   const all = judgeNonces(submitter, view)
   forgetFound(submitter, all)
@@ -53,17 +48,13 @@ export async function settleTransactions(
   )
   if (judged.length === 0) return undefined
   const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
-  const rows = await takeRows(context, submitter, ids)
-  const fates = await explainAll(submitter, view, judged, openLedger(rows))
+  const taken = await takeOrders(context, submitter, ids)
+  const fates = await explainAll(submitter, view, judged, collectChanges(taken))
   if (fates.length === 0) return undefined
 
   const blamed = await findBlamed(submitter, fates)
   const held = await readHeld(context, blamed)
-  const known = {
-    orders: [...rows.orders, ...held.orders],
-    attempts: [...rows.attempts, ...held.attempts],
-    proofs: [...rows.proofs, ...held.proofs],
-  }
+  const known = new Map([...taken, ...held])
   const at = context.now()
   const relays = isRelaying(context)
   // Computed once: each call counts a refusal, and `applyFates` may repeat.
@@ -73,13 +64,13 @@ export async function settleTransactions(
       againOf(context, submitter, view, fate, blamed),
     ]),
   )
-  const { ledger, fit } = applyFates(submitter, known, fates, (fate) => ({
+  const { collected, fit } = applyFates(submitter, known, fates, (fate) => ({
     at,
     relays,
     again: again.get(fate),
   }))
-  for (const { id } of held.orders) holdOrder(ledger, id, at)
-  const changes = ledger.close()
+  for (const id of held.keys()) holdOrder(collected, id, at)
+  const changes = collected.close()
   await writeSettled(
     context,
     submitter,
@@ -87,28 +78,24 @@ export async function settleTransactions(
     highestForeign(submitter, fit),
   )
   forgetNonces(submitter, fit)
-  return collectFound(applyChanges(known, changes))
+  return collected.written()
 }
 
 /**
  * Orders as they were put on record, else as the store has them. What was
  * written to one since makes the write fail, and then they are read.
  */
-async function takeRows(
+async function takeOrders(
   { store }: OrdersContext,
   submitter: SubmitterState,
   ids: readonly string[],
-): Promise<OrderRows> {
+): Promise<ReadonlyMap<string, StoredOrder>> {
   const known = ids.map((id) => submitter.recorded.get(id))
   for (const id of ids) submitter.recorded.delete(id)
   const found = known.filter((one) => one !== undefined)
   if (found.length < ids.length)
-    return store.read((tables) => readRows(tables, ids))
-  return {
-    orders: found.map(({ order }) => order),
-    attempts: found.flatMap(({ attempts }) => attempts),
-    proofs: found.flatMap(({ proofs }) => proofs),
-  }
+    return store.read((tables) => loadOrders(tables, { ids }))
+  return new Map(found.map((one) => [one.order.id, one]))
 }
 
 async function writeSettled(
@@ -140,12 +127,12 @@ async function explainAll(
   submitter: SubmitterState,
   view: SubmitterView,
   judged: readonly JudgedNonce[],
-  ledger: Ledger,
+  collected: ChangeSet,
 ): Promise<NonceFate[]> {
   const fates = await Promise.all(
     judged.map((one) => {
       const { orderId, attempt } = one.rows[0]
-      const file = ledger.fileOf(orderId, attempt)
+      const file = collected.find(orderId, attempt)
       // If one nonce cannot be explained now, the others go on.
       return explainNonce(submitter, view, one, file).catch(
         (error: unknown) => {
@@ -161,14 +148,14 @@ async function explainAll(
 /** Applies all fates except those that contradict the record. */
 function applyFates(
   submitter: SubmitterState,
-  rows: OrderRows,
+  known: ReadonlyMap<string, StoredOrder>,
   fates: readonly NonceFate[],
   toldOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
-): { ledger: Ledger; fit: readonly NonceFate[] } {
-  const apply = (some: readonly NonceFate[]): Ledger => {
-    const ledger = openLedger(rows)
-    for (const fate of some) applyFate(ledger, fate, toldOf(fate))
-    return ledger
+): { collected: ChangeSet; fit: readonly NonceFate[] } {
+  const apply = (some: readonly NonceFate[]): ChangeSet => {
+    const collected = collectChanges(known)
+    for (const fate of some) applyFate(collected, fate, toldOf(fate))
+    return collected
   }
   const fits = (fate: NonceFate): boolean => {
     try {
@@ -181,10 +168,10 @@ function applyFates(
     }
   }
   try {
-    return { ledger: apply(fates), fit: fates }
+    return { collected: apply(fates), fit: fates }
   } catch {
     const fit = fates.filter(fits)
-    return { ledger: apply(fit), fit }
+    return { collected: apply(fit), fit }
   }
 }
 
@@ -203,8 +190,8 @@ async function findBlamed(
 async function readHeld(
   context: OrdersContext,
   blamed: readonly NonceFate[],
-): Promise<OrderRows> {
-  if (blamed.length === 0) return { orders: [], attempts: [], proofs: [] }
+): Promise<ReadonlyMap<string, StoredOrder>> {
+  if (blamed.length === 0) return new Map()
   return context.store.read(async (tables) => {
     const ids: string[] = []
     for (const { file } of blamed) {
@@ -215,9 +202,9 @@ async function readHeld(
       for (const attempt of await tables.attempts.find({ exposure }))
         ids.push(attempt.orderId)
     }
-    const rows = await readRows(tables, unique(ids))
-    const own = rows.orders.filter((order) => isInDestinations(context, order))
-    return { ...rows, orders: own }
+    return loadOrders(tables, { ids: unique(ids) }, (order) =>
+      isInDestinations(order, context.destinations),
+    )
   })
 }
 
@@ -240,27 +227,27 @@ function againOf(
 }
 
 function applyFate(
-  ledger: Ledger,
+  collected: ChangeSet,
   fate: NonceFate,
   told: Omit<Refused, 'reason'>,
 ): void {
   const { at } = told
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
-  if (isOver) ledger.add({ transactions: closeRows(fate) })
-  const file = () => ledger.fileOf(orderId, attempt)
+  if (isOver) collected.add({ transactions: closeRows(fate) })
+  const file = () => collected.find(orderId, attempt)
   const first = file()
   if (first && isForeign) {
     const data = { account, nonce }
     const shared = tellOrder(first.order, { type: 'submitterShared', at, data })
-    ledger.add({ orders: [shared.order], events: [shared.event] })
+    collected.add({ orders: [shared.order], events: [shared.event] })
   }
   const now = file()
   if (!now) return
-  if (evidence) ledger.add(settleOrder(now, evidence, at))
+  if (evidence) collected.add(settleOrder(now, evidence, at))
   else if (failure)
-    ledger.add(rejectOrder(now, { reason: failure.reason, ...told }))
-  else if (isFree) ledger.add(reopenOrder(now, told))
+    collected.add(rejectOrder(now, { reason: failure.reason, ...told }))
+  else if (isFree) collected.add(reopenOrder(now, told))
 }
 
 /** What only the wallet knew is on record once the chain has shown it. */
@@ -277,8 +264,8 @@ function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
 }
 
 /** Waits for the merchant, who has to ask for it again. */
-function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
-  const order = ledger.fileOf(orderId)?.order
+function holdOrder(collected: ChangeSet, orderId: string, at: bigint): void {
+  const order = collected.find(orderId)?.order
   if (!order || order.needsReview || order.state !== 'stored') return
   // It is not captured: the buyer's cancellation goes out all the same.
   if (order.requested === 'cancel') return
@@ -290,7 +277,7 @@ function holdOrder(ledger: Ledger, orderId: string, at: bigint): void {
       reason: order.reason ?? 'needsReview',
     },
   )
-  ledger.add({ orders: [held.order], events: [held.event] })
+  collected.add({ orders: [held.order], events: [held.event] })
 }
 
 function highestForeign(

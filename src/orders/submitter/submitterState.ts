@@ -9,8 +9,8 @@ import type {
 } from '../../store/types.js'
 import type { AttemptEnds } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import type { Aside } from '../model/putAside.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { RefusalPauses } from './nextPause.js'
 
@@ -110,9 +110,9 @@ export type SubmitterState = {
   /** What the node has been given and not answered yet. */
   sending: Promise<unknown>
   /** Orders as they were found due, by id. */
-  due: ReadonlyMap<string, FoundOrder>
+  due: ReadonlyMap<string, StoredOrder>
   /** Orders as they were put on record with a transaction, by id. */
-  recorded: Map<string, FoundOrder>
+  recorded: Map<string, StoredOrder>
   /** Payments whose seals were opened ahead. */
   opened: WeakMap<AttemptRecord, Promise<SignedPayment | undefined>>
 }

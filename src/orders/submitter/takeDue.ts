@@ -1,6 +1,5 @@
 import { wait } from '../../core/wait.js'
-import type { FoundOrder } from '../model/findOrder.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { feesOf, type SubmitterFees } from './feesOf.js'
 import { type FoundDue, findDue, mostDue, openAll } from './findDue.js'
@@ -124,11 +123,11 @@ export async function takeDue(
 
 /** What is due, and what its record alone speaks against. */
 function sortDue(
-  files: readonly FoundOrder[],
+  files: readonly StoredOrder[],
   { head }: SubmitterView,
   policy: OrdersContext['policy'],
-): { open: OrderFile[]; refusals: Refusal[] } {
-  const open: OrderFile[] = []
+): { open: StoredOrder[]; refusals: Refusal[] } {
+  const open: StoredOrder[] = []
   const refusals: Refusal[] = []
   for (const file of files) {
     const judged = judgeDue(file, head, policy)

@@ -1,9 +1,10 @@
 import { proveCapture } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
-import { openLedger, readRows } from '../model/openLedger.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
-import type { OrderFile } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './readSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
@@ -25,11 +26,11 @@ export async function tellPreconfirmed(
   )
   if (shown.length === 0) return
   const ids = shown.flatMap(({ orderId }) => orderId ?? [])
-  const rows = await context.store.read((tables) => readRows(tables, ids))
-  const ledger = openLedger(rows)
+  const rows = await context.store.read((tables) => loadOrders(tables, { ids }))
+  const collected = collectChanges(rows)
   const changes = noChanges()
   for (const row of shown) {
-    const file = ledger.fileOf(row.orderId, row.attempt)
+    const file = collected.find(row.orderId, row.attempt)
     const told = file && tellOne(file, row, view, context.now())
     if (!told) continue
     changes.orders.push(told.order)
@@ -42,7 +43,7 @@ export async function tellPreconfirmed(
 }
 
 function tellOne(
-  { order, attempt }: OrderFile,
+  { order, attempt }: StoredOrder,
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,
   at: bigint,

@@ -1,13 +1,13 @@
 import type { OrderRecord, Submitter } from '../../store/types.js'
-import { collectFound } from '../model/collectFound.js'
-import type { FoundOrder } from '../model/findOrder.js'
+import { loadOrders } from '../model/loadOrders.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from './submitterState.js'
 
 /** Those who wait for orders to be decided, asked about all together. */
 export type OrderWaits = {
   /** Resolves to the decided order, or to nothing when the time is over. */
-  wait(order: OrderRecord, timeout: number): Promise<FoundOrder | undefined>
+  wait(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
   /** How many wait for orders of a submitter. */
   count(submitter: Submitter): number
   /**
@@ -18,13 +18,13 @@ export type OrderWaits = {
    */
   tell(
     submitter: Submitter,
-    news: { settled: readonly FoundOrder[]; isNews: boolean },
+    news: { settled: readonly StoredOrder[]; isNews: boolean },
   ): Promise<void>
   /** Gives up on all of them. */
   end(): void
 }
 
-type Waiter = { orderId: string; settle(found: FoundOrder | undefined): void }
+type Waiter = { orderId: string; settle(found: StoredOrder | undefined): void }
 
 /** Milliseconds between two looks for what other processes wrote. */
 const lookEvery = 250
@@ -94,7 +94,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       const { chainId, submitter: account } = order
       const group = groupOf({ chainId, account })
       return new Promise((resolve) => {
-        const settle = (found: FoundOrder | undefined) => {
+        const settle = (found: StoredOrder | undefined) => {
           clearTimeout(timer)
           leave(group, waiter)
           resolve(found)
@@ -125,7 +125,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
 
 function tellOf(
   waiters: Iterable<Waiter>,
-  decided: readonly FoundOrder[],
+  decided: readonly StoredOrder[],
 ): void {
   const found = new Map(decided.map((one) => [one.order.id, one]))
   for (const waiter of [...waiters]) {
@@ -143,14 +143,13 @@ export function isDecided({ state, requested }: OrderRecord): boolean {
 async function findDecided(
   { store }: OrdersContext,
   ids: readonly string[],
-): Promise<FoundOrder[]> {
+): Promise<StoredOrder[]> {
   return store.read(async (tables) => {
-    const orders = await tables.orders.find({ ids: [...new Set(ids)] })
-    const decided = orders.filter(isDecided)
-    const orderIds = decided.map(({ id }) => id)
-    if (orderIds.length === 0) return []
-    const attempts = await tables.attempts.find({ orderIds })
-    const proofs = await tables.proofs.find({ orderIds })
-    return collectFound({ orders: decided, attempts, proofs })
+    const found = await loadOrders(
+      tables,
+      { ids: [...new Set(ids)] },
+      isDecided,
+    )
+    return [...found.values()]
   })
 }

@@ -1,6 +1,6 @@
 import { StaleRecordError } from '../../store/errors.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import { putAside } from '../model/putAside.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptOrders } from './adoptOrders.js'
 import { believeHead } from './believeHead.js'
@@ -19,7 +19,7 @@ import { watchWallet } from './watchWallet.js'
 /** What came of one look at a submitter. */
 export type SubmitterTick = {
   /** Orders the chain decided about, as they were written. */
-  settled: readonly FoundOrder[]
+  settled: readonly StoredOrder[]
   /** Something else was written that somebody may wait for. */
   isNews: boolean
   /** Nothing is in flight or due. */

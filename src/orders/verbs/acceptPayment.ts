@@ -1,7 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { SignedPayment } from '../../core/types.js'
-import { type FoundOrder, findOrder, readOrderId } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
+import { parseOrderId } from '../model/parseOrderId.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { checkAccept } from './checkAccept.js'
@@ -46,7 +48,7 @@ export async function acceptPayment(
   parameters: AcceptPaymentParameters,
 ): Promise<AcceptVerdict> {
   checkMembers(parameters, members)
-  const orderId = readOrderId(parameters.orderId)
+  const orderId = parseOrderId(parameters.orderId)
   const payment = readGivenPayment(parameters.payment)
   const known = await checkRecord(context, orderId, payment)
   if ('verdict' in known) return known.verdict
@@ -100,9 +102,9 @@ async function checkRecord(
   context: OrdersContext,
   orderId: string,
   payment: SignedPayment,
-): Promise<FoundOrder | { verdict: AcceptVerdict }> {
+): Promise<StoredOrder | { verdict: AcceptVerdict }> {
   const found = await context.store.read((tables) =>
-    findOrder(tables, context, orderId),
+    loadOrder(tables, context, orderId),
   )
   const check = checkAccept(found, payment)
   if (!check.verdict) return found
@@ -115,7 +117,7 @@ async function countTry(
   orderId: string,
 ): Promise<void> {
   await writeAgain(context, async (tables) => {
-    const { order } = await findOrder(tables, context, orderId)
+    const { order } = await loadOrder(tables, context, orderId)
     await tables.orders.update([{ ...order, tries: order.tries + 1 }])
   })
 }

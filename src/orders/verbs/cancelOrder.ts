@@ -4,8 +4,9 @@ import { readSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import type { SignedCancellation } from '../../core/types.js'
 import { encodeCancel } from '../../payments/message/encodeCall.js'
-import { type FoundOrder, findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancelVerdict, OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { countForged } from './countForged.js'
@@ -65,7 +66,7 @@ export async function cancelOrder(
   }
   const cancellation = readSignedCancellation(parameters.cancellation)
   const found = await context.store.read((tables) =>
-    findOrder(tables, context, orderId),
+    loadOrder(tables, context, orderId),
   )
   const refused = checkState(found)
   if (refused) return refuseCancel(found, refused)
@@ -83,7 +84,7 @@ export async function cancelOrder(
   )
   const { to, data } = encodeCancel(cancellation)
   return writeAgain(context, async (tables) => {
-    const now = await findOrder(tables, context, orderId)
+    const now = await loadOrder(tables, context, orderId)
     const late = checkState(now) ?? checkMatch(now, cancellation)
     if (late) return refuseCancel(now, late)
     const verdict = await writeCancel(context, tables, withSecret(now, sealed))
@@ -99,7 +100,7 @@ function approveCancel(
   orderId: string,
 ): Promise<CancelVerdict> {
   return writeAgain(context, async (tables) => {
-    const found = await findOrder(tables, context, orderId)
+    const found = await loadOrder(tables, context, orderId)
     const refused = checkState(found)
     if (refused) return refuseCancel(found, refused)
     if (found.attempt.cancellation === undefined)
@@ -110,7 +111,10 @@ function approveCancel(
   })
 }
 
-function checkState({ order, attempt }: FoundOrder): CancelRefusal | undefined {
+function checkState({
+  order,
+  attempt,
+}: StoredOrder): CancelRefusal | undefined {
   switch (order.state) {
     case 'captured':
     case 'canceled':
@@ -127,7 +131,7 @@ function checkState({ order, attempt }: FoundOrder): CancelRefusal | undefined {
 }
 
 function checkMatch(
-  { order, attempt }: FoundOrder,
+  { order, attempt }: StoredOrder,
   { domain, message }: SignedCancellation,
 ): CancelRefusal | undefined {
   const expected = paymentOf(order, attempt)
@@ -138,6 +142,6 @@ function checkMatch(
   return matches ? undefined : 'otherPayment'
 }
 
-function withSecret(found: FoundOrder, cancellation: string): FoundOrder {
+function withSecret(found: StoredOrder, cancellation: string): StoredOrder {
   return { ...found, attempt: { ...found.attempt, cancellation } }
 }

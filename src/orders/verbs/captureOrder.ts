@@ -2,8 +2,10 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { endsOf } from '../model/endsOf.js'
-import { type FoundOrder, findOrder, readOrderId } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
+import { parseOrderId } from '../model/parseOrderId.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { CaptureResult, OrdersContext } from '../model/types.js'
 import type { SubmitterEngine } from '../submitter/driveSubmitters.js'
 import { isDecided } from '../submitter/waitForOrders.js'
@@ -41,7 +43,7 @@ export async function captureOrder(
 ): Promise<CaptureResult> {
   checkMembers(parameters, members)
   const { orderId, timeout = 60_000 } = parameters
-  const id = readOrderId(orderId)
+  const id = parseOrderId(orderId)
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(
       'timeout',
@@ -61,7 +63,7 @@ async function readNow(
   id: string,
 ): Promise<CaptureResult> {
   const [found, sent] = await context.store.read(async (tables) => [
-    await findOrder(tables, context, id),
+    await loadOrder(tables, context, id),
     await tables.transactions.find({ orderIds: [id] }),
   ])
   return readResult(found, sent)
@@ -69,7 +71,7 @@ async function readNow(
 
 /** What an order on record is as the result of its capture. Pure. */
 function readResult(
-  found: FoundOrder,
+  found: StoredOrder,
   sent: readonly TransactionRecord[],
 ): CaptureResult {
   const order = showOrder(found)
@@ -87,14 +89,14 @@ function readResult(
   }
 }
 
-function readReason({ order: { state, reason } }: FoundOrder): string {
+function readReason({ order: { state, reason } }: StoredOrder): string {
   if (state === 'canceled' || state === 'expired' || state === 'consumed')
     return state
   return state === 'stored' ? (reason ?? 'notOpen') : 'notOpen'
 }
 
 function resolverOf(
-  { order: { state } }: FoundOrder,
+  { order: { state } }: StoredOrder,
   sent: readonly TransactionRecord[],
 ): 'worker' | 'chain' | 'window' {
   if (state === 'stored') return 'worker'

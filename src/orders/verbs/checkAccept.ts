@@ -5,9 +5,9 @@ import type { SignedPayment, TokenDomain } from '../../core/types.js'
 import { numberWord } from '../../core/words.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { Refusal } from '../../payments/verify/types.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict } from '../model/types.js'
 
 /** Refused payments and cancellations after which an order takes no more. */
@@ -25,7 +25,7 @@ export type AcceptCheck =
  * comes from the record, never from the payment.
  */
 export function checkAccept(
-  found: FoundOrder,
+  found: StoredOrder,
   payment: SignedPayment,
 ): AcceptCheck {
   const { order, attempt } = found
@@ -73,7 +73,7 @@ export function hashSigned({ message, signature }: SignedPayment): Hash {
 }
 
 /** Drafted, or asked for again with another window than the one signed. */
-export function takesPayment({ order, attempt }: FoundOrder): boolean {
+export function takesPayment({ order, attempt }: StoredOrder): boolean {
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&
@@ -84,7 +84,7 @@ export function takesPayment({ order, attempt }: FoundOrder): boolean {
 }
 
 function checkAgainst(
-  { order, attempt }: FoundOrder,
+  { order, attempt }: StoredOrder,
   { signature, ...payment }: SignedPayment,
 ): Refusal | undefined {
   const { domain, message } = draftedPaymentOf(order, attempt)

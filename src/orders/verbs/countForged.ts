@@ -1,4 +1,4 @@
-import { findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { mostTries } from './checkAccept.js'
@@ -30,7 +30,7 @@ export async function countForged(
 
 function takeTry(context: OrdersContext, orderId: string): Promise<boolean> {
   return writeAgain(context, async (tables) => {
-    const { order } = await findOrder(tables, context, orderId)
+    const { order } = await loadOrder(tables, context, orderId)
     if (order.tries >= mostTries) return false
     await tables.orders.update([{ ...order, tries: order.tries + 1 }])
     return true
@@ -42,7 +42,7 @@ async function giveBack(
   orderId: string,
 ): Promise<void> {
   await writeAgain(context, async (tables) => {
-    const { order } = await findOrder(tables, context, orderId)
+    const { order } = await loadOrder(tables, context, orderId)
     const tries = Math.max(0, order.tries - 1)
     await tables.orders.update([{ ...order, tries }])
   })

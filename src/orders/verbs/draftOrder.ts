@@ -2,13 +2,14 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { DuplicateRecordError } from '../../store/errors.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   AttemptRecord,
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
 import { tellOrder } from '../model/changes.js'
-import { isInDestinations, readOrderId } from '../model/findOrder.js'
+import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
@@ -44,7 +45,7 @@ export async function draftOrder(
   parameters: DraftOrderParameters,
 ): Promise<DraftedOrder> {
   checkMembers(parameters, draftMembers)
-  const id = readOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
+  const id = parseOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
   const buyerToken = drawBuyerToken()
   const buyerTokenHash = hashBuyerToken(buyerToken)
   const draft = await planDraft(context, { id, buyerTokenHash, parameters })
@@ -97,7 +98,7 @@ async function redraft(
     known.state === 'drafted' &&
     known.attempt === 1 &&
     attempt.signatureHash === undefined &&
-    isInDestinations(context, known) &&
+    isInDestinations(known, context.destinations) &&
     contentsOf(known, attempt) === contentsOf(draft.order, draft.attempt)
   if (!isSame)
     throw new InvalidFieldError('orderId', known.id, 'one that is not in use')

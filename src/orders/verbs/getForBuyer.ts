@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedPayment, Order, OrdersContext } from '../model/types.js'
@@ -43,7 +43,7 @@ export async function getForBuyer(
   // Anything but text is a wrong token, not a fault.
   const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
   const found = await context.store.read((tables) =>
-    findOrder(
+    loadOrder(
       tables,
       context,
       orderId,

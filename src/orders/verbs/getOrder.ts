@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
@@ -22,6 +22,6 @@ export async function getOrder(
   checkMembers(parameters, members)
   const { orderId } = parameters
   return context.store.read(async (tables) =>
-    showOrder(await findOrder(tables, context, orderId)),
+    showOrder(await loadOrder(tables, context, orderId)),
   )
 }

@@ -4,8 +4,8 @@ import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { wrongChain } from '../../payments/verify/wrongChain.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import { sendersOf } from '../model/sendersOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { serverOf } from './serverOf.js'
 
@@ -15,7 +15,7 @@ import { serverOf } from './serverOf.js'
  */
 export async function judgeCancel(
   context: OrdersContext,
-  { order, attempt }: FoundOrder,
+  { order, attempt }: StoredOrder,
   cancellation: SignedCancellation,
 ): Promise<RejectionReason | undefined> {
   const { client, wallet } = serverOf(context, order)

@@ -1,5 +1,5 @@
 import type { StoreReader, StoreWriter } from '../../store/types.js'
-import type { FoundOrder } from '../model/findOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { isRelaying } from '../submitter/rejectOrder.js'
 
@@ -20,7 +20,7 @@ const manyOrders = 200
 export async function mayRelay(
   context: OrdersContext,
   tables: StoreWriter,
-  { order, attempt }: FoundOrder,
+  { order, attempt }: StoredOrder,
 ): Promise<boolean> {
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
@@ -31,7 +31,7 @@ export async function mayRelay(
     ({ chainId }) => chainId === order.chainId,
   )
   const read = (
-    states: readonly FoundOrder['order']['state'][],
+    states: readonly StoredOrder['order']['state'][],
     limit: number,
   ): ReturnType<StoreReader['orders']['find']> =>
     tables.orders.find({ listed, payer, states, limit })

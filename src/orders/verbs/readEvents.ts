@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { EventRecord, StoreReader } from '../../store/types.js'
 import { CursorAheadError } from '../model/errors.js'
-import { findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import type {
   OrderEvent,
   OrderEventType,
@@ -87,7 +87,7 @@ async function readOrderEvents(
   context: OrdersContext,
   orderId: string,
 ): Promise<EventRecord[]> {
-  const { order } = await findOrder(tables, context, orderId)
+  const { order } = await loadOrder(tables, context, orderId)
   return tables.events.find({ orderIds: [order.id] })
 }
 

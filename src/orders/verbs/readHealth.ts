@@ -9,13 +9,13 @@ import {
 import { getBalance } from '../../chain/state/getBalance.js'
 import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
   OrderState,
   StoreReader,
   Submitter,
 } from '../../store/types.js'
-import { isInDestinations } from '../model/findOrder.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { readAside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
@@ -346,7 +346,7 @@ async function readOrphan(
   const sent = await tables.transactions.find({ inFlight: submitter })
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   const own = (await tables.orders.find({ ids })).filter((order) =>
-    isInDestinations(context, order),
+    isInDestinations(order, context.destinations),
   )
   // With a lease, another process still has the wallet and uses it.
   if (known.lease || due.length + own.length === 0) return []

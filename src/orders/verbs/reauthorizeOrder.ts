@@ -7,9 +7,10 @@ import {
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { type FoundOrder, findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { getChainTime } from './getChainTime.js'
@@ -55,13 +56,13 @@ export async function reauthorizeOrder(
   checkMembers(parameters, members)
   const seconds = readWindow(context.policy, parameters.window)
   const known = await context.store.read((tables) =>
-    findOrder(tables, context, orderId),
+    loadOrder(tables, context, orderId),
   )
   if (!mayRenew(known)) return refuse(known)
   const time = await getChainTime(context, known.order.chainId)
   const window = windowFrom(time, seconds)
   return writeAgain(context, async (tables) => {
-    const found = await findOrder(tables, context, orderId)
+    const found = await loadOrder(tables, context, orderId)
     if (!mayRenew(found)) return refuse(found)
     return isDead(found)
       ? openAttempt(context, tables, found, window)
@@ -69,27 +70,27 @@ export async function reauthorizeOrder(
   })
 }
 
-function mayRenew({ order: { state, requested } }: FoundOrder): boolean {
+function mayRenew({ order: { state, requested } }: StoredOrder): boolean {
   return state === 'stored'
     ? requested !== 'cancel'
     : ['drafted', 'expired', 'canceled'].includes(state)
 }
 
 /** Nothing signed for the last attempt can ever settle. */
-function isDead({ order: { state, finality } }: FoundOrder): boolean {
+function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')
   )
 }
 
-function refuse(found: FoundOrder): ReauthorizeVerdict {
+function refuse(found: StoredOrder): ReauthorizeVerdict {
   return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }
 
 async function renewAttempt(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
   asked: Window,
 ): Promise<ReauthorizeVerdict> {
   const window = otherThanSigned(asked, found.attempt)
@@ -133,7 +134,7 @@ function otherThanSigned(
 async function openAttempt(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
   window: Window,
 ): Promise<ReauthorizeVerdict> {
   const { orderId, number, chainId, token, value } = found.attempt
@@ -163,9 +164,9 @@ async function openAttempt(
 
 function tellRenewal(
   context: OrdersContext,
-  { order }: FoundOrder,
+  { order }: StoredOrder,
   attempt: AttemptRecord,
-  fields: Partial<FoundOrder['order']>,
+  fields: Partial<StoredOrder['order']>,
 ): ReturnType<typeof tellOrder> {
   const { number, nonce, validBefore } = attempt
   const event = {
@@ -184,7 +185,7 @@ function tellRenewal(
   })
 }
 
-function offer(found: FoundOrder): ReauthorizeVerdict {
+function offer(found: StoredOrder): ReauthorizeVerdict {
   const payment = draftedPaymentOf(found.order, found.attempt)
   return { ok: true, order: showOrder(found), payment }
 }

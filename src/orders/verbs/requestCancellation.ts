@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { buildCancellation } from '../../payments/message/buildCancellation.js'
-import { findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CancellationRequest, OrdersContext } from '../model/types.js'
@@ -26,7 +26,7 @@ export async function requestCancellation(
   checkMembers(parameters, members)
   const { orderId } = parameters
   const found = await context.store.read((tables) =>
-    findOrder(tables, context, orderId),
+    loadOrder(tables, context, orderId),
   )
   const { order, attempt } = found
   const shown = showOrder(found)

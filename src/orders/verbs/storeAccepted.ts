@@ -1,5 +1,6 @@
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -11,20 +12,17 @@ import {
   tellOrder,
   writeChanges,
 } from '../model/changes.js'
-import {
-  type FoundOrder,
-  findOrder,
-  isInDestinations,
-} from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
 type Accepted = {
-  found: FoundOrder
+  found: StoredOrder
   payment: SignedPayment
   judged: { at: JudgedAt; balance: bigint; submitter: OrderRecord['submitter'] }
 }
@@ -63,7 +61,7 @@ async function writeAccepted(
   const { chainId, token, id } = accepted.found.order
   const { from: payer } = payment.message
   await tables.lock(`exposure:${chainId}:${token}:${payer}`)
-  const found = await findOrder(tables, context, id)
+  const found = await loadOrder(tables, context, id)
   const { verdict } = checkAccept(found, payment)
   if (verdict) return verdict
 
@@ -138,7 +136,7 @@ function signAttempt(
 /** What else this payer could be charged for. */
 async function findExposure(
   tables: StoreWriter,
-  { order: { chainId, token }, attempt }: FoundOrder,
+  { order: { chainId, token }, attempt }: StoredOrder,
   payer: AttemptRecord['nonce'],
 ): Promise<AttemptRecord[]> {
   const all = await tables.attempts.find({
@@ -170,7 +168,8 @@ async function isHeld(
     ids: attempts.map(({ orderId }) => orderId),
   })
   return orders.some(
-    (order) => order.needsReview && isInDestinations(context, order),
+    (order) =>
+      order.needsReview && isInDestinations(order, context.destinations),
   )
 }
 

@@ -2,8 +2,9 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
 import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { type FoundOrder, findOrder } from '../model/findOrder.js'
+import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
@@ -31,7 +32,7 @@ export async function voidOrder(
   checkMembers(parameters, members)
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
-    const found = await findOrder(tables, context, orderId)
+    const found = await loadOrder(tables, context, orderId)
     switch (found.order.state) {
       case 'drafted':
       case 'stored':
@@ -50,7 +51,7 @@ export async function voidOrder(
 async function writeVoid(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
   // The buyer's cancellation, once it is to be sent, is sent all the same.
@@ -77,7 +78,7 @@ async function writeVoid(
 function dataOf({
   spendable,
   spendableUntil,
-}: FoundOrder['attempt']): Readonly<Record<string, unknown>> {
+}: StoredOrder['attempt']): Readonly<Record<string, unknown>> {
   return spendable && spendableUntil !== undefined
     ? { spendableUntil: String(spendableUntil) }
     : {}
@@ -87,7 +88,7 @@ function dataOf({
 async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
 ): Promise<VoidVerdict> {
   // A cancellation that was approved voids, and is sent besides.
   const isKept = isGivenUp(found.order, isRelaying(context))
@@ -101,7 +102,7 @@ async function keepRequested(
   }
 }
 
-function accepted(found: FoundOrder): VoidVerdict {
+function accepted(found: StoredOrder): VoidVerdict {
   const order = showOrder(found)
   return { ok: true, order, spendableUntil: order.spendableUntil }
 }

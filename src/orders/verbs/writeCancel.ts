@@ -6,8 +6,8 @@ import {
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import type { FoundOrder } from '../model/findOrder.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancelVerdict, OrdersContext } from '../model/types.js'
 import { isRelaying } from '../submitter/rejectOrder.js'
 import { mayRelay } from './mayRelay.js'
@@ -15,7 +15,7 @@ import { mayRelay } from './mayRelay.js'
 export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
 
 export function refuseCancel(
-  found: FoundOrder,
+  found: StoredOrder,
   reason: CancelRefusal,
 ): CancelVerdict {
   return { ok: false, reason, order: showOrder(found) }
@@ -25,7 +25,7 @@ export function refuseCancel(
 export async function writeCancel(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
 ): Promise<CancelVerdict> {
   const { order, attempt } = found
   if (order.state === 'canceling') return accept(found)
@@ -42,7 +42,7 @@ export async function writeCancel(
 export async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
   asked: 'cancel' | 'void',
 ): Promise<CancelVerdict> {
   const { requested: before } = found.order
@@ -66,7 +66,7 @@ export async function keepRequested(
 }
 
 /** Whether a cancellation was on record before this one came. */
-function wasKept({ order, attempts }: FoundOrder): boolean {
+function wasKept({ order, attempts }: StoredOrder): boolean {
   const known = attempts.find(({ number }) => number === order.attempt)
   return known?.cancellation !== undefined
 }
@@ -75,7 +75,7 @@ function wasKept({ order, attempts }: FoundOrder): boolean {
 export async function relayCancel(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
 ): Promise<CancelVerdict> {
   const { order } = found
   if (order.state === 'canceling' || order.requested === 'cancel')
@@ -94,7 +94,7 @@ export async function relayCancel(
 async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
-  found: FoundOrder,
+  found: StoredOrder,
 ): Promise<CancelVerdict> {
   const { order, attempt } = found
   if (order.state === 'voided' && wasKept(found)) return accept(found)
@@ -126,6 +126,6 @@ async function setAside(
   return accept({ ...found, order: last.order })
 }
 
-function accept(found: FoundOrder): CancelVerdict {
+function accept(found: StoredOrder): CancelVerdict {
   return { ok: true, order: showOrder(found) }
 }

@@ -1,9 +1,10 @@
 import { LeaseLostError } from '../../store/errors.js'
 import type { OrderState } from '../../store/types.js'
-import type { OrderAttempt } from '../evidence/findEvidence.js'
-import { joinChanges, noChanges, tellOrder } from '../model/changes.js'
+import { noChanges, tellOrder } from '../model/changes.js'
+import { collectChanges, type Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
 import { eraseSecrets } from './eraseSecrets.js'
@@ -57,7 +58,7 @@ export async function expireDue(
     // All writes below rely on the time of the newest block.
     await heads.confirm()
     const isAsked = due.some(
-      (file) => !payerOf(file) && isOver(file, timestamp),
+      (stored) => !payerOf(stored) && isOver(stored, timestamp),
     )
     if (isAsked && isSeen === undefined) {
       isSeen = await findPaid(context, watch).then(
@@ -86,7 +87,7 @@ export async function expireDue(
 }
 
 /** Without an answer, only the next look of the order is set. */
-const unjudged = ({ order }: OrderAttempt): Judged => ({
+const unjudged = ({ order }: StoredOrder): Judged => ({
   order,
   evidence: undefined,
 })
@@ -99,20 +100,11 @@ function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
 async function readDue(
   { store }: OrdersContext,
   { destination, heads }: Watch,
-): Promise<OrderAttempt[]> {
+): Promise<StoredOrder[]> {
   const until = heads.latest.timestamp
-  const files = await store.read(async (tables) => {
-    const lookDue = { lookDue: destination, until, limit: pageSize }
-    const orders = await tables.orders.find(lookDue)
-    return readFiles(
-      tables,
-      orders.map(({ id }) => id),
-    )
-  })
-  return [...files.values()].flatMap(({ order, attempts }) => {
-    const attempt = attempts.find(({ number }) => number === order.attempt)
-    return attempt ? [{ order, attempt }] : []
-  })
+  const lookDue = { lookDue: destination, until, limit: pageSize }
+  const found = await store.read((tables) => loadOrders(tables, lookDue))
+  return [...found.values()]
 }
 
 async function writePage(
@@ -128,34 +120,31 @@ async function writePage(
           ? [{ orderId: order.id, attempt: order.attempt, evidence }]
           : [],
       )
-      const found = await settleFindings(context, tables, findings, [
-        eraseFinal,
-        postpone(context, watch),
-      ])
-      const others = judged.filter(({ evidence }) => !evidence)
-      const ids = others.map(({ order }) => order.id)
-      const files = [...(await readFiles(tables, ids)).values()]
-      const postponed = files.map((file) =>
-        takeSteps(file, [postpone(context, watch)]),
+      const ids = judged.map(({ order }) => order.id)
+      const collected = collectChanges(await loadOrders(tables, { ids }))
+      await settleFindings(context, tables, { collected, findings })
+      const sent = await loadTransactions(
+        tables,
+        findings.map(({ orderId }) => orderId),
       )
-      return joinChanges([found, ...postponed])
+      for (const { orderId } of findings)
+        if (collected.find(orderId)?.order.finality === 'finalized')
+          collected.apply(orderId, [eraseSecrets(sent)])
+      for (const id of ids) collected.apply(id, [postpone(context, watch)])
+      return collected.close()
     },
     { lease: watch.lease },
   )
 }
-
-const eraseFinal: Step = (file) =>
-  file.order.finality === 'finalized' ? eraseSecrets(file) : noChanges()
 
 /** Sets the next look of an open order, and reports a deadline that nears. */
 function postpone(
   { policy, now }: OrdersContext,
   { heads: { latest }, memory: { unpaid } }: Watch,
 ): Step {
-  return ({ order, attempts }) => {
-    const attempt = attempts.find(({ number }) => number === order.attempt)
+  return ({ order, attempt }) => {
     const { timestamp } = latest
-    if (!attempt || order.lookDue === undefined || order.lookDue > timestamp)
+    if (order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
     // The second look, which ends an unpaid draft, needs a later block.

@@ -1,6 +1,7 @@
 import type { OrderQuery } from '../../store/types.js'
-import { type Changes, joinChanges } from '../model/changes.js'
-import { readFiles, takeSteps } from '../model/orderFiles.js'
+import type { Changes } from '../model/changes.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
 import { pageSettled } from './readSettled.js'
@@ -81,13 +82,12 @@ async function fulfil(
   return writeUnit(
     context,
     async (tables) => {
-      const files = await readFiles(tables, ids)
+      const collected = collectChanges(await loadOrders(tables, { ids }))
       const key = destinationKey('fulfilled', destination)
       if (after !== undefined)
         await tables.setValue(key, { after: String(after) })
-      return joinChanges(
-        [...files.values()].map((file) => takeSteps(file, [step])),
-      )
+      for (const id of new Set(ids)) collected.apply(id, [step])
+      return collected.close()
     },
     { lease },
   )

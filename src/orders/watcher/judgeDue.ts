@@ -1,9 +1,10 @@
 import type { Address } from 'viem'
 import type { OrderRecord } from '../../store/types.js'
-import { findEvidence, type OrderAttempt } from '../evidence/findEvidence.js'
+import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import type { Evidence } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './openApart.js'
 import { lookAgain, type SureWatch } from './sureWatch.js'
 
@@ -16,12 +17,18 @@ export type DueWatch = SureWatch & {
 }
 
 /** Whose nonce it is, where that is known. */
-export function payerOf({ order, attempt }: OrderAttempt): Address | undefined {
+export function payerOf({
+  order,
+  attempt,
+}: Pick<StoredOrder, 'order' | 'attempt'>): Address | undefined {
   return attempt.payer ?? order.payer
 }
 
 /** True once nothing signed for the attempt is valid any more. */
-export function isOver({ attempt }: OrderAttempt, time: bigint): boolean {
+export function isOver(
+  { attempt }: Pick<StoredOrder, 'attempt'>,
+  time: bigint,
+): boolean {
   return lastSecondOf(attempt) <= time
 }
 
@@ -39,31 +46,33 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  */
 export async function judgeDue(
   { client, destination, heads, sure, isSeen, apart, memory }: DueWatch,
-  due: readonly OrderAttempt[],
+  due: readonly StoredOrder[],
 ): Promise<Judged[]> {
   const { latest, confirm } = heads
-  const over = due.filter((file) => isOver(file, latest.timestamp))
+  const over = due.filter((stored) => isOver(stored, latest.timestamp))
   const [{ spent, unused }] = await Promise.all([
     findOpen(client, destination, over, latest.number),
     confirm(),
   ])
-  const explain = async (file: OrderAttempt): Promise<Evidence | undefined> => {
+  const explain = async (
+    stored: StoredOrder,
+  ): Promise<Evidence | undefined> => {
     try {
       const block = latest.number
-      const evidence = await findEvidence(client, { ...file, block })
+      const evidence = await findEvidence(client, { ...stored, block })
       // Used a moment ago and unused now: the next look decides.
       return evidence?.kind === 'expired' ? undefined : evidence
     } catch (error) {
       // One order that cannot be explained must not keep the others waiting.
-      apart.put(file.order.id, error, latest.timestamp + lookAgain)
+      apart.put(stored.order.id, error, latest.timestamp + lookAgain)
       return undefined
     }
   }
-  const judge = async (file: OrderAttempt): Promise<Evidence | undefined> => {
-    const { order, attempt } = file
-    if (spent.has(attempt.nonce)) return explain(file)
+  const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
+    const { order, attempt } = stored
+    if (spent.has(attempt.nonce)) return explain(stored)
     // Without a payer there is nobody whose nonce could have been spent.
-    if (!payerOf(file))
+    if (!payerOf(stored))
       return isSeen && isStillUnpaid(memory, order, latest.timestamp)
         ? expiredAt(latest, true)
         : undefined
@@ -76,16 +85,16 @@ export async function judgeDue(
     const isFinal =
       finalized !== undefined &&
       finalized.timestamp <= timestamp &&
-      isOver(file, finalized.timestamp)
+      isOver(stored, finalized.timestamp)
     if (isFinal) return expiredAt(finalized, true)
-    return isOver(file, timestamp)
+    return isOver(stored, timestamp)
       ? expiredAt({ number: latest.number, timestamp }, false)
       : undefined
   }
   return Promise.all(
-    due.map(async (file) => ({
-      order: file.order,
-      evidence: over.includes(file) ? await judge(file) : undefined,
+    due.map(async (stored) => ({
+      order: stored.order,
+      evidence: over.includes(stored) ? await judge(stored) : undefined,
     })),
   )
 }

@@ -1,17 +1,17 @@
 import type { Address, Hex } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   AttemptRecord,
   Destination,
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
-import type { OrderAttempt } from '../evidence/findEvidence.js'
 import type { TimedReceipt } from '../evidence/readTimedReceipts.js'
-import { isInDestinations } from '../model/findOrder.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Finding } from './settleFindings.js'
 
@@ -26,13 +26,19 @@ export async function matchReceipts(
   const spent = receipts.map(({ receipt }) => readSpent(receipt, destination))
   const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
   if (!nonces.length) return []
-  const files = await readAttempts({ store }, destination, nonces)
+  const found = await readAttempts({ store }, destination, nonces)
   return receipts.flatMap((timed, at) =>
     (spent[at] ?? []).flatMap((event) => {
-      const file = files.get(event.nonce)
-      const evidence = file && judgeEvent(timed, event, file)
-      return file && evidence
-        ? [{ orderId: file.order.id, attempt: file.attempt.number, evidence }]
+      const stored = found.get(event.nonce)
+      const evidence = stored && judgeEvent(timed, event, stored)
+      return stored && evidence
+        ? [
+            {
+              orderId: stored.order.id,
+              attempt: stored.attempt.number,
+              evidence,
+            },
+          ]
         : []
     }),
   )
@@ -54,7 +60,7 @@ async function readAttempts(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,
   nonces: readonly Hex[],
-): Promise<ReadonlyMap<Hex, OrderAttempt>> {
+): Promise<ReadonlyMap<Hex, Pick<StoredOrder, 'order' | 'attempt'>>> {
   const { attempts, orders } = await store.read(async (tables) => {
     const found = await tables.attempts.find({ nonces })
     const ids = found.map(({ orderId }) => orderId)
@@ -65,23 +71,25 @@ async function readAttempts(
   })
   const own = new Map(
     orders
-      .filter((order) =>
-        isInDestinations({ destinations: [destination] }, order),
-      )
+      .filter((order) => isInDestinations(order, [destination]))
       .map((order): [string, OrderRecord] => [order.id, order]),
   )
   return new Map(
-    attempts.flatMap((attempt: AttemptRecord): [Hex, OrderAttempt][] => {
-      const order = own.get(attempt.orderId)
-      return order ? [[attempt.nonce, { order, attempt }]] : []
-    }),
+    attempts.flatMap(
+      (
+        attempt: AttemptRecord,
+      ): [Hex, Pick<StoredOrder, 'order' | 'attempt'>][] => {
+        const order = own.get(attempt.orderId)
+        return order ? [[attempt.nonce, { order, attempt }]] : []
+      },
+    ),
   )
 }
 
 function judgeEvent(
   { receipt, blockTime }: TimedReceipt,
   { authorizer, wasUsed }: Spent,
-  { order, attempt }: OrderAttempt,
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
 ): Evidence | undefined {
   const payer = attempt.payer ?? order.payer
   // To the token a nonce is the payer's own: another's says nothing.

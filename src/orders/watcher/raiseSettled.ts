@@ -1,11 +1,9 @@
 import type { Hash } from 'viem'
-import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
-import { joinChanges, noChanges } from '../model/changes.js'
-import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import type { OrdersContext } from '../model/types.js'
-import type { SureHeads } from './believeFinality.js'
 import { eraseSecrets } from './eraseSecrets.js'
 import { type Apart, openApart } from './openApart.js'
 import { readSettled } from './readSettled.js'
@@ -76,8 +74,10 @@ async function raiseUnit(
   orders: readonly OrderRecord[],
 ): Promise<OrderRecord[]> {
   const ids = orders.map(({ id }) => id)
-  const files = await context.store.read((tables) => readFiles(tables, ids))
-  const settling = [...files.values()].flatMap(({ order, proofs }) => {
+  const found = await context.store.read((tables) =>
+    loadOrders(tables, { ids }),
+  )
+  const settling = [...found.values()].flatMap(({ order, proofs }) => {
     const proof = proofs.find(
       ({ removed, transactionHash }) =>
         !removed && transactionHash === order.settledHash,
@@ -93,11 +93,11 @@ async function raiseUnit(
   const { timestamp: blockTime } = heads.latest
   await takeBack(context, displaced, { blockTime, lease })
   const same = checked.filter(({ verdict }) => verdict === 'same')
-  const finalityRaised = same.map(({ proof: { order, proof } }) => ({
-    order,
-    step: gradingStep(context, { order, proof }, sure),
-  }))
-  await writeSteps(context, finalityRaised, lease)
+  await writeFinality(
+    context,
+    { sure, lease },
+    same.map(({ proof }) => proof),
+  )
   return checked
     .filter(({ verdict }) => verdict !== 'same')
     .flatMap(({ proof: { order } }) =>
@@ -130,41 +130,38 @@ function displacedOf(checked: Recheck<Settling>): Displaced[] {
   return [{ ...checked, proof }]
 }
 
-function gradingStep(
-  { policy: { fulfilAt }, now }: OrdersContext,
-  { order, proof }: Pick<Settling, 'order' | 'proof'>,
-  { finalized }: SureHeads,
-): Step {
-  const isFinal =
-    finalized !== undefined && (order.settledBlock ?? 0n) <= finalized.number
-  const finality: Finality = isFinal ? 'finalized' : 'safe'
-  const options = { finality, fulfilAt, at: now() }
-  return (file) => {
-    // Another look decides about what was written in between.
-    if (file.order.version !== order.version) return noChanges()
-    return takeSteps(file, [
-      (current) => raiseFinality(current.order, proof, options),
-      ...(isFinal ? [eraseSecrets] : []),
-    ])
-  }
-}
-
-async function writeSteps(
+async function writeFinality(
   context: OrdersContext,
-  steps: readonly { order: OrderRecord; step: Step }[],
-  lease: SureWatch['lease'],
+  { sure: { finalized }, lease }: Pick<SureWatch, 'sure' | 'lease'>,
+  settled: readonly Settling[],
 ): Promise<void> {
-  if (!steps.length) return
+  if (!settled.length) return
+  const { fulfilAt } = context.policy
+  const isFinal = ({ blockNumber }: Settling) =>
+    finalized !== undefined && blockNumber <= finalized.number
   await writeUnit(
     context,
     async (tables) => {
-      const ids = steps.map(({ order }) => order.id)
-      const files = await readFiles(tables, ids)
-      const changed = steps.flatMap(({ order, step }) => {
-        const file = files.get(order.id)
-        return file ? [takeSteps(file, [step])] : []
-      })
-      return joinChanges(changed)
+      const ids = settled.map(({ order }) => order.id)
+      const found = await loadOrders(tables, { ids })
+      const collected = collectChanges(found)
+      const final = settled.filter(isFinal)
+      const sent = await loadTransactions(
+        tables,
+        final.map(({ order }) => order.id),
+      )
+      for (const one of settled) {
+        const { order, proof } = one
+        // Another look decides about what was written in between.
+        if (found.get(order.id)?.order.version !== order.version) continue
+        const finality = isFinal(one) ? 'finalized' : 'safe'
+        const options = { finality, fulfilAt, at: context.now() } as const
+        collected.apply(order.id, [
+          (current) => raiseFinality(current.order, proof, options),
+          ...(isFinal(one) ? [eraseSecrets(sent)] : []),
+        ])
+      }
+      return collected.close()
     },
     { lease },
   )

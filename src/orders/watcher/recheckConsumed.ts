@@ -5,8 +5,9 @@ import type { Destination, Lease, OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import type { ChainHeads } from '../evidence/readHeads.js'
-import { joinChanges, noChanges } from '../model/changes.js'
-import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
+import { noChanges } from '../model/changes.js'
+import { collectChanges, type Step } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
@@ -79,22 +80,20 @@ async function recheckOrder(
   }: Parameters<typeof recheckConsumed>[1],
   order: OrderRecord,
 ): Promise<boolean> {
-  const files = await context.store.read((tables) =>
-    readFiles(tables, [order.id]),
+  const found = await context.store.read((tables) =>
+    loadOrders(tables, { ids: [order.id] }),
   )
-  const attempt = files
-    .get(order.id)
-    ?.attempts.find(({ number }) => number === order.attempt)
+  const attempt = found.get(order.id)?.attempt
   if (!attempt) return true
-  const file = { order, attempt }
+  const stored = { order, attempt }
   // A node behind the settling block cannot tell.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
-    findOpen(client, destination, [file], latest.number),
+    findOpen(client, destination, [stored], latest.number),
     confirm(),
   ])
   const block = latest.number
-  const evidence = await findEvidence(client, { ...file, block }).catch(
+  const evidence = await findEvidence(client, { ...stored, block }).catch(
     toUnclear,
   )
   // The node shows no cause for this order: the others go on.
@@ -110,18 +109,19 @@ async function recheckOrder(
   await writeUnit(
     context,
     async (tables) => {
-      const fresh = (await readFiles(tables, [order.id])).get(order.id)
-      if (fresh?.order.version !== order.version) return noChanges()
-      return joinChanges([
-        takeSteps(
-          fresh,
-          judgeAgain(evidence, {
-            at: context.now(),
-            blockTime: latest.timestamp,
-            policy: context.policy,
-          }),
-        ),
-      ])
+      const fresh = await loadOrders(tables, { ids: [order.id] })
+      if (fresh.get(order.id)?.order.version !== order.version)
+        return noChanges()
+      const collected = collectChanges(fresh)
+      collected.apply(
+        order.id,
+        judgeAgain(evidence, {
+          at: context.now(),
+          blockTime: latest.timestamp,
+          policy: context.policy,
+        }),
+      )
+      return collected.close()
     },
     { lease },
   )
@@ -137,20 +137,9 @@ function judgeAgain(
   evidence: Evidence | undefined,
   facts: Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint },
 ): Step[] {
-  const unsettle: Step = ({ order, attempts, proofs }) => {
-    const attempt = attempts.find(({ number }) => number === order.attempt)
-    return attempt
-      ? unsettleOrder(
-          { order, attempt, proofs },
-          { ...facts, transactions: [] },
-        )
-      : noChanges()
-  }
-  const settle: Step = ({ order, attempts, proofs }) => {
-    const attempt = attempts.find(({ number }) => number === order.attempt)
-    return attempt && evidence
-      ? settleOrder({ order, attempt, proofs }, evidence, facts.at)
-      : noChanges()
-  }
-  return [unsettle, settle]
+  return [
+    (stored) => unsettleOrder(stored, { ...facts, transactions: [] }),
+    (stored) =>
+      evidence ? settleOrder(stored, evidence, facts.at) : noChanges(),
+  ]
 }

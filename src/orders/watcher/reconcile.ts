@@ -1,10 +1,10 @@
 import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
 import { readBlockNumber } from '../evidence/readBlockNumber.js'
 import { readHeads } from '../evidence/readHeads.js'
 import { OrdersSetupError } from '../model/errors.js'
-import { isInDestinations } from '../model/findOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { checkReorg, type Watch } from './checkReorg.js'
 import { clientOf } from './clientOf.js'
@@ -74,7 +74,9 @@ export async function reconcile(
     destination === undefined
       ? context.destinations
       : [readDestination(destination)]
-  const other = wanted.find((one) => !isInDestinations(context, one))
+  const other = wanted.find(
+    (one) => !isInDestinations(one, context.destinations),
+  )
   if (other)
     throw new OrdersSetupError('do not answer for a destination', other)
   return underSignal(context, async (it) => {

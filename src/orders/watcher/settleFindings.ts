@@ -1,9 +1,10 @@
 import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
-import { type Changes, joinChanges, noChanges } from '../model/changes.js'
+import { noChanges } from '../model/changes.js'
+import type { ChangeSet, Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { readFiles, type Step, takeSteps } from '../model/orderFiles.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** What was found about one attempt of an order. */
@@ -20,32 +21,31 @@ const undecided: readonly OrderState[] = [
 ]
 
 /**
- * What findings change, by the rows of this unit of work. Found again, they
- * change nothing.
+ * Adds what findings change, by the rows of this unit of work. Found again,
+ * they change nothing.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
   tables: StoreWriter,
-  findings: readonly Finding[],
-  further: readonly Step[] = [],
-): Promise<Changes> {
+  {
+    collected,
+    findings,
+  }: {
+    /** Has the orders of the findings. */
+    collected: ChangeSet
+    findings: readonly Finding[]
+  },
+): Promise<void> {
   const at = now()
-  const files = await readFiles(
-    tables,
-    findings.map(({ orderId }) => orderId),
-  )
-  const strays = await readStrays(tables, findings)
-  const changed = [...files.values()].map((file) => {
-    const steps = findings
-      .filter(({ orderId }) => orderId === file.order.id)
-      .map((finding) => stepOf(finding, strays, at))
-    return takeSteps(file, [...steps, fulfilAtOnce(policy, at), ...further])
-  })
-  return joinChanges(changed)
+  const strays = await findStrays(tables, findings)
+  for (const finding of findings)
+    collected.apply(finding.orderId, [stepOf(finding, strays, at)])
+  for (const orderId of new Set(findings.map((finding) => finding.orderId)))
+    collected.apply(orderId, [fulfilAtOnce(policy, at)])
 }
 
 /** Payments on record without an order, which may turn out to have one. */
-async function readStrays(
+async function findStrays(
   tables: StoreWriter,
   findings: readonly Finding[],
 ): Promise<ProofRecord[]> {
@@ -69,17 +69,18 @@ function stepOf(
   strays: readonly ProofRecord[],
   at: bigint,
 ): Step {
-  return ({ order, attempts, proofs: own }) => {
-    const proofs = [...own, ...strays]
-    const attempt = attempts.find((row) => row.number === number)
+  return (newest) => {
+    const stored = atAttempt(newest, number)
+    if (!stored) return noChanges()
+    const { order, attempt } = stored
     const isMoot =
       evidence.kind === 'expired' &&
       (!undecided.includes(order.state) ||
         // A payment with a longer window came in between.
-        (attempt && evidence.blockTime < lastSecondOf(attempt)))
-    return !attempt || isMoot
-      ? noChanges()
-      : settleOrder({ order, attempt, proofs }, evidence, at)
+        evidence.blockTime < lastSecondOf(attempt))
+    if (isMoot) return noChanges()
+    const proofs = [...stored.proofs, ...strays]
+    return settleOrder({ order, attempt, proofs }, evidence, at)
   }
 }
 

@@ -7,6 +7,8 @@ import {
   type TimedReceipt,
 } from '../evidence/readTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Watch } from './checkReorg.js'
 import { matchReceipts } from './matchReceipts.js'
@@ -80,11 +82,13 @@ function writePart(
 ): Promise<Changes> {
   return writeUnit(
     context,
-    async (tables) =>
-      joinChanges([
-        await settleFindings(context, tables, findings),
-        await settleUnmatched(tables, unmatched, context.now()),
-      ]),
+    async (tables) => {
+      const ids = [...new Set(findings.map(({ orderId }) => orderId))]
+      const collected = collectChanges(await loadOrders(tables, { ids }))
+      await settleFindings(context, tables, { collected, findings })
+      collected.add(await settleUnmatched(tables, unmatched, context.now()))
+      return collected.close()
+    },
     { lease },
   )
 }

@@ -1,20 +1,22 @@
-import type { Lease, ProofRecord, StoreWriter } from '../../store/types.js'
+import type {
+  Lease,
+  OrderRecord,
+  ProofRecord,
+  StoreWriter,
+  TransactionRecord,
+} from '../../store/types.js'
+import { type Changes, noChanges, tellOrder } from '../model/changes.js'
 import {
-  type Changes,
-  joinChanges,
-  noChanges,
-  tellOrder,
-} from '../model/changes.js'
-import { lastSecondOf } from '../model/endsOf.js'
-import {
-  readFiles,
+  type ChangeSet,
+  collectChanges,
   type Step,
-  takeSteps,
-  type WholeFile,
-} from '../model/orderFiles.js'
+} from '../model/collectChanges.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { reopenLast } from '../model/reopenLast.js'
 import { settleOrder } from '../model/settleOrder.js'
+import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
 import type { Recheck } from './recheckProofs.js'
@@ -53,17 +55,13 @@ async function displaceProofs(
 ): Promise<Changes> {
   const at = now()
   const ids = displaced.flatMap(({ proof }) => proof.orderId ?? [])
-  const files = await readFiles(tables, ids)
-  const ofOrders = [...files.values()].map((file) =>
-    takeSteps(
-      file,
-      displaced
-        .filter(({ proof }) => proof.orderId === file.order.id)
-        .map((one) => displaceProof(one, { at, blockTime, policy })),
-    ),
-  )
+  const collected = collectChanges(await loadOrders(tables, { ids }))
+  const transactions = await loadTransactions(tables, ids)
+  const facts = { at, blockTime, policy, transactions }
+  for (const one of displaced) displaceProof(collected, one, facts)
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
-  return joinChanges([...ofOrders, await dropUnmatched(tables, others)])
+  collected.add(await dropUnmatched(tables, others))
+  return collected.close()
 }
 
 /** Reconciliation finds them again, where they are now. */
@@ -86,73 +84,80 @@ async function dropUnmatched(
   }
 }
 
-type Facts = Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint }
+type Facts = Pick<OrdersContext, 'policy'> & {
+  at: bigint
+  blockTime: bigint
+  transactions: readonly TransactionRecord[]
+}
 
-function displaceProof(displaced: Displaced, facts: Facts): Step {
-  return (file) => {
-    const { proof } = displaced
-    const kept = file.proofs.find((row) => isSame(row, proof) && !row.removed)
-    const attempt = file.attempts.find(({ number }) => number === proof.attempt)
-    // Someone else noticed it before.
-    if (!kept || !attempt) return noChanges()
-    const again =
-      displaced.verdict === 'moved' &&
-      proofRecordOf(
-        displaced.receipt,
-        { order: file.order, attempt: { ...attempt, payer: proof.payer } },
-        displaced.blockTime,
-      )
-    if (!again) return dropProof(file, kept, facts)
+function displaceProof(
+  collected: ChangeSet,
+  displaced: Displaced,
+  facts: Facts,
+): void {
+  const { proof } = displaced
+  const { orderId = '' } = proof
+  const newest = collected.find(orderId)
+  const stored = newest && atAttempt(newest, proof.attempt)
+  const kept = newest?.proofs.find((row) => isSame(row, proof) && !row.removed)
+  // Someone else noticed it before.
+  if (!stored || !kept) return
+  const { order, attempt } = stored
+  const again =
+    displaced.verdict === 'moved' &&
+    proofRecordOf(
+      displaced.receipt,
+      { order, attempt: { ...attempt, payer: proof.payer } },
+      displaced.blockTime,
+    )
+  if (again) {
     const kind = again.kind === 'cancel' ? 'cancel' : 'capture'
-    const settle: Step = ({ order, proofs }) =>
-      settleOrder({ order, attempt, proofs }, { kind, proof: again }, facts.at)
-    const isElsewhere = again.logIndex !== kept.logIndex
-    return takeSteps(file, isElsewhere ? [settle, removing(kept)] : [settle])
+    collected.add(settleOrder(stored, { kind, proof: again }, facts.at))
+    if (again.logIndex !== kept.logIndex) collected.add(removing(kept))
+  } else if (order.settledHash !== kept.transactionHash) {
+    collected.add(removing(kept))
+    collected.apply(orderId, [noLongerOverpaid(kept, facts)])
+  } else {
+    collected.add(unsettleOrder(stored, factsOf(order, facts)))
+    collected.apply(orderId, [settlingByAnother(facts.at)])
   }
 }
 
-function dropProof(file: WholeFile, kept: ProofRecord, facts: Facts): Changes {
-  const { order } = file
-  if (order.settledHash !== kept.transactionHash)
-    return takeSteps(file, [removing(kept), noLongerOverpaid(kept, facts)])
-  return takeSteps(file, [unsettling(kept, facts), settlingByAnother(facts.at)])
+function factsOf({ id }: OrderRecord, facts: Facts): Facts {
+  const { transactions } = facts
+  const own = transactions.filter(({ orderId }) => orderId === id)
+  return { ...facts, transactions: own }
 }
 
-const removing =
-  (kept: ProofRecord): Step =>
-  () => ({ ...noChanges(), proofs: [{ ...kept, removed: true }] })
-
-function unsettling(kept: ProofRecord, known: Facts): Step {
-  return ({ order, attempts, proofs, transactions }) => {
-    const attempt = attempts.find(({ number }) => number === kept.attempt)
-    if (!attempt) return noChanges()
-    const facts = { ...known, transactions }
-    return unsettleOrder({ order, attempt, proofs }, facts)
-  }
+function removing(kept: ProofRecord): Partial<Changes> {
+  return { proofs: [{ ...kept, removed: true }] }
 }
 
 /** An order that was paid twice is still paid once. */
 function settlingByAnother(at: bigint): Step {
-  return ({ order, attempts, proofs }) => {
+  return (newest) => {
+    const { order, proofs } = newest
     const other = proofs.find(
       ({ kind, removed }) => kind === 'capture' && !removed,
     )
-    const attempt = attempts.find(({ number }) => number === other?.attempt)
-    if (!other || !attempt) return noChanges()
+    const stored = other && atAttempt(newest, other.attempt)
+    if (!stored) return noChanges()
     const unread = proofs.map((proof) =>
       proof === other ? { ...other, removed: true } : proof,
     )
     const { version: _, ...proof } = other
     return settleOrder(
-      { order: { ...order, overpaid: false }, attempt, proofs: unread },
+      { ...stored, order: { ...order, overpaid: false }, proofs: unread },
       { kind: 'capture', proof },
       at,
     )
   }
 }
 
-function noLongerOverpaid(kept: ProofRecord, { at, blockTime }: Facts): Step {
-  return ({ order, attempts, proofs, transactions }) => {
+function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
+  const { at, blockTime } = facts
+  return ({ order, attempts, proofs }) => {
+    const { transactions } = factsOf(order, facts)
     const isOverpaid = proofs.some(
       ({ kind, removed, transactionHash }) =>
         kind === 'capture' && !removed && transactionHash !== order.settledHash,

@@ -1,7 +1,7 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
-import { readFiles } from '../../../src/orders/model/orderFiles.js'
+import { loadOrders } from '../../../src/orders/model/loadOrders.js'
 import { openAside } from '../../../src/orders/model/putAside.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
 import { watchDestination } from '../../../src/orders/watcher/watchDestination.js'
@@ -55,9 +55,10 @@ export async function orderOf(
 /** Everything on record about an order. */
 export function fileOf({ store }: OrdersContext, id: string) {
   return store.read(async (tables) => {
-    const file = (await readFiles(tables, [id])).get(id)
-    if (!file) throw new Error(`no order ${id}`)
-    return file
+    const stored = (await loadOrders(tables, { ids: [id] })).get(id)
+    if (!stored) throw new Error(`no order ${id}`)
+    const transactions = await tables.transactions.find({ orderIds: [id] })
+    return { ...stored, transactions }
   })
 }
 

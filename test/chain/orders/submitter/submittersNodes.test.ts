@@ -1,7 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import type { TransactionSerializable } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { findOrder } from '../../../../src/orders/model/findOrder.js'
+import { loadOrder } from '../../../../src/orders/model/loadOrders.js'
 import { openAside } from '../../../../src/orders/model/putAside.js'
 import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
 import { refuseDue } from '../../../../src/orders/submitter/refuseDue.js'
@@ -195,7 +195,7 @@ test('a payment nonce that only a rehearsal shows as spent refuses no order', as
     aside,
   })
   const file = await context.store.read((tables) =>
-    findOrder(tables, context, id),
+    loadOrder(tables, context, id),
   )
   if (!submitter) throw new Error('The submitter is taken.')
   const refuse = () =>

@@ -1,7 +1,8 @@
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
-import { openLedger } from '../../../../src/orders/model/openLedger.js'
+import { collectChanges } from '../../../../src/orders/model/collectChanges.js'
 import { settleOrder } from '../../../../src/orders/model/settleOrder.js'
+import type { StoredOrder } from '../../../../src/orders/model/storedOrder.js'
 import { unsettleOrder } from '../../../../src/orders/model/unsettleOrder.js'
 import type {
   AttemptRecord,
@@ -282,19 +283,21 @@ test('another nonce that pays an order pays it once too often', () => {
 
 test('two payments of one order that are found together are a payment and one too many', () => {
   const second = { ...attempt, number: 2, nonce: word('d') }
-  const ledger = openLedger({
-    orders: [{ ...order, state: 'capturing', attempt: 2 }],
+  const stored: StoredOrder = {
+    order: { ...order, state: 'capturing', attempt: 2 },
+    attempt: second,
     attempts: [attempt, second],
     proofs: [],
-  })
+  }
+  const collected = collectChanges(new Map([['one', stored]]))
   for (const number of [1, 2]) {
-    const file = ledger.fileOf('one', number)
+    const file = collected.find('one', number)
     if (!file) throw new Error('no file')
     const fields = { attempt: number, logIndex: number }
     const { version: _, ...proof } = proofAt(word('a'), 9n, fields)
-    ledger.add(settleOrder(file, { kind: 'capture', proof }, 0n))
+    collected.add(settleOrder(file, { kind: 'capture', proof }, 0n))
   }
-  const { orders, events, newProofs } = ledger.close()
+  const { orders, events, newProofs } = collected.close()
   expect(orders).toMatchObject([{ state: 'captured', overpaid: true }])
   expect(events.map(({ type }) => type)).toEqual(['captured', 'overpaid'])
   expect(newProofs).toHaveLength(2)

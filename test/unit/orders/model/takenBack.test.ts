@@ -1,6 +1,6 @@
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
-import type { OrderFile } from '../../../../src/orders/model/settleOrder.js'
+import type { StoredOrder } from '../../../../src/orders/model/storedOrder.js'
 import { unsettleOrder } from '../../../../src/orders/model/unsettleOrder.js'
 import type {
   ProofRecord,
@@ -33,7 +33,7 @@ const proof: ProofRecord = {
 }
 
 /** Captured by somebody else's transaction, and fulfilled. */
-const fulfilled: OrderFile = {
+const fulfilled: Omit<StoredOrder, 'attempts'> = {
   order: {
     ...storedOrder,
     state: 'captured',
@@ -159,7 +159,7 @@ test('a transaction that a wallet signed and sent is opened again as long as the
 })
 
 /** The same, paid by its first attempt though a second one was offered. */
-const paidByOlder: OrderFile = {
+const paidByOlder: Omit<StoredOrder, 'attempts'> = {
   ...fulfilled,
   order: { ...fulfilled.order, attempt: 2 },
 }

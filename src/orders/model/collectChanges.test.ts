@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import {
+  storedAttempt,
+  storedOrder,
+} from '../../../test/unit/support/storedOrder.js'
+import type { ProofRecord } from '../../store/types.js'
+import { noChanges } from './changes.js'
+import { collectChanges } from './collectChanges.js'
+import type { StoredOrder } from './storedOrder.js'
+
+const attempt = { ...storedAttempt, number: 1, version: 3, spendable: true }
+const one: StoredOrder = {
+  order: { ...storedOrder, id: 'one', attempt: 1, version: 2 },
+  attempt: { ...attempt, orderId: 'one' },
+  attempts: [{ ...attempt, orderId: 'one' }],
+  proofs: [],
+}
+const two: StoredOrder = {
+  order: { ...storedOrder, id: 'two', attempt: 1, version: 1 },
+  attempt: { ...attempt, orderId: 'two' },
+  attempts: [{ ...attempt, orderId: 'two' }],
+  proofs: [],
+}
+const collect = () =>
+  collectChanges(
+    new Map([
+      ['one', one],
+      ['two', two],
+    ]),
+  )
+
+test('changes replace rows, count their versions up and add new ones', () => {
+  const collected = collect()
+  const proof = {
+    orderId: 'one',
+    transactionHash: '0x01',
+    logIndex: 0,
+  } as unknown as ProofRecord
+  const closed = { ...one.attempt, spendable: false }
+  collected.add({
+    ...noChanges(),
+    orders: [{ ...one.order, state: 'captured' }],
+    attempts: [closed],
+    newProofs: [proof],
+  })
+  const written = { ...closed, version: 4 }
+  expect(collected.written()).toEqual([
+    {
+      order: { ...one.order, state: 'captured', version: 3 },
+      attempt: written,
+      attempts: [written],
+      proofs: [{ ...proof, version: 1 }],
+    },
+    two,
+  ])
+})
+
+test('each step sees the order as the ones before left it, and a row is written once', () => {
+  const collected = collect()
+  collected.apply('one', [
+    ({ order }) => ({ orders: [{ ...order, tries: order.tries + 1 }] }),
+    ({ order }) => ({ orders: [{ ...order, tries: order.tries + 1 }] }),
+  ])
+  expect(collected.close().orders).toEqual([
+    { ...one.order, tries: one.order.tries + 2 },
+  ])
+})
+
+test('an attempt that is as it was is not written', () => {
+  const collected = collect()
+  collected.add({ attempts: [{ ...one.attempt }] })
+  expect(collected.close()).toEqual(noChanges())
+  expect(collected.written()).toEqual([one, two])
+})

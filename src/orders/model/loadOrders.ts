@@ -1,0 +1,91 @@
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type {
+  OrderQuery,
+  OrderRecord,
+  Reader,
+  StoreReader,
+  TransactionRecord,
+} from '../../store/types.js'
+import { OrderNotFoundError } from './errors.js'
+import { parseOrderId } from './parseOrderId.js'
+import type { StoredOrder } from './storedOrder.js'
+import type { OrdersContext } from './types.js'
+
+/** Where orders are found, while writing or only reading. */
+type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
+  orders: Reader<OrderRecord, OrderQuery>
+}
+
+/**
+ * Loads the orders that a query finds, by id and in the order of the query, in
+ * three requests for all.
+ *
+ * @param isWanted decides by the order alone, before anything else is read.
+ */
+export async function loadOrders(
+  tables: OrderTables,
+  query: OrderQuery,
+  isWanted: (order: OrderRecord) => boolean = () => true,
+): Promise<ReadonlyMap<string, StoredOrder>> {
+  if ('ids' in query && query.ids.length === 0) return new Map()
+  const orders = (await tables.orders.find(query)).filter(isWanted)
+  if (orders.length === 0) return new Map()
+  const orderIds = orders.map(({ id }) => id)
+  const attempts = groupRows(await tables.attempts.find({ orderIds }))
+  const proofs = groupRows(await tables.proofs.find({ orderIds }))
+  return new Map(
+    orders.flatMap((order): [string, StoredOrder][] => {
+      const { id } = order
+      const own = attempts.get(id) ?? []
+      const attempt = own.find(({ number }) => number === order.attempt)
+      if (!attempt) return []
+      return [
+        [id, { order, attempt, attempts: own, proofs: proofs.get(id) ?? [] }],
+      ]
+    }),
+  )
+}
+
+/**
+ * Loads an order that this instance answers for.
+ *
+ * @param isShown decides by the order alone, before anything else is read: one
+ * that is kept from who asks takes no longer than one that is not there.
+ * @throws {@link OrderNotFoundError} for any other.
+ */
+export async function loadOrder(
+  tables: OrderTables,
+  { destinations }: Pick<OrdersContext, 'destinations'>,
+  orderId: string,
+  isShown: (order: OrderRecord) => boolean = () => true,
+): Promise<StoredOrder> {
+  const id = parseOrderId(orderId)
+  const found = await loadOrders(
+    tables,
+    { ids: [id] },
+    (order) => isInDestinations(order, destinations) && isShown(order),
+  )
+  const stored = found.get(id)
+  if (!stored) throw new OrderNotFoundError({ orderId: id })
+  return stored
+}
+
+/** Loads the transactions recorded for orders. */
+export async function loadTransactions(
+  { transactions }: { transactions: StoreReader['transactions'] },
+  orderIds: readonly string[],
+): Promise<TransactionRecord[]> {
+  return orderIds.length === 0 ? [] : transactions.find({ orderIds })
+}
+
+function groupRows<row extends { orderId: string | undefined }>(
+  rows: readonly row[],
+): ReadonlyMap<string | undefined, row[]> {
+  const groups = new Map<string | undefined, row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.orderId)
+    if (group) group.push(row)
+    else groups.set(row.orderId, [row])
+  }
+  return groups
+}

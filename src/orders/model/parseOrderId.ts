@@ -1,0 +1,22 @@
+import { InvalidFieldError } from '../../core/errors.js'
+
+/**
+ * An id that every store and every log line can hold.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function parseOrderId(value: unknown): string {
+  const fits =
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= 128 &&
+    // Half of a surrogate pair is no text: stores would keep another id.
+    !/[\p{Cc}\p{Cs}]/u.test(value)
+  if (!fits)
+    throw new InvalidFieldError(
+      'orderId',
+      value,
+      'text of 1 to 128 characters without control characters',
+    )
+  return value
+}

@@ -1,0 +1,14 @@
+import type { Destination } from './types.js'
+
+/** True when a row belongs to one of these destinations. */
+export function isInDestinations(
+  row: Destination,
+  destinations: readonly Destination[],
+): boolean {
+  return destinations.some(
+    ({ chainId, token, recipient }) =>
+      row.chainId === chainId &&
+      row.token === token &&
+      row.recipient === recipient,
+  )
+}
