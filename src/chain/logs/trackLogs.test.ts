@@ -110,6 +110,19 @@ test('what is forgotten as final is not included again', () => {
   expect(events).toEqual([['included', 10n, word(2)]])
 })
 
+test('a log below its finality is kept, however old it is', () => {
+  const { tracker, events } = startTracker('finalized')
+  tracker.include(sampleLog())
+  tracker.settle(50n, 18n)
+  expect(tracker.oldestBelow('finalized')).toBe(10n)
+  tracker.raise('finalized', [sampleLog()])
+  expect(events.map((event) => Object(event)[0])).toEqual([
+    'included',
+    'safe',
+    'finalized',
+  ])
+})
+
 test('equal pre-confirmed logs of one transaction are both told, copies not', () => {
   const { tracker, events } = startTracker()
   tracker.preconfirm(pendingLog())

@@ -69,12 +69,9 @@ export function createLogTracker(
     else byTransaction.set(transactionHash, new Set([key]))
     emit({ type: 'included', log })
   }
-  const lift = (tracked: Tracked, finality: SealedFinality): void => {
+  const lift = (tracked: Tracked, to: SealedFinality): void => {
     const from = finalities.indexOf(tracked.finality) + 1
-    for (const next of finalities.slice(
-      from,
-      finalities.indexOf(finality) + 1,
-    )) {
+    for (const next of finalities.slice(from, finalities.indexOf(to) + 1)) {
       if (next === 'included') continue
       tracked.finality = next
       emit({ type: next, log: tracked.log })
@@ -103,10 +100,10 @@ export function createLogTracker(
             !present.has(sealedKey(log)),
         )
     },
-    raise(finality, logs) {
+    raise(to, logs) {
       for (const log of logs) {
         const tracked = sealed.get(sealedKey(log))
-        if (tracked) lift(tracked, finality)
+        if (tracked) lift(tracked, to)
       }
     },
     settle(head, forgetBelow) {
@@ -116,16 +113,16 @@ export function createLogTracker(
           preconfirmed.delete(key)
           for (const log of logs) emit({ type: 'dropped', log })
         }
-      for (const [key, { log, finality }] of sealed)
-        if (finality === finality && log.blockNumber < forgetBelow) {
+      for (const [key, { log, finality: reached }] of sealed)
+        if (reached === finality && log.blockNumber < forgetBelow) {
           forget(key, log)
           done.set(key, log.blockNumber)
         }
       for (const [key, block] of done)
         if (block + 10_000n < forgetBelow) done.delete(key)
     },
-    oldestBelow(finality) {
-      const rank = finalities.indexOf(finality)
+    oldestBelow(wanted) {
+      const rank = finalities.indexOf(wanted)
       let oldest: bigint | undefined
       for (const { log, finality: reached } of sealed.values())
         if (
