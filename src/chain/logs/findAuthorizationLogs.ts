@@ -60,7 +60,7 @@ export async function findAuthorizationLogs(
         },
       ).catch(async (error: unknown) => {
         if (pending || !(error instanceof LogRangeError)) throw error
-        await requireBlockLogs(client, wire, first, error)
+        await requireBlockLogs(client, wire, first, { refusal: error })
         return { logs: await findInBlock(first) }
       }),
       getBlockHead(client, first),

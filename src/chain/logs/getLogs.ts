@@ -2,7 +2,6 @@ import type { BlockTag, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { readBytes32 } from '../../core/fields.js'
-import { askUnder } from '../rpc/callSignal.js'
 import { endOnAbort } from '../rpc/endOnAbort.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { getBlockHead, requestQuantity } from '../rpc/requestNode.js'
@@ -104,13 +103,11 @@ async function readFilter(
   options: LogReading,
 ): Promise<ReadLog[]> {
   const { signal } = options
-  const pending = () => askUnder(signal, () => readPending(client, wire))
+  const pending = () => readPending(client, wire, signal)
   if (filter.blockHash !== undefined) {
     const blockHash = readBytes32(filter.blockHash, 'blockHash')
-    return finish(
-      await askUnder(signal, () => readLogPlace(client, wire, { blockHash })),
-      options,
-    )
+    const logs = await readLogPlace(client, wire, { blockHash }, signal)
+    return finish(logs, options)
   }
   const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
   const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
@@ -119,7 +116,7 @@ async function readFilter(
   const newest =
     from === 'latest' &&
     to === 'latest' &&
-    (await askUnder(signal, () => readNewest(client, wire)))
+    (await readNewest(client, wire, signal))
   if (newest) return finish(newest, options)
 
   const range = await pinRange(client, from, to, signal)
@@ -172,10 +169,11 @@ async function readPinned(
 async function readNewest(
   client: Client,
   wire: WireFilter,
+  signal: AbortSignal | undefined,
 ): Promise<readonly ReadLog[] | undefined> {
   const place = { fromBlock: 'latest', toBlock: 'latest' }
   try {
-    return await readLogPlace(client, wire, place)
+    return await readLogPlace(client, wire, place, signal)
   } catch (error) {
     if (error instanceof NodeError && error.details.code !== undefined)
       return undefined
@@ -190,11 +188,12 @@ async function readNewest(
 export async function readPending(
   client: Client,
   wire: WireFilter,
+  signal: AbortSignal | undefined,
 ): Promise<ReadLog[]> {
   const place = { fromBlock: 'pending', toBlock: 'pending' }
   const [logs, head] = await Promise.all([
-    readLogPlace(client, wire, place),
-    requestQuantity(client, 'eth_blockNumber'),
+    readLogPlace(client, wire, place, signal),
+    requestQuantity(client, 'eth_blockNumber', [], { signal }),
   ])
   return sortLogs(
     logs.filter((log) => !log.preconfirmed || log.blockNumber > head),
@@ -215,13 +214,13 @@ export async function pinRange(
 ): Promise<{ first: bigint; last: bigint }> {
   const heads = [from, to].some((end) => end === 'latest' || end === 'pending')
   const head = heads
-    ? await askUnder(signal, () => requestQuantity(client, 'eth_blockNumber'))
+    ? await requestQuantity(client, 'eth_blockNumber', [], { signal })
     : 0n
   const pin = async (end: bigint | BlockTag) => {
     if (typeof end === 'bigint') return end
     if (end === 'earliest') return 0n
     if (end === 'latest' || end === 'pending') return head
-    const block = await askUnder(signal, () => getBlockHead(client, end))
+    const block = await getBlockHead(client, end, { signal })
     if (!block)
       throw new NodeAnswerError({
         method: 'eth_getBlockByNumber',

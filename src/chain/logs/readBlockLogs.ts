@@ -1,7 +1,6 @@
 import type { Client, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
 import { askInChunks } from '../rpc/askInChunks.js'
-import { askUnder } from '../rpc/callSignal.js'
 import { isPassing, NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
@@ -31,7 +30,7 @@ export async function readBlockLogs(
   signal: AbortSignal | undefined,
 ): Promise<readonly unknown[]> {
   const ask: Ask = (method, params) =>
-    askUnder(signal, () => requestNode(client, method, params))
+    requestNode(client, method, params, { signal })
   const { hash, transactions } = await readBlockOf(ask, block)
   const receipts =
     (await readWhole(client, block, signal)) ??
@@ -77,13 +76,13 @@ export async function requireBlockLogs(
   client: Client,
   { address }: WireFilter,
   block: bigint,
-  refusal: Error,
+  { refusal, signal }: { refusal: Error; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const method = 'eth_getLogs'
   const number = encodeBlock(block)
   const range = { fromBlock: number, toBlock: number }
   const filter = { ...(address && { address }), ...nothing, ...range }
-  const { failure } = await tryRequest(client, method, [filter])
+  const { failure } = await tryRequest(client, method, [filter], { signal })
   if (failure)
     throw isPassing(failure) ? new NodeError({ method, failure }) : refusal
 }
@@ -113,9 +112,8 @@ async function readWhole(
   signal: AbortSignal | undefined,
 ): Promise<readonly unknown[] | undefined> {
   const params = [encodeBlock(block)]
-  const { result } = await askUnder(signal, () =>
-    tryRequest(client, whole, params, { retryCount: 0 }),
-  )
+  const options = { signal, retryCount: 0 }
+  const { result } = await tryRequest(client, whole, params, options)
   return Array.isArray(result) ? result : undefined
 }
 

@@ -19,8 +19,10 @@ export async function readLogPlace(
   client: Client,
   wire: WireFilter,
   place: LogPlace,
+  signal: AbortSignal | undefined,
 ): Promise<readonly ReadLog[]> {
-  const result = await requestNode(client, method, [{ ...wire, ...place }])
+  const filter = { ...wire, ...place }
+  const result = await requestNode(client, method, [filter], { signal })
   return readFrom(client, () => {
     const logs = readLogs(wire, result)
     if ('blockHash' in place)

@@ -38,6 +38,7 @@ export type RangeAnswer<logs> =
   | { again: NodeError | NodeAnswerError; narrower?: bigint | undefined }
 
 export type RangeReading<logs> = {
+  signal?: AbortSignal | undefined
   /** The newest block as the wire wants it, where that is not its number. */
   toBlock?: string | undefined
   classify: (failure: NodeFailure) => LogFailure
@@ -56,10 +57,12 @@ export async function readLogRange<logs>(
   client: Client,
   wire: WireFilter,
   { first, last }: BlockRange,
-  { toBlock = encodeBlock(last), classify, read }: RangeReading<logs>,
+  { toBlock = encodeBlock(last), signal, classify, read }: RangeReading<logs>,
 ): Promise<RangeAnswer<logs>> {
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
-  const { result, failure } = await tryRequest(client, method, [filter])
+  const { result, failure } = await tryRequest(client, method, [filter], {
+    signal,
+  })
   const size = last - first + 1n
   const half = size > 1n ? (size + 1n) / 2n : undefined
   if (!failure)

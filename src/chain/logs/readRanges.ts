@@ -1,6 +1,5 @@
 import type { Client } from 'viem'
 import { wait } from '../../core/wait.js'
-import { askUnder } from '../rpc/callSignal.js'
 import { LogRangeError, NodeAnswerError } from '../rpc/errors.js'
 import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
@@ -92,6 +91,7 @@ export async function readPersistently(
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     const reading = {
+      signal,
       toBlock,
       classify: classifyLogFailure,
       read: (result: unknown) =>
@@ -104,13 +104,13 @@ export async function readPersistently(
         isMany,
         refusal,
       })
-    const answer = await askUnder(signal, () =>
-      readLogRange(client, wire, piece, reading),
-    ).catch((error: unknown) => {
-      // Up to a tag: a block that is not sealed has no receipts by number.
-      if (!(error instanceof LogRangeError) || toBlock) throw error
-      return fromReceipts(error, error.details.kind === 'tooManyResults')
-    })
+    const answer = await readLogRange(client, wire, piece, reading).catch(
+      (error: unknown) => {
+        // Up to a tag: a block that is not sealed has no receipts by number.
+        if (!(error instanceof LogRangeError) || toBlock) throw error
+        return fromReceipts(error, error.details.kind === 'tooManyResults')
+      },
+    )
     signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
     const { again, narrower } = answer

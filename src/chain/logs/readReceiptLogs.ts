@@ -1,5 +1,4 @@
 import type { Client } from 'viem'
-import { askUnder } from '../rpc/callSignal.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import { readBlockLogs, requireBlockLogs } from './readBlockLogs.js'
@@ -30,9 +29,7 @@ export async function readReceiptLogs<logs>(
 ): Promise<RangeAnswer<logs>> {
   try {
     if (!isMany)
-      await askUnder(signal, () =>
-        requireBlockLogs(client, wire, block, refusal),
-      )
+      await requireBlockLogs(client, wire, block, { refusal, signal })
     return { logs: read(await readBlockLogs(client, wire, block, signal)) }
   } catch (error) {
     const isNodes =

@@ -2,7 +2,6 @@ import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
-import { askUnder } from '../rpc/callSignal.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
 import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
 import { encodeLogFilter } from './encodeLogFilter.js'
@@ -128,9 +127,8 @@ export function watchLogs(
   /** First block that was not read since it reached a finality. */
   const finalityRaised = new Map<string, bigint>()
 
-  const ask = <answer>(request: () => answer) => askUnder(stop.signal, request)
   const headOf = (block: BlockSelector) =>
-    ask(() => getBlockHead(client, block))
+    getBlockHead(client, block, { signal: stop.signal })
   /** What is sealed in these blocks; a node may add more than was asked. */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
@@ -166,7 +164,7 @@ export function watchLogs(
     emit({ type: 'gap', ...gap })
   }
   const lookAhead = async (): Promise<void> => {
-    for (const log of await ask(() => readPending(client, wire)))
+    for (const log of await readPending(client, wire, stop.signal))
       if (log.preconfirmed) tracker.preconfirm(log)
   }
   /** A replica that is behind has no such block; another block proves it. */

@@ -1,5 +1,4 @@
 import type { Client } from 'viem'
-import { askUnder } from './callSignal.js'
 import { type NodeFailure, readFailure } from './errors.js'
 import { mendSocket } from './mendSocket.js'
 import { onEnd } from './onEnd.js'
@@ -37,7 +36,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
-    untilEnd(signal, () => askUnder(signal, () => send(method, params))).catch(
+    untilEnd(signal, () => send(method, params, signal)).catch(
       (error: unknown) => ({ failure: readFailure(error) }),
     )
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }

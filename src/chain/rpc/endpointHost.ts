@@ -14,8 +14,8 @@ function hostOf(url: unknown): string | undefined {
  */
 export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   const host = hostOf(Object(transport).url)
-  return async (method, params) => {
-    const outcome = await send(method, params)
+  return async (method, params, signal) => {
+    const outcome = await send(method, params, signal)
     if (!outcome.failure) return outcome
     const words = hideKeys(outcome.failure.words, transport)
     return { failure: { ...outcome.failure, words, host } }

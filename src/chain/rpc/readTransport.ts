@@ -1,5 +1,4 @@
 import { createTransport, type Transport } from 'viem'
-import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
 import { decode } from './hideKeys.js'
@@ -94,9 +93,8 @@ function createSender(options: ReadTransportOptions): SendRpc {
     if (left.length === calls.length) batchSize = 1
     await Promise.all(left.map((call) => sendCalls([call])))
   }
-  return (method, params) => {
-    const signal = callSignal()
-    return new Promise((settle) => {
+  return (method, params, signal) =>
+    new Promise((settle) => {
       if (queue.length === 0) soon(flush)
       queue.push({
         id: ++id,
@@ -106,7 +104,6 @@ function createSender(options: ReadTransportOptions): SendRpc {
         settle,
       })
     })
-  }
 }
 
 function postWithRetries(

@@ -5,6 +5,13 @@ import type { RpcOutcome, SendRpc } from './rpcBatch.js'
 /** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
 export type BlockSelector = bigint | BlockTag
 
+export type RequestOptions = {
+  /** Once it aborts, a read client neither sends the request nor repeats it. */
+  signal?: AbortSignal | undefined
+  /** How often a plain viem client repeats the request. */
+  retryCount?: number | undefined
+}
+
 /**
  * Sends one JSON-RPC request.
  *
@@ -14,8 +21,9 @@ export async function requestNode(
   client: Pick<Client, 'request'>,
   method: string,
   params: readonly unknown[],
+  options?: RequestOptions | undefined,
 ): Promise<unknown> {
-  const { result, failure } = await tryRequest(client, method, params)
+  const { result, failure } = await tryRequest(client, method, params, options)
   if (failure) throw new NodeError({ method, failure })
   return result
 }
@@ -25,11 +33,12 @@ export async function tryRequest(
   client: Pick<Client, 'request'>,
   method: string,
   params: readonly unknown[],
-  options?: { retryCount: number } | undefined,
+  { signal, ...options }: RequestOptions = {},
 ): Promise<RpcOutcome> {
   const { send } = transportOf(client)
-  if (send) return send(method, params)
+  if (send) return send(method, params, signal)
   try {
+    // Under a signal, viem before 2.57.5 does not look at its own timeout.
     const result = await client.request({ method, params } as never, options)
     return { result }
   } catch (error) {
@@ -59,8 +68,10 @@ export async function requestQuantity(
   client: Pick<Client, 'request'>,
   method: string,
   params: readonly unknown[] = [],
+  options?: RequestOptions | undefined,
 ): Promise<bigint> {
-  return readQuantity(await requestNode(client, method, params), method)
+  const answer = await requestNode(client, method, params, options)
+  return readQuantity(answer, method)
 }
 
 export async function getChainId(
@@ -87,12 +98,14 @@ export function readList(value: unknown, method: string): readonly unknown[] {
 export async function getBlockHead(
   client: Pick<Client, 'request'>,
   block: BlockSelector,
+  options?: RequestOptions | undefined,
 ): Promise<BlockHead | undefined> {
   const method = 'eth_getBlockByNumber'
-  const answer = (await requestNode(client, method, [
-    encodeBlock(block),
-    false,
-  ])) as Record<string, unknown> | null
+  const params = [encodeBlock(block), false]
+  const answer = (await requestNode(client, method, params, options)) as Record<
+    string,
+    unknown
+  > | null
   if (!answer) return undefined
   return {
     number: readQuantity(answer.number, method),

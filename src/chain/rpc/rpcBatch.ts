@@ -15,8 +15,15 @@ export type RpcOutcome =
   | { result: unknown; failure?: never }
   | { result?: never; failure: NodeFailure }
 
-/** Sends a call without viem's own error and retry layers around it. */
-export type SendRpc = (method: string, params: unknown) => Promise<RpcOutcome>
+/**
+ * Sends a call without viem's own error and retry layers around it. Once the
+ * signal aborts, nobody waits for the answer any more.
+ */
+export type SendRpc = (
+  method: string,
+  params: unknown,
+  signal?: AbortSignal | undefined,
+) => Promise<RpcOutcome>
 
 /** One call is an object, several are a batch (JSON-RPC 2.0, section 6). */
 export function encodeRpcCalls(calls: readonly RpcCall[]): string {

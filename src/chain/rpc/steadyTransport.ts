@@ -1,5 +1,4 @@
 import type { Transport } from 'viem'
-import { callSignal } from './callSignal.js'
 import { namingHost } from './endpointHost.js'
 import { readFailure } from './errors.js'
 import { mendSocket } from './mendSocket.js'
@@ -19,7 +18,7 @@ export function steadyTransport(
     const inner = transport({ ...config, retryCount: 0 })
     const isSocket = inner.config.type === 'webSocket'
     const { timeout = 10_000 } = inner.config
-    const sendSteadily: SendRpc = (method, params) => {
+    const sendSteadily: SendRpc = (method, params, signal) => {
       const attempt = async () => {
         try {
           const asking = inner.request({ method, params } as never, {
@@ -33,7 +32,7 @@ export function steadyTransport(
           return { failure: readFailure(error), retryAfter }
         }
       }
-      return sendAgain([method], retries, attempt, callSignal())
+      return sendAgain([method], retries, attempt, signal)
     }
     const send = namingHost(sendSteadily, inner.value)
     const steady = async (request: { method: string; params?: unknown }) => {
