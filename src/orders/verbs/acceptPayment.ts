@@ -1,6 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import type { SignedPayment } from '../../core/types.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { readPayment } from '../../core/fields.js'
+import type { Payment, SignedPayment } from '../../core/types.js'
+import { decodePayment } from '../../payments/message/codec.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -8,7 +11,6 @@ import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { writeAgain } from '../model/writeAgain.js'
 import { checkAccept } from './checkAccept.js'
 import { judgeAccept } from './judgeAccept.js'
-import { readGivenPayment } from './readGivenPayment.js'
 import { storeAccepted } from './storeAccepted.js'
 
 /** What `accept` takes. */
@@ -49,9 +51,12 @@ export async function acceptPayment(
 ): Promise<AcceptVerdict> {
   checkMembers(parameters, members)
   const orderId = parseOrderId(parameters.orderId)
-  const payment = readGivenPayment(parameters.payment)
-  const known = await checkRecord(context, orderId, payment)
-  if ('verdict' in known) return known.verdict
+  const payment = parseSignedPayment(parameters.payment)
+  const found = await context.store.read((tables) =>
+    loadOrder(tables, context, orderId),
+  )
+  const known = await checkRecord(context, found, payment)
+  if (known) return known
 
   const lease = await context.store.takeLease({
     key: `accept:${orderId}`,
@@ -62,28 +67,33 @@ export async function acceptPayment(
   })
   if (!lease) return { ok: false, reason: 'acceptInFlight', details: {} }
   try {
-    return await acceptAlone(context, orderId, payment)
+    return await acceptAlone(context, found, payment)
   } finally {
     // Nothing is written under it: one that is not given back runs out.
     await context.store.releaseLease(lease).catch(() => undefined)
   }
 }
 
+/** Judges a payment by the chain and keeps it, while no other accept runs. */
 async function acceptAlone(
   context: OrdersContext,
-  orderId: string,
+  before: StoredOrder,
   payment: SignedPayment,
 ): Promise<AcceptVerdict> {
-  // Whoever held the lease before may have accepted one.
-  const known = await checkRecord(context, orderId, payment)
-  if ('verdict' in known) return known.verdict
-  const judged = await judgeAccept(context, known.order, payment)
+  const found = await refresh(context, before)
+  // The accept that held the lease before may have changed the order.
+  const known =
+    found === before ? undefined : await checkRecord(context, found, payment)
+  if (known) return known
+
+  const judged = await judgeAccept(context, found.order, payment)
   if (!judged.ok) {
-    if (!ownTrouble.includes(judged.reason)) await countTry(context, orderId)
+    if (!ownTrouble.includes(judged.reason))
+      await countTry(context, found.order.id)
     return judged
   }
   const verdict = await storeAccepted(context, {
-    found: known,
+    found,
     payment,
     judged,
   }).catch((error: unknown) => {
@@ -92,24 +102,32 @@ async function acceptAlone(
   })
   if (!verdict.ok) {
     judged.release()
-    await countTry(context, orderId)
+    await countTry(context, found.order.id)
   }
   return verdict
 }
 
-/** The order, or what its record alone says about the payment. */
+/** The order as it is now; the same value while nobody changed it. */
+function refresh(
+  context: OrdersContext,
+  before: StoredOrder,
+): Promise<StoredOrder> {
+  const { id, version } = before.order
+  return context.store.read(async (tables) => {
+    const [order] = await tables.orders.find({ ids: [id] })
+    return order?.version === version ? before : loadOrder(tables, context, id)
+  })
+}
+
+/** The verdict that the record alone gives; counts a refusal as a try. */
 async function checkRecord(
   context: OrdersContext,
-  orderId: string,
+  found: StoredOrder,
   payment: SignedPayment,
-): Promise<StoredOrder | { verdict: AcceptVerdict }> {
-  const found = await context.store.read((tables) =>
-    loadOrder(tables, context, orderId),
-  )
+): Promise<AcceptVerdict | undefined> {
   const check = checkAccept(found, payment)
-  if (!check.verdict) return found
-  if (check.isTry) await countTry(context, orderId)
-  return { verdict: check.verdict }
+  if (check.verdict && check.isTry) await countTry(context, found.order.id)
+  return check.verdict
 }
 
 async function countTry(
@@ -120,4 +138,18 @@ async function countTry(
     const { order } = await loadOrder(tables, context, orderId)
     await tables.orders.update([{ ...order, tries: order.tries + 1 }])
   })
+}
+
+/** Takes JSON text, its parsed value, or the object `signPayment` gives. */
+function parseSignedPayment(given: unknown): SignedPayment {
+  const { value } = Object(Object(given).message)
+  // JSON has no such integers: only an object of this process can.
+  const payment =
+    typeof value === 'bigint' ? readPayment(given) : decodePayment(given)
+  if (isSigned(payment)) return payment
+  throw new InvalidFieldError('payment.signature', undefined, 'a signature')
+}
+
+function isSigned(payment: Payment | SignedPayment): payment is SignedPayment {
+  return 'signature' in payment
 }

@@ -42,29 +42,59 @@ export async function storeAccepted(
     payment.signature,
     sealContextOf('payment', found.order, signed),
   )
+  let isLoaded = true
   try {
-    return await writeAgain(context, (tables) =>
-      writeAccepted(context, tables, { ...accepted, signature }),
-    )
+    return await writeAgain(context, async (tables) => {
+      const { chainId, token } = found.order
+      await tables.lock(`exposure:${chainId}:${token}:${payment.message.from}`)
+      const write = isLoaded ? writeLoaded : writeChanged
+      isLoaded = false
+      return write(context, tables, { ...accepted, signature })
+    })
   } catch (error) {
     if (!(error instanceof DuplicateRecordError)) throw error
     return { ok: false, reason: 'otherPayment', details: {} }
   }
 }
 
+type Sealed = Accepted & { signature: string }
+
+/** By the order as it was loaded: the store refuses the write if it changed. */
+async function writeLoaded(
+  context: OrdersContext,
+  tables: StoreWriter,
+  accepted: Sealed,
+): Promise<AcceptVerdict> {
+  const { found, payment } = accepted
+  const verdict = await writeAccepted(context, tables, accepted)
+  if (verdict.ok) return verdict
+  // Nothing was written, so the store compared nothing.
+  const current = await loadOrder(tables, context, found.order.id)
+  return checkAccept(current, payment).verdict ?? verdict
+}
+
+/** By the order as it is now, which is checked as it was when it was loaded. */
+async function writeChanged(
+  context: OrdersContext,
+  tables: StoreWriter,
+  accepted: Sealed,
+): Promise<AcceptVerdict> {
+  const { order } = accepted.found
+  const found = await loadOrder(tables, context, order.id)
+  return (
+    checkAccept(found, accepted.payment).verdict ??
+    writeAccepted(context, tables, { ...accepted, found })
+  )
+}
+
 async function writeAccepted(
   context: OrdersContext,
   tables: StoreWriter,
-  accepted: Accepted & { signature: string },
+  accepted: Sealed,
 ): Promise<AcceptVerdict> {
-  const { payment, judged, signature } = accepted
-  const { chainId, token, id } = accepted.found.order
+  const { found, payment, judged, signature } = accepted
+  const { chainId, token } = found.order
   const { from: payer } = payment.message
-  await tables.lock(`exposure:${chainId}:${token}:${payer}`)
-  const found = await loadOrder(tables, context, id)
-  const { verdict } = checkAccept(found, payment)
-  if (verdict) return verdict
-
   const others = await findExposure(tables, found, payer)
   const paid = context.destinations.filter(
     (destination) =>
