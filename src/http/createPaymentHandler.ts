@@ -1,4 +1,4 @@
-import type { Orders } from '../orders/createOrders.js'
+import type { Orders } from '../orders/Orders.js'
 import { allowOrigin } from './cors.js'
 import { oneAtATime } from './oneAtATime.js'
 import { readParameters } from './readParameters.js'

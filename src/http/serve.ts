@@ -1,4 +1,4 @@
-import type { Orders } from '../orders/createOrders.js'
+import type { Orders } from '../orders/Orders.js'
 import { parseOrderId } from '../orders/model/parseOrderId.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'

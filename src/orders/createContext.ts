@@ -67,6 +67,32 @@ export function createContext(
   }
 }
 
+/**
+ * The same orders as far as they are paid to these recipients; nothing of any
+ * other is read or written.
+ *
+ * @throws {@link InvalidFieldError} when an address is malformed.
+ */
+export function narrowContext(
+  context: OrdersContext,
+  recipients: readonly Address[],
+): OrdersContext {
+  if (!Array.isArray(recipients))
+    throw new InvalidFieldError('recipients', recipients, 'a list')
+  const wanted = new Set(
+    recipients.map((address, index) =>
+      readCheckedAddress(address, `recipients[${index}]`),
+    ),
+  )
+  return {
+    ...context,
+    recipients: context.recipients.filter((address) => wanted.has(address)),
+    destinations: context.destinations.filter(({ recipient }) =>
+      wanted.has(recipient),
+    ),
+  }
+}
+
 /** What the types promise, which JavaScript need not keep. */
 function checkShape(parameters: CreateOrdersParameters): void {
   checkMembers(parameters, ordersMembers)

@@ -1,8 +1,5 @@
-export {
-  createOrders,
-  type DestinationOrders,
-  type Orders,
-} from './createOrders.js'
+export { createOrders } from './createOrders.js'
+export type { DestinationOrders } from './DestinationOrders.js'
 export {
   CursorAheadError,
   OrderNotFoundError,
@@ -30,6 +27,7 @@ export type {
   SettledCapture,
   VoidVerdict,
 } from './model/types.js'
+export type { Orders, WithinParameters } from './Orders.js'
 export type { RunWorkerParameters } from './runWorker.js'
 export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 export type {
@@ -45,16 +43,6 @@ export type {
   GetForBuyerParameters,
   OrderForBuyer,
 } from './verbs/getForBuyer.js'
-export type { GetOrderParameters } from './verbs/getOrder.js'
-export type {
-  ListedOrders,
-  ListOrdersParameters,
-} from './verbs/listOrders.js'
-export type { DraftOrderParameters } from './verbs/planDraft.js'
-export type {
-  ReadEvents,
-  ReadEventsParameters,
-} from './verbs/readEvents.js'
 export type {
   ChainHealth,
   DestinationHealth,
@@ -63,7 +51,17 @@ export type {
   PutAside,
   SubmitterHealth,
   SubmitterLease,
-} from './verbs/readHealth.js'
+} from './verbs/getHealth.js'
+export type { GetOrderParameters } from './verbs/getOrder.js'
+export type {
+  ListEventsParameters,
+  ListedEvents,
+} from './verbs/listEvents.js'
+export type {
+  ListedOrders,
+  ListOrdersParameters,
+} from './verbs/listOrders.js'
+export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'

@@ -1,5 +1,5 @@
-import type { Orders } from '../orders/createOrders.js'
 import type { OrderEvent } from '../orders/model/types.js'
+import type { Orders } from '../orders/Orders.js'
 import { type EventQueue, queueKey } from './eventQueues.js'
 
 /** The event stream that a queue is read from. */

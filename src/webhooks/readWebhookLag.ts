@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import type { Orders } from '../orders/createOrders.js'
 import type { OrderEvent, OrderEventType } from '../orders/model/types.js'
+import type { Orders } from '../orders/Orders.js'
 import type { PaymentStore } from '../store/types.js'
 import { type Progress, readProgress } from './progress.js'
 import { readTargetName } from './targets/readTargetName.js'

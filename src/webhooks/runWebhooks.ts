@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
-import type { Orders } from '../orders/createOrders.js'
+import type { Orders } from '../orders/Orders.js'
 import { runTarget } from './runTarget.js'
 import { lookupHost } from './targets/findAddresses.js'
 import { readTargets } from './targets/readTargets.js'

@@ -1,4 +1,4 @@
-import type { NodeFault, OrdersHealth } from '../../orders/verbs/readHealth.js'
+import type { NodeFault, OrdersHealth } from '../../orders/verbs/getHealth.js'
 
 type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
 type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }

@@ -1,4 +1,4 @@
-import type { Orders } from '../../orders/createOrders.js'
+import type { Orders } from '../../orders/Orders.js'
 import { followNews } from './streamFollow.js'
 import { streamFrame } from './streamFrame.js'
 import type { StreamInbox } from './streamInbox.js'

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import type { Orders } from '../../orders/createOrders.js'
 import type { Order } from '../../orders/model/types.js'
+import type { Orders } from '../../orders/Orders.js'
 import { tellEvents } from './streamEvents.js'
 import { openInbox, type StreamInbox } from './streamInbox.js'
 import { tellOrder } from './streamOrder.js'

@@ -1,9 +1,9 @@
-import type { Orders } from '../../orders/createOrders.js'
 import type {
   Order,
   OrderEvent,
   OrderEventType,
 } from '../../orders/model/types.js'
+import type { Orders } from '../../orders/Orders.js'
 import { buyerOrder } from './buyerOrder.js'
 import { watchEnd } from './streamEnd.js'
 import { readCursor } from './streamEvents.js'

@@ -1,6 +1,6 @@
 import { wait } from '../../core/wait.js'
-import type { Orders } from '../../orders/createOrders.js'
 import type { Order } from '../../orders/model/types.js'
+import type { Orders } from '../../orders/Orders.js'
 import type { News, StreamInbox } from './streamInbox.js'
 import { inTime, retryUntil } from './streamRetry.js'
 

@@ -1,6 +1,6 @@
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { Orders } from '../../orders/createOrders.js'
 import type { Observation, OrderEventType } from '../../orders/model/types.js'
+import type { Orders } from '../../orders/Orders.js'
 import type { PaymentStore } from '../../store/types.js'
 
 /** Where events are delivered. */

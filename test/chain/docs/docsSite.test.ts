@@ -116,3 +116,35 @@ test.each([
 })
 
 const urlOf = (row: Found | undefined) => row?.url.split('#')[0]
+
+/** The sections of a page, each by the name of its member. */
+function membersIn(page: string): Map<string, string> {
+  const [, ...sections] = readText(page).split(
+    '<section class="tsd-panel tsd-member',
+  )
+  return new Map(
+    sections.flatMap((section) => {
+      const [, name] =
+        /<h3 class="tsd-anchor-link" id="([^"]+)"/.exec(section) ?? []
+      return name === undefined ? [] : [[name, section] as const]
+    }),
+  )
+}
+
+test.each([
+  ['Orders', 18],
+  ['DestinationOrders', 14],
+])(
+  'the page of %s shows each of its methods with text and example',
+  (name, count) => {
+    const members = membersIn(`interfaces/countersign_orders.${name}.html`)
+    expect(members.size).toBe(count)
+    for (const [method, section] of members)
+      expect([method, section]).toEqual([
+        method,
+        expect.stringMatching(
+          /tsd-comment[\s\S]*<h4 class="tsd-anchor-link"[^>]*>Example/,
+        ),
+      ])
+  },
+)

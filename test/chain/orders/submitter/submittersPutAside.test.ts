@@ -1,6 +1,6 @@
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
-import { readHealth } from '../../../../src/orders/verbs/readHealth.js'
+import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { fakeNode, fundedAccount, rpcError } from '../../support/desk.js'
 import { capture, openShop, storeOrders } from '../../support/orderRows.js'
 
@@ -18,7 +18,7 @@ test('health names a submitter that fails until it works again', async () => {
   const [id] = await storeOrders(shop, 1)
   const captured = capture(shop, id)
   const submitterHealth = async () =>
-    (await readHealth(shop.context)).submitters[0]
+    (await getHealth(shop.context)).submitters[0]
   const failing = async () => (await submitterHealth())?.putAside ?? []
   await expect.poll(failing).toMatchObject([{ what: 'submitter' }])
   const [entry] = await failing()

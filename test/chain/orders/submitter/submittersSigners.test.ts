@@ -10,7 +10,7 @@ import {
 import { readSubmitter } from '../../../../src/orders/submitter/readSubmitter.js'
 import { replaceTransactions } from '../../../../src/orders/submitter/replaceTransactions.js'
 import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
-import { readHealth } from '../../../../src/orders/verbs/readHealth.js'
+import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { fakeNode, fundedAccount } from '../../support/desk.js'
 import {
   capture,
@@ -59,7 +59,7 @@ test('a signer that hangs is let go after its time, and what it signs later leav
   const [id = ''] = await storeOrders(shop, 1)
   const captured = capture(shop, id, 60_000)
   const failing = async () =>
-    (await readHealth(shop.context)).submitters[0]?.putAside ?? []
+    (await getHealth(shop.context)).submitters[0]?.putAside ?? []
   await expect.poll(asked, patience).toBeGreaterThan(1)
   await expect
     .poll(failing, patience)

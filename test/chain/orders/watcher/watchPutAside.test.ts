@@ -6,7 +6,7 @@ import type {
   OrdersContext,
   OrdersPolicy,
 } from '../../../../src/orders/model/types.js'
-import { readHealth } from '../../../../src/orders/verbs/readHealth.js'
+import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import {
   type Asked,
@@ -220,7 +220,7 @@ test('health names what a watch put aside until it works again', async () => {
     await watchDestination(context, destination, memory)
     const { aside, lease } = Object(memory)
     await aside.save(lease)
-    const [health] = (await readHealth(context)).destinations
+    const [health] = (await getHealth(context)).destinations
     return health?.putAside.map(({ what, reason }) => [what, reason])
   }
   node.answer = ({ method }, forward) =>
@@ -243,12 +243,12 @@ test('health says that nothing will be fulfilled where no block is ever safe', a
   const faultOf = async (policy: OrdersPolicy) => {
     const { node, context } = watchOver(policy)
     node.answer = answer
-    return (await readHealth(context)).chains[0]?.fault
+    return (await getHealth(context)).chains[0]?.fault
   }
   expect(await faultOf({})).toContain(
     'set policy.blocks, or no order is fulfilled',
   )
   expect(await faultOf({ blocks: { safe: 2, finalized: 4 } })).toBeUndefined()
   const { context } = watchOver()
-  expect((await readHealth(context)).chains[0]?.fault).toBeUndefined()
+  expect((await getHealth(context)).chains[0]?.fault).toBeUndefined()
 })

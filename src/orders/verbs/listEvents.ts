@@ -10,7 +10,7 @@ import type {
 import { readLimit, readPosition } from './listOrders.js'
 
 /** Which events `events` gives. */
-export type ReadEventsParameters = {
+export type ListEventsParameters = {
   /**
    * The `cursor` of what was read last; `'latest'` reads nothing and gives the
    * cursor of the present. @default 0n, the beginning
@@ -22,14 +22,14 @@ export type ReadEventsParameters = {
   orderId?: string | undefined
 }
 
-const members: MembersOf<ReadEventsParameters> = {
+const members: MembersOf<ListEventsParameters> = {
   after: true,
   limit: true,
   orderId: true,
 }
 
 /** Events in the order of their cursors, and where to go on. */
-export type ReadEvents = {
+export type ListedEvents = {
   events: readonly OrderEvent[]
   /** To go on from; remember it once the events are dealt with. */
   cursor: bigint
@@ -46,10 +46,10 @@ export type ReadEvents = {
  * of another database, as of the one before a backup was put in its place.
  * @throws {@link OrderNotFoundError}
  */
-export async function readEvents(
+export async function listEvents(
   context: OrdersContext,
-  parameters: ReadEventsParameters = {},
-): Promise<ReadEvents> {
+  parameters: ListEventsParameters = {},
+): Promise<ListedEvents> {
   checkMembers(parameters, members)
   const { after = 0n, orderId } = parameters
   if (after !== 'latest') readPosition(after, 'after')

@@ -136,9 +136,7 @@ export type SubmitterLease = {
  * A node that does not answer, within five seconds, is part of the answer, and
  * no error.
  */
-export async function readHealth(
-  context: OrdersContext,
-): Promise<OrdersHealth> {
+export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients } = context
   const wallets = context.wallets.filter(({ submitter }) =>
     recipients.includes(submitter.account),

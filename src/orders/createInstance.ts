@@ -1,0 +1,139 @@
+import { inTime } from '../chain/rpc/inTime.js'
+import { CountersignError } from '../core/CountersignError.js'
+import { InvalidFieldError } from '../core/errors.js'
+import {
+  endingContext,
+  lastAnswers,
+  lastWrites,
+} from './evidence/endingContext.js'
+import type { OrdersContext } from './model/types.js'
+import {
+  driveSubmitters,
+  type SubmitterEngine,
+} from './submitter/driveSubmitters.js'
+import { openStore } from './verbs/openStore.js'
+
+/** What the methods of one instance share. */
+export type Instance = {
+  /** Opens the store with the first method; tries again after a failure. */
+  open(): Promise<void>
+  /** Starts to drive the submitters, once. */
+  drive(): SubmitterEngine
+  /** Checks what a method is given, opens the store, works, and observes it. */
+  perform<result>(
+    name: string,
+    given: unknown,
+    work: () => Promise<result>,
+  ): Promise<result>
+  /** Lets `close` wait for this work before it closes the store. */
+  hold<result>(work: Promise<result>): Promise<result>
+  close(): Promise<void>
+}
+
+export function createInstance(context: OrdersContext): Instance {
+  let opened: Promise<void> | undefined
+  let engine: SubmitterEngine | undefined
+  const going = new Set<Promise<unknown>>()
+  const open = () => {
+    opened ??= openStore(context).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return {
+    open,
+    drive: () => {
+      engine ??= driveSubmitters(context)
+      return engine
+    },
+    perform: (name, given, work) =>
+      watchVerb(context, name, async () => {
+        checkObject(given)
+        await open()
+        return work()
+      }),
+    hold: (work) => {
+      going.add(work)
+      return work.finally(() => going.delete(work))
+    },
+    close: async () => {
+      const ended = Promise.all([engine?.stop(), Promise.allSettled(going)])
+      await endWithin(ended, lastAnswers + 2 * lastWrites)
+      await endWithin(context.store.close(), lastWrites)
+    },
+  }
+}
+
+/** Waits for work to end, up to a limit; work that hangs goes on by itself. */
+async function endWithin(
+  work: Promise<unknown>,
+  milliseconds: number,
+): Promise<void> {
+  await inTime<unknown>(work, milliseconds, () => undefined)
+}
+
+/** Types promise an object, which JavaScript need not give. */
+export function checkObject(given: unknown): void {
+  if (typeof given === 'object' && given !== null) return
+  throw new InvalidFieldError('parameters', given, 'an object')
+}
+
+/** Works, and reports how long that took and how it ended. */
+export async function watchVerb<result>(
+  { observe }: Pick<OrdersContext, 'observe'>,
+  verb: string,
+  work: () => Promise<result>,
+): Promise<result> {
+  const name = `orders.${verb}`
+  const start = performance.now()
+  const duration = () => performance.now() - start
+  try {
+    const result = await work()
+    observe({ name, duration: duration(), attributes: outcomeOf(result) })
+    return result
+  } catch (error) {
+    // Only the names of our own errors are known to say nothing else.
+    const known = error instanceof CountersignError
+    const attributes = { ok: false, error: known ? error.name : 'Error' }
+    observe({ name, duration: duration(), attributes })
+    throw error
+  }
+}
+
+/** The outcome of a verdict or a result, in one word. */
+function outcomeOf(result: unknown): Record<string, string | boolean> {
+  const { ok = true, reason, status } = Object(result)
+  return {
+    ok: ok === true,
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof status === 'string' ? { status } : {}),
+  }
+}
+
+/**
+ * Ends a verb when its signal aborts: it drops requests that nodes have not
+ * answered, and sends no more.
+ *
+ * @throws the reason of the signal.
+ */
+export async function untilSignal<
+  parameters extends { signal?: AbortSignal | undefined },
+  result,
+>(
+  context: OrdersContext,
+  parameters: parameters,
+  verb: (context: OrdersContext, parameters: parameters) => Promise<result>,
+): Promise<result> {
+  const { signal } = parameters
+  if (signal === undefined) return verb(context, parameters)
+  if (typeof Object(signal).addEventListener !== 'function')
+    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+  signal.throwIfAborted()
+  try {
+    return await verb(endingContext(context, signal), parameters)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  }
+}
