@@ -1,5 +1,5 @@
-import type { Orders } from '../orders/Orders.js'
 import { parseOrderId } from '../orders/model/parseOrderId.js'
+import type { Orders } from '../orders/Orders.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
