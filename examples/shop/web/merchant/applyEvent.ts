@@ -36,7 +36,7 @@ export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
     case 'preconfirmed':
       return { ...next, preconfirmed: hashOf(data) }
     case 'finalityRaised':
-      return finality(next, data.finality)
+      return withFinality(next, data.finality)
     case 'captureRejected':
     case 'cancelRejected':
       return { ...next, reason: String(data.reason), preconfirmed: undefined }
@@ -63,7 +63,7 @@ function hashOf(data: WireEvent['data']): BookOrder['preconfirmed'] {
 
 const finalities: readonly unknown[] = ['included', 'safe', 'finalized']
 
-function finality(order: BookOrder, finality: unknown): BookOrder {
+function withFinality(order: BookOrder, finality: unknown): BookOrder {
   if (!isFinality(finality)) return order
   const { capture, cancellation } = order
   return {
