@@ -1,7 +1,7 @@
 import type { Address, Hash, Hex } from 'viem'
 import type { Finality, PrimaryType } from '../core/types.js'
 
-/** Where an order is in its life. */
+/** The state of an order. */
 export type OrderState =
   | 'drafted'
   | 'stored'
@@ -13,182 +13,221 @@ export type OrderState =
   | 'expired'
   | 'consumed'
 
-/** What every row belongs to: a query never leaves the destinations it is given. */
+/**
+ * Where payments go: a token on a chain, and its recipient. Each order, proof
+ * and event belongs to one destination, so shops can share a store.
+ */
 export type Destination = {
   chainId: number
+  /** Contract address of the token. */
   token: Address
+  /** Account that is paid. */
   recipient: Address
 }
 
-/** One sending account on one chain. */
+/** An account that submits transactions on one chain. */
 export type Submitter = { chainId: number; account: Address }
 
-/** Plain data that JSON can hold; integers beyond 2^53 as decimal text. */
+/**
+ * Plain data that JSON can represent. Integers above 2^53 are decimal strings.
+ */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** One order. Times are Unix seconds of the chain's clock. */
+/** One order. All times are Unix seconds on the chain's clock. */
 export type OrderRecord = Destination & {
   id: string
-  /** Counts the writes of this row: a stale one is refused. */
+  /** Starts at 1; each update adds 1. An update of an older version fails. */
   version: number
-  /** Place among all orders, given by the store when it is inserted. */
+  /** Sort key among all orders. The store assigns it on insert. */
   position: bigint
-  /** Number of its last event. */
+  /** Sequence number of the order's last event. */
   sequence: number
-  /** Account that sends its transactions. */
+  /** Account that submits the order's transactions. */
   submitter: Address
   state: OrderState
-  /** Number of the newest attempt, from 1. */
+  /** Number of the newest attempt; the first is 1. */
   attempt: number
-  /** Token units. */
+  /** Amount in token units. */
   value: bigint
+  /** Decimals of the token. */
   decimals: number
   primaryType: PrimaryType
+  /** Name and version of the token in the signed message (EIP-712 domain). */
   tokenName: string
   tokenVersion: string
-  /** Fixed when drafted, or the one whose payment was accepted. */
+  /** Set when the order is drafted for one payer, or a payment is accepted. */
   payer: Address | undefined
-  /** Keccak-256 of the buyer's token. */
+  /** Keccak-256 hash of the token that gives the buyer access to the order. */
   buyerTokenHash: Hex
   metadata: JsonObject
   createdAt: bigint
-  /** When the payment that is held ends, else the one offered last. */
+  /** `validBefore` of the stored payment, or else of the latest offer. */
   deadline: bigint
-  /** When the submitter has something to send; absent when it has not. */
+  /**
+   * From when the submitter has a transaction to send. Absent while there is
+   * nothing to send.
+   */
   sendDue: bigint | undefined
   /**
-   * When the chain has to be asked whether it is spent or expired; absent when
-   * something settled it, or nothing can any more.
+   * From when to ask the chain whether the payment is spent or expired. Absent
+   * once the order is settled, or can no longer be.
    */
   lookDue: bigint | undefined
-  /** What the merchant or the buyer wants and the chain has not decided yet. */
+  /** What the merchant or buyer asked for and the chain has not decided. */
   requested: 'capture' | 'void' | 'cancel' | undefined
-  /** Why the last capture or cancellation did not happen. */
+  /** Why the last capture or cancellation failed. */
   reason: string | undefined
-  /** Failed accepts so far. */
+  /** Number of failed calls of `accept`. */
   tries: number
-  /** Waits for the merchant after a payer's failure on chain. */
+  /**
+   * True while the order waits for the merchant, because a capture from this
+   * payer failed on chain.
+   */
   needsReview: boolean
-  /** Captured although it was given up before: never fulfilled. */
+  /** True when an order was captured after it was given up. Never fulfilled. */
   unexpected: boolean
-  /** Paid more than once: the later proofs are never fulfilled. */
+  /** True when the order was paid more than once. Only one is fulfilled. */
   overpaid: boolean
-  /** Proof for which fulfilment was announced, as `hash:logIndex`. */
+  /**
+   * Fulfilment id of the capture that the `fulfil` event reported:
+   * `<order id>/<transaction hash>`.
+   */
   fulfilled: string | undefined
-  /** How sure the chain is of what settled it. */
+  /** Finality of the transaction that settled the order. */
   finality: Finality | undefined
-  /** What settled it, where something did. */
+  /** Hash and block number of the transaction that settled the order. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
 }
 
-/** One payment asked of the buyer, with a nonce of its own. */
+/** One payment asked of the buyer, with its own payment nonce. */
 export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   orderId: string
+  /** Counts the attempts of the order; the first is 1. */
   number: number
   version: number
+  /** Payment nonce, 32 bytes. Unique among all attempts in the store. */
   nonce: Hex
   payer: Address | undefined
-  /** The window offered to the buyer. */
+  /** Window offered to the buyer, in Unix seconds. Both ends are exclusive. */
   validAfter: bigint
   validBefore: bigint
-  /** The window of the signature that is held. */
+  /** Window of the stored signature, in Unix seconds. */
   signedAfter: bigint | undefined
   signedBefore: bigint | undefined
-  /** Keccak-256 of the held signature, to know the same one again. */
+  /** Keccak-256 hash of the stored signature, to recognize it. */
   signatureHash: Hash | undefined
-  /** Latest `validBefore` of what was accepted, or offered before. */
+  /**
+   * Latest `validBefore` of all signatures accepted or offered before, in Unix
+   * seconds.
+   */
   spendableUntil: bigint | undefined
-  /** Token units. */
+  /** Amount in token units. */
   value: bigint
-  /** A signature is held and can still be spent, as far as is known. */
+  /** True while a stored signature can still be spent, as far as is known. */
   spendable: boolean
-  /** Sealed. */
+  /** Sealed signature of the payment. Erased once the order is final. */
   signature: string | undefined
-  /** Sealed. */
+  /** Sealed cancellation. Erased once the order is final. */
   cancellation: string | undefined
 }
 
-/** One transaction, on record before it leaves. */
+/** One transaction, recorded before it is sent. */
 export type TransactionRecord = {
   chainId: number
+  /** The submitter. */
   account: Address
   /** Account nonce. */
   nonce: number
-  /** 0 for the first at its nonce, one more for each replacement. */
+  /** 0 for the first transaction at its nonce; each replacement adds 1. */
   bump: number
   version: number
+  /** A `filler` only uses up its account nonce; it belongs to no order. */
   kind: 'capture' | 'cancel' | 'filler'
   orderId: string | undefined
+  /** Number of the attempt. */
   attempt: number | undefined
-  /** Absent while only the wallet that signs and sends can know it. */
+  /** Absent until a wallet that signs and sends in one step returns it. */
   hash: Hash | undefined
-  /** The sealed bytes; absent for wallets that sign and send at once. */
+  /** Sealed raw transaction. Absent for such a wallet. */
   raw: string | undefined
+  /** Gas limit. */
   gas: bigint
   /** Wei per gas. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Unix milliseconds of this machine. */
+  /** Unix milliseconds on the clock of the machine that recorded it. */
   recordedAt: bigint
   /**
-   * Not known to be mined, and nothing else at its nonce either; a
-   * reorganization opens it again.
+   * True until a transaction at this account nonce is known to be mined.
+   * Becomes true again when a reorganization removes that transaction.
    */
   inFlight: boolean
 }
 
-/** A token movement or a cancellation the chain showed. */
+/** A transfer to the recipient, or a cancellation, that the chain shows. */
 export type ProofRecord = Destination & {
   transactionHash: Hash
+  /** Index of the log in its block. */
   logIndex: number
   version: number
+  /** `unmatched`: it belongs to no order. */
   kind: 'capture' | 'cancel' | 'unmatched'
   orderId: string | undefined
+  /** Number of the attempt. */
   attempt: number | undefined
   blockHash: Hash
   blockNumber: bigint
   /** Unix seconds. */
   blockTime: bigint
   payer: Address
-  /** Token units; 0 for a cancellation. */
+  /** Amount in token units; 0 for a cancellation. */
   value: bigint
-  /** Sender of the transaction. */
+  /** Account that submitted the transaction. */
   submitter: Address
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
-  /** A reorganization took it back. */
+  /** True when a reorganization removed it. */
   removed: boolean
 }
 
-/** What happened, in one order for all who read. */
+/** One event. All readers see the events in the order of their cursors. */
 export type EventRecord = Destination & {
-  /** Place in the stream, without gaps, given by the store. */
+  /** Place in the stream, without gaps. The store assigns it. */
   cursor: bigint
+  /** Absent when the event concerns no order. */
   orderId: string | undefined
-  /** Place among the order's events. */
+  /** Place among the order's events; the first is 1. */
   sequence: number
   type: string
-  /** Unix milliseconds of the machine that wrote it. */
+  /** Unix milliseconds on the clock of the machine that wrote the event. */
   at: bigint
   data: JsonObject
 }
 
-/** The right to work on something alone, for a while. */
-export type Lease = { key: string; owner: string; fence: bigint }
+/** The exclusive right to work on something until the lease runs out. */
+export type Lease = {
+  /** What the lease is for. */
+  key: string
+  /** The instance that holds it. */
+  owner: string
+  /** Rises with each new holder. Writes under an older fence are refused. */
+  fence: bigint
+}
 
-/** Who has such a right by now. */
+/** Who holds a lease now. */
 export type HeldLease = {
   owner: string
-  /** Unix milliseconds of the database's clock. */
+  /** When it runs out, in Unix milliseconds on the database's clock. */
   until: bigint
 }
 
-/** Which orders are meant, in one of these ways. */
+/** Selects orders in one of these ways. */
 export type OrderQuery =
+  /** In the order of `ids`. */
   | { ids: readonly string[] }
-  /** Newest first. */
+  /** Orders of these destinations, newest first. `before` is a position. */
   | {
       listed: readonly Destination[]
       states?: readonly OrderState[] | undefined
@@ -196,16 +235,16 @@ export type OrderQuery =
       before?: bigint | undefined
       limit: number
     }
-  /** What the submitter has to send until then; the soonest deadline first. */
+  /** Orders whose `sendDue` is at or before `until`, earliest deadline first. */
   | {
       sendDue: Submitter
       recipients: readonly Address[]
       until: bigint
       limit: number
     }
-  /** What the chain has to be asked about until then; the longest due first. */
+  /** Orders whose `lookDue` is at or before `until`, earliest first. */
   | { lookDue: Destination; until: bigint; limit: number }
-  /** Settled with this finality, in these blocks; the lowest first. */
+  /** Orders settled with this finality in these blocks, lowest block first. */
   | {
       settled: Destination
       finality: Finality
@@ -213,78 +252,82 @@ export type OrderQuery =
       toBlock?: bigint | undefined
       limit: number
     }
-  /** With a payer and something left to look at; the oldest first. */
+  /** Orders with a payer and a `lookDue`, oldest first. `after` is a position. */
   | { unsettled: Destination; after?: bigint | undefined; limit: number }
-  /** In any state; the oldest first. */
+  /** Orders in any state, oldest first. */
   | { oldest: Destination; limit: number }
 
-/** Which attempts are meant, in one of these ways. */
+/** Selects attempts in one of these ways. */
 export type AttemptQuery =
   | { orderIds: readonly string[] }
   | { nonces: readonly Hex[] }
-  /** Everything this payer could still be charged. */
+  /** All attempts of this payer that are still spendable. */
   | { exposure: { chainId: number; token: Address; payer: Address } }
 
-/** Which transactions are meant, in one of these ways. */
+/** Selects transactions in one of these ways. */
 export type TransactionQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
-  /** In the order of their nonces. */
+  /** Transactions in flight, lowest account nonce first. */
   | { inFlight: Submitter }
-  /** All at one nonce. */
+  /** All transactions at one account nonce, lowest `bump` first. */
   | { at: Submitter; nonce: number }
 
-/** Which proofs are meant, in one of these ways. */
+/** Selects proofs in one of these ways. */
 export type ProofQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
-  /** In the order of the chain. */
+  /** Sorted by block number, chain id and log index. */
   | {
       destinations: readonly Destination[]
       fromBlock?: bigint | undefined
       limit: number
     }
 
-/** Which events are meant, in one of these ways. */
+/** Selects events in one of these ways. */
 export type EventQuery =
-  /** In the order of the stream. */
+  /** Events with a cursor above `after`, lowest cursor first. */
   | { destinations: readonly Destination[]; after: bigint; limit: number }
-  /** The last one only; of whoever shares the store, for `'all'`. */
+  /**
+   * Only the last event of these destinations; with `'all'`, of every shop that
+   * shares the store.
+   */
   | { newest: readonly Destination[] | 'all' }
+  /** Lowest cursor first. */
   | { orderIds: readonly string[] }
 
-/** Rows that can be looked for. */
+/** Finds rows of one table. */
 export type Reader<row, query> = {
-  /** Finds the rows that are meant, each once. */
+  /** Returns each row that the query selects, once. */
   find(query: query): Promise<row[]>
 }
 
-/** Rows that can be looked for and written, many at once. */
+/** Finds and writes rows of one table. */
 export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
   row,
   query
 > & {
   /**
-   * Adds rows with version 1.
+   * Adds rows, each with version 1.
    *
-   * @throws {@link DuplicateRecordError} when one is there already; then
-   * nothing of the whole unit of work is kept.
+   * @throws {@link DuplicateRecordError} when one of them exists already. Then
+   * the store keeps nothing of the whole unit of work.
    */
   insert(rows: readonly inserted[]): Promise<void>
   /**
-   * Compare-and-set: replaces rows whose version is the one given, and counts
-   * it up.
+   * Replaces rows by compare-and-set: the version of each row must be the one
+   * in the store. Adds 1 to it.
    *
-   * @throws {@link StaleRecordError} when one was written in between; then
-   * nothing of the whole unit of work is kept.
+   * @throws {@link StaleRecordError} when a row is missing or has another
+   * version. Then the store keeps nothing of the whole unit of work.
    */
   update(rows: readonly row[]): Promise<void>
 }
 
-/** One consistent state of everything kept. */
+/** Reads one consistent snapshot of the store. */
 export type StoreReader = {
   orders: Reader<OrderRecord, OrderQuery> & {
-    /** How many orders of these destinations are in each state. */
+    /** Counts the orders of these destinations by state. */
     count(
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
@@ -293,13 +336,16 @@ export type StoreReader = {
   transactions: Reader<TransactionRecord, TransactionQuery>
   proofs: Reader<ProofRecord, ProofQuery>
   events: Reader<EventRecord, EventQuery>
-  /** A setting, a cursor or the state of a submitter; JSON. */
+  /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<JsonObject | undefined>
-  /** Who holds a lease; `undefined` when nobody does by the database's clock. */
+  /** Returns who holds a lease now, by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>
 }
 
-/** One unit of work: all of it happens, or nothing. */
+/**
+ * Reads and writes inside one unit of work. The store keeps all of its writes or
+ * none. Its reads see its own writes.
+ */
 export type StoreWriter = {
   orders: Table<
     OrderRecord,
@@ -309,91 +355,106 @@ export type StoreWriter = {
   attempts: Table<AttemptRecord, AttemptQuery>
   transactions: Table<TransactionRecord, TransactionQuery>
   proofs: Table<ProofRecord, ProofQuery>
-  /** Rows become visible in the order of their cursors. */
+  /** Readers see events in the order of their cursors, without gaps. */
   events: Reader<EventRecord, EventQuery> & {
-    /** Adds rows at the end; each gets its cursor. */
+    /** Adds events at the end of the stream and assigns their cursors. */
     append(rows: readonly Omit<EventRecord, 'cursor'>[]): Promise<void>
   }
-  /** As the reader gives it, writes of this unit included. */
+  /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<JsonObject | undefined>
-  /** Keeps a value under its key, in place of the last. */
+  /** Writes the value under a key and replaces the one before. */
   setValue(key: string, value: JsonObject): Promise<void>
   /**
-   * Waits until no other unit of work holds this name, and holds it until the
-   * end of this one.
+   * Waits until no other unit of work holds the lock of this name, and holds it
+   * until the end of this one.
    */
   lock(name: string): Promise<void>
 }
 
 /**
- * What keeps orders. Everything inside one `write` is atomic, isolated from
- * other writes of the same rows, and durable once its promise is resolved.
+ * Keeps orders. Each `write` is atomic, isolated from other writes of the same
+ * rows, and durable once its promise resolves.
  */
 export type PaymentStore = {
   /**
-   * Prepares the store, once, and names the physical database: another name
-   * than before means a copy or a backup was put in its place.
+   * Prepares the store on the first call and returns the identity of the
+   * physical database. The identity changes when a copy or a backup replaces
+   * the database.
    *
-   * @throws {@link StoreError} when the database cannot keep what it is told.
+   * @throws {@link StoreError} when the database cannot be reached, or does not
+   * make writes durable.
    */
   open(): Promise<{ identity: string }>
-  /** Runs reads that all see one state. */
+  /** Runs reads that all see the same snapshot. */
   read<result>(work: (store: StoreReader) => Promise<result>): Promise<result>
   /**
-   * Runs `work` again from its start when the database took back what it did:
-   * it should have no effect elsewhere.
+   * Runs one unit of work. Runs `work` again from its start when the database
+   * rolled it back, so `work` must have no effect outside the store.
    *
-   * @param options.lease the right this is written under.
-   * @throws {@link LeaseLostError} when the lease was given back, or someone
-   * else has taken it since; then nothing is kept.
+   * @param options.lease the lease that must still be held when the unit of
+   * work ends.
+   * @throws {@link LeaseLostError} when the lease was released or someone else
+   * has taken it. Then the store keeps nothing.
    */
   write<result>(
     work: (store: StoreWriter) => Promise<result>,
     options?: { lease?: Lease | undefined },
   ): Promise<result>
   /**
-   * Takes a lease that is free or has run out, by the clock of the database,
-   * or prolongs one's own. `undefined` when someone else holds it. The fence
-   * rises whenever the owner changes or the lease was over, and none is given
-   * twice for a key, whatever the store has forgotten.
+   * Takes a lease that is free or has run out by the database's clock, or
+   * prolongs the owner's own. Returns `undefined` when someone else holds it.
+   *
+   * A prolonged lease keeps its fence. Otherwise the fence rises, and the store
+   * never gives the same fence twice for a key, not even after a release.
    */
   takeLease(parameters: {
+    /** What the lease is for. */
     key: string
     /** Names one instance of one process. */
     owner: string
+    /** Runs out after this time. */
     milliseconds: number
   }): Promise<Lease | undefined>
   /**
-   * Lets others take it at once, and forgets it: nothing is kept for a key that
-   * nobody works on. One that is lost already is let be.
+   * Releases a lease, so that others can take it at once. Keeps no row for a
+   * released lease. Does nothing if the lease is lost already.
    */
   releaseLease(lease: Lease): Promise<void>
-  /** Calls back when someone else may have written; a hint, never a promise. */
+  /**
+   * Calls `listener` when someone may have written. Only a hint: it may come
+   * late or not at all. Returns a function that unregisters the listener.
+   */
   onChange?(listener: () => void): () => void
-  /** Lets go of the database; nothing is asked after it. */
+  /** Closes the store. Do not call it again afterwards. */
   close(): Promise<void>
 }
 
-/** What a secret is bound to: opened for anything else, it is refused. */
+/** What a sealed secret belongs to. It opens for the same context only. */
 export type SealContext = {
   kind: 'payment' | 'cancellation' | 'transaction'
   orderId: string
+  /** Number of the attempt. */
   attempt: number
   chainId: number
   token: Address
   payer: Address
+  /** Payment nonce. */
   nonce: Hex
-  /** For a transaction: the account that sends it, and its account nonce. */
+  /** Transactions only: the submitter and its account nonce. */
   account?: Address | undefined
   accountNonce?: number | undefined
-  /** For a transaction: what it does. */
+  /** Transactions only: what the transaction does. */
   action?: TransactionRecord['kind'] | undefined
 }
 
-/** Encrypts what is a credential before it is kept. */
+/** Encrypts signatures and raw transactions before they are stored. */
 export type Sealer = {
-  /** Gives a text that opens in the same context only. */
+  /** Encrypts a secret into text that opens for the same context only. */
   seal(secret: string, context: SealContext): Promise<string>
-  /** @throws {@link SealError} when it cannot be opened for this context. */
+  /**
+   * Decrypts a sealed secret.
+   *
+   * @throws {@link SealError} when it does not open for this context.
+   */
   open(sealed: string, context: SealContext): Promise<string>
 }
