@@ -24,7 +24,9 @@ export async function benchOrdersAccept(): Promise<Row[]> {
   const folder = makeFolder()
   const shopAt = (url: string, name: string): Orders =>
     openShop(chain, {
-      ...{ url, key: randomBytes(32), accounts: [merchantOf(chain)] },
+      url,
+      key: randomBytes(32),
+      accounts: [merchantOf(chain)],
       store: sqliteStore({ file: join(folder.path, name) }),
     })
   const near = shopAt(chain.urls.http, 'near.db')

@@ -108,7 +108,10 @@ async function setStage(
   const miner = await startMiner(chain)
   const url = milliseconds ? counter.url : chain.urls.http
   const shop = await stockShop(chain, {
-    ...{ payers, account: merchant, url, keeping },
+    payers,
+    account: merchant,
+    url,
+    keeping,
   })
   return {
     candidates: {
@@ -128,7 +131,9 @@ async function setStage(
         miner.mineBeside(crowd, () =>
           time(() =>
             settleByX402(chain, {
-              ...{ url, account: relayer, payments: transferred },
+              url,
+              account: relayer,
+              payments: transferred,
             }),
           ),
         ),

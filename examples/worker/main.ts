@@ -48,8 +48,12 @@ async function main(): Promise<void> {
   for (const address of recipients)
     await chain.clients.test.setBalance({ address, value: 10n ** 18n })
   const shop: Shop = {
-    ...{ connectionString, schema, walletKeys },
-    ...{ chain: chain.chain, url: chain.urls.http, token: chain.token },
+    connectionString,
+    schema,
+    walletKeys,
+    chain: chain.chain,
+    url: chain.urls.http,
+    token: chain.token,
     sealKey: toHex(crypto.getRandomValues(new Uint8Array(32))),
   }
   const orders = openOrders(shop)

@@ -16,7 +16,7 @@ export async function mintTokens(
   clients: SendingClients,
   { to, value, token }: MintDevTokensParameters & { token: Address },
 ): Promise<void> {
-  const from = await readRole(clients, token, 'masterMinter')
+  const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
   // Without a limit, mints under way at the same time do not starve each other.
   const args = [from, maxUint256]
@@ -29,7 +29,7 @@ export async function pauseToken(
   clients: SendingClients,
   { token, on }: { token: Address; on: boolean },
 ): Promise<void> {
-  const from = await readRole(clients, token, 'pauser')
+  const from = await getRole(clients, token, 'pauser')
   const functionName = on ? 'pause' : 'unpause'
   const call = { address: token, abi, functionName, args: [] }
   await sendAs(clients, { from, calls: [call] })
@@ -44,13 +44,13 @@ export async function blockAccount(
     blocked = true,
   }: BlockDevAccountParameters & { token: Address },
 ): Promise<void> {
-  const from = await readRole(clients, token, 'blacklister')
+  const from = await getRole(clients, token, 'blacklister')
   const functionName = blocked ? 'blacklist' : 'unBlacklist'
   const call = { address: token, abi, functionName, args: [account] }
   await sendAs(clients, { from, calls: [call] })
 }
 
-async function readRole(
+async function getRole(
   clients: SendingClients,
   token: Address,
   role: Role,

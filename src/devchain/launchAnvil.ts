@@ -52,6 +52,8 @@ async function launchAt(
   }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
+  // The types of the package do not name this option of anvil.
+  const unnamed = { slotsInAnEpoch: epochBlocks }
   const anvil = createAnvil({
     ...options,
     host,
@@ -60,7 +62,7 @@ async function launchAt(
     ...(blockTime && !noMining ? { blockTime } : {}),
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
-    ...{ slotsInAnEpoch: epochBlocks },
+    ...unnamed,
     // For busy machines only: if anvil cannot start it exits, and we notice at
     // once.
     startTimeout: 600_000,

@@ -56,7 +56,10 @@ export async function launchNetwork(
   if (isPlain) return { ...anvil, nodePort, emulation: undefined }
   try {
     const emulation = await startEmulation({
-      ...{ nodePort, port, mode, tick },
+      nodePort,
+      port,
+      mode,
+      tick,
       blockTime: blockTime * 1000,
     })
     const stop = async () => {

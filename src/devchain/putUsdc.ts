@@ -9,7 +9,7 @@ import {
 } from 'viem'
 import { setCode, setStorageAt } from 'viem/actions'
 import { devAuthority } from './initializeToken.js'
-import { readUsdcArtifacts } from './readUsdcArtifacts.js'
+import { loadUsdcArtifacts } from './loadUsdcArtifacts.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
@@ -68,7 +68,7 @@ async function putCode(
   { test }: Pick<DevClients, 'test'>,
   token: Address,
 ): Promise<void> {
-  const artifacts = readUsdcArtifacts()
+  const artifacts = loadUsdcArtifacts()
   const codes: readonly (readonly [Address, string])[] = [
     [signatureChecker, ownAddress(artifacts.signatureChecker.deployedBytecode)],
     [implementation, linked(artifacts.implementation.deployedBytecode)],

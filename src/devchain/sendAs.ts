@@ -10,7 +10,7 @@ import { DevCallRevertedError } from './errors.js'
 import type { Lock } from './sequencer/createLock.js'
 import type { DevClients } from './types.js'
 
-type DevCall = {
+type ContractCall = {
   address: Address
   abi: Abi
   functionName: string
@@ -30,7 +30,7 @@ export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
  */
 export async function sendAs(
   { public: client, test, lock }: SendingClients,
-  { from, calls }: { from: Address; calls: readonly DevCall[] },
+  { from, calls }: { from: Address; calls: readonly ContractCall[] },
 ): Promise<void> {
   const send = async (): Promise<Hash[]> => {
     await test.setBalance({ address: from, value: 10n ** 18n })

@@ -87,7 +87,7 @@ async function forgetLeases(
 }
 
 /** Who holds a lease by now. */
-export async function readSqlLease(
+export async function loadSqlLease(
   session: SqlSession,
   { clock }: SqlDialect,
   key: string,

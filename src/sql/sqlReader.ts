@@ -1,12 +1,13 @@
-import type { JsonObject, StoreReader } from '../store/types.js'
+import type { StoreReader } from '../store/types.js'
 import {
   findAttempts,
   findEvents,
   findProofs,
   findTransactions,
 } from './sqlFinds.js'
-import { readSqlLease } from './sqlLeases.js'
+import { loadSqlLease } from './sqlLeases.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
+import { loadValue, parseValue } from './sqlSettings.js'
 import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
 import {
@@ -47,24 +48,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     },
     events: { find: (query) => unit.run(() => findEvents(finder, query)) },
     getValue: (key) =>
-      unit.run(async () => parseValue(await readValue(finder, key))),
-    getLease: (key) => unit.run(() => readSqlLease(session, dialect, key)),
+      unit.run(async () => parseValue(await loadValue(finder, key))),
+    getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),
   }
-}
-
-/** A setting as it is kept. */
-export async function readValue(
-  { session }: Finder,
-  key: string,
-): Promise<string | undefined> {
-  const [row] = await session
-    .selectFrom('settings')
-    .select('value')
-    .where('key', '=', key)
-    .execute()
-  return row?.value
-}
-
-export function parseValue(value: string | undefined): JsonObject | undefined {
-  return value === undefined ? undefined : JSON.parse(value)
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { StoreWriter } from '../store/types.js'
+import type { JsonObject, StoreWriter } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
-import { parseValue, readValue } from './sqlReader.js'
 import type { SqlUnit } from './sqlUnit.js'
 import { SqlFault } from './tables/sqlFault.js'
 
@@ -20,7 +19,7 @@ export function sqlSettings(
   return {
     getValue: (key) =>
       unit.run(async () => {
-        const value = await readValue(finder, key)
+        const value = await loadValue(finder, key)
         if (!seen.has(key)) seen.set(key, value)
         return parseValue(value)
       }),
@@ -34,6 +33,23 @@ export function sqlSettings(
         seen.set(key, text)
       }),
   }
+}
+
+/** A setting as it is kept. */
+export async function loadValue(
+  { session }: Finder,
+  key: string,
+): Promise<string | undefined> {
+  const [row] = await session
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', key)
+    .execute()
+  return row?.value
+}
+
+export function parseValue(value: string | undefined): JsonObject | undefined {
+  return value === undefined ? undefined : JSON.parse(value)
 }
 
 async function putValue(

@@ -1,13 +1,15 @@
+import { sql } from 'kysely'
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
-import { enterDatabase } from './enterDatabase.js'
 import {
   checkSqlLease,
   releaseSqlLease,
   sweepSqlLeases,
   takeSqlLease,
 } from './sqlLeases.js'
+import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
+import { loadValue, replaceValue } from './sqlSettings.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
 import { migrate, migrations } from './tables/migrations.js'
@@ -78,6 +80,27 @@ export function createSqlStore(
     ...(engine.onChange && { onChange: engine.onChange }),
     close: engine.close,
   }
+}
+
+/** Name of the setting that says which database this was last. */
+const databaseKey = 'database'
+
+/** More events than were ever lost with a database. */
+const lostEvents = 1_000_000_000n
+
+/**
+ * Leaves out the cursors of a database that this one replaces: who has read
+ * them already would skip what came under them again.
+ */
+async function enterDatabase(finder: Finder, identity: string): Promise<void> {
+  const text = JSON.stringify({ identity })
+  const known = await loadValue(finder, databaseKey)
+  if (known === text) return
+  const numRows = await replaceValue(finder, databaseKey, text, known)
+  // Of several who come at once, one is the first.
+  if (known === undefined || numRows !== 1n) return
+  await sql`update counters set last = last + ${lostEvents}
+    where name = 'events'`.execute(finder.session)
 }
 
 /** All of it, or nothing. */

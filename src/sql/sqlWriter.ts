@@ -1,15 +1,16 @@
+import { sql } from 'kysely'
 import type { EventRecord, StoreWriter } from '../store/types.js'
-import { appendEvents } from './sqlEvents.js'
 import { findEvents } from './sqlFinds.js'
 import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
 import { sqlSettings } from './sqlSettings.js'
 import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
-import type { SqlEngine, SqlSession } from './tables/sqlEngine.js'
+import type { SqlDialect, SqlEngine, SqlSession } from './tables/sqlEngine.js'
 import { insertRows, updateRows } from './tables/sqlRows.js'
 import {
   attemptTable,
+  eventTable,
   orderTable,
   proofTable,
   type SqlTable,
@@ -69,4 +70,28 @@ export function sqlWriter(
       lock: (name) => unit.run(() => engine.lock(session, name)),
     },
   }
+}
+
+/**
+ * Adds events with the next cursors.
+ *
+ * The row that counts them stays locked until the end of the transaction: the
+ * order of cursors is the order in which readers see them, without gaps.
+ */
+async function appendEvents(
+  session: SqlSession,
+  dialect: SqlDialect,
+  events: readonly Omit<EventRecord, 'cursor'>[],
+): Promise<void> {
+  if (events.length === 0) return
+  const counted = sql<{ last: bigint }>`update counters
+    set last = last + ${BigInt(events.length)} where name = 'events'
+    returning last`
+  const { rows } = await counted.execute(session)
+  const first = BigInt(rows[0]?.last ?? 0) - BigInt(events.length) + 1n
+  const placed = events.map((event, index) => ({
+    ...event,
+    cursor: first + BigInt(index),
+  }))
+  await insertRows(session, dialect, eventTable, placed)
 }

@@ -48,7 +48,7 @@ export const eventKeys: RowKeys<EventRecord> = {
 }
 
 /** Answers a query for attempts. */
-export function findAttempts(
+export function filterAttempts(
   rows: Rows<AttemptRecord>,
   query: AttemptQuery,
 ): AttemptRecord[] {
@@ -65,7 +65,7 @@ export function findAttempts(
 }
 
 /** Answers a query for transactions. */
-export function findTransactions(
+export function filterTransactions(
   rows: Rows<TransactionRecord>,
   query: TransactionQuery,
 ): TransactionRecord[] {
@@ -84,7 +84,7 @@ export function findTransactions(
 }
 
 /** Answers a query for proofs. */
-export function findProofs(
+export function filterProofs(
   rows: Rows<ProofRecord>,
   query: ProofQuery,
 ): ProofRecord[] {
@@ -109,7 +109,7 @@ export function findProofs(
 }
 
 /** Answers a query for events. */
-export function findEvents(
+export function filterEvents(
   rows: Rows<EventRecord>,
   query: EventQuery,
 ): EventRecord[] {

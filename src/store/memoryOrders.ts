@@ -15,7 +15,7 @@ export const orderKeys: RowKeys<OrderRecord> = {
 }
 
 /** Answers a query for orders. */
-export function findOrders(
+export function filterOrders(
   rows: Rows<OrderRecord>,
   query: OrderQuery,
 ): OrderRecord[] {
@@ -28,7 +28,7 @@ export function findOrders(
 }
 
 /** How many orders of these destinations are in each state. */
-export function countOrders(
+export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {

@@ -6,7 +6,7 @@ import {
   copyTables,
   emptyTables,
   keepStages,
-  readStages,
+  stageReader,
   stageTables,
 } from './memoryTables.js'
 import { startUnit } from './memoryUnit.js'
@@ -57,7 +57,7 @@ export function memoryStore(
     seen.readers++
     try {
       return await work({
-        ...readStages(stageTables(seen.tables)),
+        ...stageReader(stageTables(seen.tables)),
         getLease: async (key) => leases.find(key),
       })
     } finally {

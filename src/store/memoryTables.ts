@@ -1,14 +1,14 @@
 import {
   attemptKeys,
   eventKeys,
-  findAttempts,
-  findEvents,
-  findProofs,
-  findTransactions,
+  filterAttempts,
+  filterEvents,
+  filterProofs,
+  filterTransactions,
   proofKeys,
   transactionKeys,
 } from './memoryLedger.js'
-import { countOrders, findOrders, orderKeys } from './memoryOrders.js'
+import { countStates, filterOrders, orderKeys } from './memoryOrders.js'
 import {
   copyTable,
   emptyTable,
@@ -98,21 +98,21 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
 }
 
 /** Answers queries from tables and what was changed in them so far. */
-export function readStages(
+export function stageReader(
   stages: MemoryStages,
 ): Omit<StoreReader, 'getLease'> {
   const { orders, attempts, transactions, proofs, events, values } = stages
   return {
     orders: {
-      find: async (query) => findOrders(orders, query),
-      count: async (destinations) => countOrders(orders, destinations),
+      find: async (query) => filterOrders(orders, query),
+      count: async (destinations) => countStates(orders, destinations),
     },
-    attempts: { find: async (query) => findAttempts(attempts, query) },
+    attempts: { find: async (query) => filterAttempts(attempts, query) },
     transactions: {
-      find: async (query) => findTransactions(transactions, query),
+      find: async (query) => filterTransactions(transactions, query),
     },
-    proofs: { find: async (query) => findProofs(proofs, query) },
-    events: { find: async (query) => findEvents(events, query) },
+    proofs: { find: async (query) => filterProofs(proofs, query) },
+    events: { find: async (query) => filterEvents(events, query) },
     getValue: async (key) => values.get(key)?.value,
   }
 }

@@ -9,7 +9,7 @@ import {
 import {
   type MemoryStages,
   type MemoryTables,
-  readStages,
+  stageReader,
   stageTables,
 } from './memoryTables.js'
 import type {
@@ -47,7 +47,7 @@ export function startUnit(tables: MemoryTables): MemoryUnit {
   }
   return {
     stages,
-    writer: writeStages(tables, stages, change),
+    writer: stageWriter(tables, stages, change),
     check: () => {
       if (failures.length) throw failures[0]
     },
@@ -62,12 +62,12 @@ type Change = <row>(
   step: (row: row) => void,
 ) => Promise<void>
 
-function writeStages(
+function stageWriter(
   tables: MemoryTables,
   stages: MemoryStages,
   change: Change,
 ): StoreWriter {
-  const reader = readStages(stages)
+  const reader = stageReader(stages)
   let position = BigInt(tables.orders.rows.size)
   let cursor = BigInt(tables.events.rows.size)
   const tableWriter = <row extends { version: number }, inserted>(

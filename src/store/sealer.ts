@@ -63,7 +63,7 @@ export function sealer(parameters: SealerParameters): Sealer {
       return JSON.stringify(jwe)
     },
     open: async (sealed, context) => {
-      const { jwe, name } = readJwe(sealed)
+      const { jwe, name } = parseJwe(sealed)
       if (jwe.aad !== base64url.encode(describePlace(context)))
         throw new SealError('was sealed for something else')
       const key = await kept.get(name)?.()
@@ -95,7 +95,7 @@ function describePlace(context: SealContext): Uint8Array {
 }
 
 /** Takes exactly the members that are written, so that none is unchecked. */
-function readJwe(sealed: string): {
+function parseJwe(sealed: string): {
   jwe: { ciphertext: string; aad?: string }
   name: string
 } {

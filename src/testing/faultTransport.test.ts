@@ -28,7 +28,8 @@ function faulty(kind: FaultKind, options: Options = {}) {
   const node = fakeNode({ eth_getLogs: [{ data: '0x' }, { data: '0x1' }] })
   const rates = { [kind]: 1 }
   const transport = faultTransport(node.transport, {
-    ...{ seed: 1, rates },
+    seed: 1,
+    rates,
     ...options,
   })
   const client = createClient({ transport })
@@ -57,7 +58,8 @@ test('the same seed and the same calls give the same faults', async () => {
 
 test('by default every fault comes that can, each about as often', async () => {
   const transport = faultTransport(fakeNode().transport, {
-    ...{ seed: 3, delay: 0 },
+    seed: 3,
+    delay: 0,
   })
   const client = createClient({ transport })
   for (let call = 0; call < 5_000; call++)
@@ -200,7 +202,8 @@ test.each([
 ])('a malformed answer to %s is not the right one', async (method, right) => {
   const { transport } = fakeNode({ [method]: right })
   const wrapped = faultTransport(transport, {
-    ...{ seed: 5, rates: { malformed: 1 } },
+    seed: 5,
+    rates: { malformed: 1 },
   })
   const client = createClient({ transport: wrapped })
   for (let call = 0; call < 10; call++)
@@ -210,7 +213,8 @@ test.each([
 test('a wrong id brings the answer to an earlier question', async () => {
   const { transport } = fakeNode({ eth_chainId: '0x7a69' })
   const wrapped = faultTransport(transport, {
-    ...{ seed: 2, rates: { wrongId: 0.5 } },
+    seed: 2,
+    rates: { wrongId: 0.5 },
   })
   const client = createClient({ transport: wrapped })
   const methods = ['eth_chainId', 'eth_blockNumber'] as const

@@ -68,7 +68,7 @@ export function faultTransport(
   parameters: FaultTransportParameters,
 ): FaultTransport {
   checkMembers(parameters, faultMembers)
-  const rates = readRates(parameters.rates)
+  const rates = checkRates(parameters.rates)
   const random = seededRandom(parameters.seed)
   const faults: InjectedFault[] = []
   let count = 0
@@ -97,8 +97,12 @@ export function faultTransport(
     const { retryCount, retryDelay, timeout } = inner.config
     return createTransport(
       {
-        ...{ key: 'faults', name: 'Faults', type: inner.config.type },
-        ...{ retryCount, retryDelay, timeout },
+        key: 'faults',
+        name: 'Faults',
+        type: inner.config.type,
+        retryCount,
+        retryDelay,
+        timeout,
         request: request as EIP1193RequestFn,
       },
       value,
@@ -123,7 +127,7 @@ function pickKind(
   })?.[0]
 }
 
-function readRates(
+function checkRates(
   given: FaultTransportParameters['rates'],
 ): (readonly [FaultKind, number])[] {
   for (const kind of Object.keys(given ?? {}))

@@ -5,7 +5,6 @@ import {
   type Transport,
 } from 'viem'
 import type { MembersOf } from '../core/checkMembers.js'
-import { mangle, truncate } from './spoilAnswer.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 
 /** A way in which a node or the network to it fails. */
@@ -175,4 +174,38 @@ export function isPossible(
 export function remember(failing: Failing, answer: unknown): unknown {
   failing.previous = answer
   return answer
+}
+
+/**
+ * Cuts the body an answer travels in and reads it as a transport would.
+ *
+ * @throws what `toError` makes of the parser's error.
+ */
+function truncate(
+  answer: unknown,
+  detail: number,
+  toError: (cause: Error) => Error,
+): never {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer ?? null })
+  const cut = body.slice(0, Math.floor(detail * (body.length - 1)))
+  try {
+    JSON.parse(cut)
+  } catch (error) {
+    throw toError(error instanceof Error ? error : new Error(String(error)))
+  }
+  throw toError(new SyntaxError('Unexpected end of JSON input'))
+}
+
+/** An answer of the right form with something wrong inside. */
+function mangle(answer: unknown, detail: number): unknown {
+  if (typeof answer === 'string') return detail < 0.5 ? '0xnothex' : 12
+  if (Array.isArray(answer)) {
+    if (answer.length === 0) return {}
+    const at = Math.floor(detail * answer.length)
+    return answer.map((one, place) => (place === at ? null : one))
+  }
+  if (typeof answer !== 'object' || answer === null) return 'null'
+  const names = Object.keys(answer)
+  const name = names[Math.floor(detail * names.length)]
+  return name === undefined ? [] : { ...answer, [name]: { not: 'this' } }
 }

@@ -27,7 +27,7 @@ export const eventCases: readonly StoreCase[] = [
           await it.events.append([sampleEvent(destination, { sequence: 3 })])
           await it.events.append([sampleEvent(other, { sequence: 4 })])
         })
-        const found = await readAfter(store, destinations, 0n)
+        const found = await findAfter(store, destinations, 0n)
         const order = found.map(({ sequence }) => sequence)
         expectSame('In order', order, [1, 2, 3, 4])
         expectNoGap(found)
@@ -48,7 +48,7 @@ export const eventCases: readonly StoreCase[] = [
         })
         await expectRefusal('The write', unit, 'TypeError')
         await store.write((it) => it.events.append([sampleEvent(destination)]))
-        const found = await readAfter(store, [destination], 0n)
+        const found = await findAfter(store, [destination], 0n)
         expectSame('Events', found.length, 2)
         expectNoGap(found)
       }),
@@ -60,14 +60,14 @@ export const eventCases: readonly StoreCase[] = [
         const [other, watching] = [await openAnother(), await openAnother()]
         const destination = drawDestination()
         await store.write((it) => it.events.append([sampleEvent(destination)]))
-        const [first] = await readAfter(store, [destination], 0n)
+        const [first] = await findAfter(store, [destination], 0n)
         const seen: EventRecord[] = first ? [first] : []
         let written = false
         const follow = async () => {
           while (true) {
             const isLast = written
             const after = seen.at(-1)?.cursor ?? 0n
-            const found = await readAfter(watching, [destination], after)
+            const found = await findAfter(watching, [destination], after)
             seen.push(...found)
             if (isLast && found.length === 0) return
             await wait(1)
@@ -115,7 +115,7 @@ export const eventCases: readonly StoreCase[] = [
         const pages: number[][] = []
         let after = 0n
         while (pages.length < 9) {
-          const page = await readAfter(store, [destination], after, 3)
+          const page = await findAfter(store, [destination], after, 3)
           pages.push(page.map(({ sequence }) => sequence))
           after = page.at(-1)?.cursor ?? after
           if (page.length === 0) break
@@ -183,7 +183,7 @@ export const eventCases: readonly StoreCase[] = [
   },
 ]
 
-function readAfter(
+function findAfter(
   store: PaymentStore,
   destinations: readonly Destination[],
   after: bigint,

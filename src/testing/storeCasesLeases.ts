@@ -40,7 +40,9 @@ export const leaseCases: readonly StoreCase[] = [
         const key = drawId()
         const take = (at: number) =>
           (at % 2 ? store : other).takeLease({
-            ...{ key, owner: `owner ${at}`, milliseconds: long },
+            key,
+            owner: `owner ${at}`,
+            milliseconds: long,
           })
         const leases = await Promise.all(
           Array.from({ length: 12 }, (_, at) => take(at)),
@@ -56,7 +58,9 @@ export const leaseCases: readonly StoreCase[] = [
         const key = drawId()
         const start = Date.now()
         const first = await mustTake(store, {
-          ...{ key, owner: 'one', milliseconds: 400 },
+          key,
+          owner: 'one',
+          milliseconds: 400,
         })
         const second = await waitToTake(other, key, 'two')
         const waited = Date.now() - start
@@ -113,7 +117,9 @@ export const leaseCases: readonly StoreCase[] = [
         const other = await openAnother()
         const key = drawId()
         const lost = await mustTake(store, {
-          ...{ key, owner: 'one', milliseconds: 20 },
+          key,
+          owner: 'one',
+          milliseconds: 20,
         })
         const lease = await waitToTake(other, key, 'two')
         await expectLost(store, lost)

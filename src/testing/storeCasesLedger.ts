@@ -67,7 +67,9 @@ export const ledgerQueryCases: readonly StoreCase[] = [
           spendable?: boolean
         }) =>
           sampleAttempt(sampleOrder(drawDestination({ chainId, token })), {
-            ...{ payer, spendable: true, ...facts },
+            payer,
+            spendable: true,
+            ...facts,
           })
         const owed = [attempt({}), attempt({})]
         await store.write((it) =>

@@ -87,7 +87,9 @@ export const orderQueryCases: readonly StoreCase[] = [
       useStore(createStore, async (store) => {
         const account = drawAddress()
         const due = (deadline: bigint, sendDue?: bigint) => ({
-          ...{ submitter: account, deadline, sendDue },
+          submitter: account,
+          deadline,
+          sendDue,
         })
         const { destination, ids } = await insertNumbered(store, [
           due(300n, 10n),
@@ -105,7 +107,9 @@ export const orderQueryCases: readonly StoreCase[] = [
         const find = (...recipients: Destination['recipient'][]) =>
           findIds(store, {
             sendDue: { chainId: destination.chainId, account },
-            ...{ recipients, until: 30n, limit },
+            recipients,
+            until: 30n,
+            limit,
           })
         const own = [ids[1], ids[2], ids[0]]
         expectSame('Of one', await find(destination.recipient), own)
@@ -114,7 +118,9 @@ export const orderQueryCases: readonly StoreCase[] = [
         expectSame('Of none', await find(), [])
         const first = await findIds(store, {
           sendDue: { chainId: destination.chainId, account },
-          ...{ recipients: [destination.recipient], until: 30n, limit: 2 },
+          recipients: [destination.recipient],
+          until: 30n,
+          limit: 2,
         })
         expectSame('The first two', first, own.slice(0, 2))
       }),
@@ -141,7 +147,9 @@ export const orderQueryCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const settled = (settledBlock: bigint): Partial<NewOrder> => ({
-          ...{ settledBlock, finality: 'included', state: 'captured' },
+          settledBlock,
+          finality: 'included',
+          state: 'captured',
         })
         const { destination, ids } = await insertNumbered(store, [
           settled(100n),
@@ -153,7 +161,10 @@ export const orderQueryCases: readonly StoreCase[] = [
         ])
         const find = (facts: object) =>
           findIds(store, {
-            ...{ settled: destination, finality: 'included', limit, ...facts },
+            settled: destination,
+            finality: 'included',
+            limit,
+            ...facts,
           })
         const all = [ids[1], ids[3], ids[0], ids[4]]
         expectSame('All', await find({}), all)
@@ -227,7 +238,8 @@ export const orderQueryCases: readonly StoreCase[] = [
         const both = await count(destination, other.destination)
         expectSame('Of two', both, { stored: 3, captured: 1 })
         expectSame('Of one, twice', await count(destination, destination), {
-          ...{ stored: 2, captured: 1 },
+          stored: 2,
+          captured: 1,
         })
         expectSame('Of none', await count(), {})
         expectSame('Of a new one', await count(drawDestination()), {})
@@ -241,8 +253,10 @@ export const orderQueryCases: readonly StoreCase[] = [
         const strange = crossDestinations(own)
         for (const destination of [...own, ...strange]) {
           const order = sampleOrder(destination, {
-            ...{ payer: drawAddress(), lookDue: 1n },
-            ...{ finality: 'safe', settledBlock: 1n },
+            payer: drawAddress(),
+            lookDue: 1n,
+            finality: 'safe',
+            settledBlock: 1n,
           })
           await store.write(async (it) => {
             await it.orders.insert([order])
@@ -252,7 +266,9 @@ export const orderQueryCases: readonly StoreCase[] = [
         }
         const pick = (rows: readonly Destination[]) =>
           rows.map(({ chainId, token, recipient }) => ({
-            ...{ chainId, token, recipient },
+            chainId,
+            token,
+            recipient,
           }))
         const [one, two] = own
         if (!one || !two) return

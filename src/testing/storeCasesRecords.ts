@@ -115,8 +115,11 @@ export const recordCases: readonly StoreCase[] = [
           ...fullOrderFacts(),
         }
         const full = {
-          ...{ orderId: drawId(), sequence: Number.MAX_SAFE_INTEGER },
-          ...{ type: oddText, at: maxTime, data },
+          orderId: drawId(),
+          sequence: Number.MAX_SAFE_INTEGER,
+          type: oddText,
+          at: maxTime,
+          data,
         }
         const rows = [
           sampleEvent(destination, { sequence: 0 }),

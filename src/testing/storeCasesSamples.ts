@@ -127,7 +127,9 @@ export function sampleAttempt(
   facts: Partial<NewAttempt> = {},
 ): NewAttempt {
   return {
-    ...{ chainId, token, orderId: id },
+    chainId,
+    token,
+    orderId: id,
     number: 1,
     nonce: drawNonce(),
     payer: undefined,
@@ -169,7 +171,8 @@ export function sampleTransaction(
   facts: Partial<NewTransaction> = {},
 ): NewTransaction {
   return {
-    ...{ chainId: submitter.chainId, account: submitter.account },
+    chainId: submitter.chainId,
+    account: submitter.account,
     nonce: 0,
     bump: 0,
     kind: 'capture',

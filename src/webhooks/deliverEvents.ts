@@ -1,18 +1,17 @@
 import { wait } from '../core/wait.js'
-import { eventFacts } from './eventFacts.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
-import { observeStop } from './observeStop.js'
+import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
-import { type Pace, targetPace } from './targetPace.js'
+import { type TargetPace, targetPace } from './targetPace.js'
 import type { TargetRun } from './targets/types.js'
-import { tryQueue } from './tryEvent.js'
+import { tryQueue } from './tryQueue.js'
 import type { LeaseHold } from './underLease.js'
 
 /** Queues that are delivered in parallel, with their own limits. */
 type Share = {
   queues: EventQueues
-  pace: Pace
+  pace: TargetPace
   /** Tries under way. */
   running: Set<Promise<void>>
   /** Queues being tried that failed before. */
@@ -28,7 +27,7 @@ type Turn = {
   orders: Share
   /** Events without an order; pauses of the orders apply to them too. */
   others: Share
-  reading: Reading
+  loading: Loading
   /** Wakes who waits for something to do. */
   ring: () => void
   /** The receiver wants no more. */
@@ -36,7 +35,7 @@ type Turn = {
 }
 
 /** State of reading further events. */
-type Reading = {
+type Loading = {
   failures: number
   /** Time of the next try. */
   until: number
@@ -72,7 +71,7 @@ export async function deliverEvents(
     saver,
     orders: startShare(run, outbox.orders, widest),
     others: startShare(run, outbox.others, 1),
-    reading: { failures: 0, until: 0, isFull: false },
+    loading: { failures: 0, until: 0, isFull: false },
     ring,
     leave,
   }
@@ -115,7 +114,7 @@ async function work(turn: Turn): Promise<number> {
   } while (
     !orders.queues.hasFresh(orders.pace.refused()) &&
     !hold.over.aborted &&
-    (await readOn(turn))
+    (await loadNext(turn))
   )
   // What is due and does not begin waits for the store, or for another try.
   const due = [orders, others].map(({ queues, pace }) =>
@@ -125,35 +124,35 @@ async function work(turn: Turn): Promise<number> {
   return Math.min(look, ...pauses.filter((pause) => pause > 0))
 }
 
-async function readOn(turn: Turn): Promise<boolean> {
-  const { run, outbox, saver, reading } = turn
-  if (performance.now() < reading.until) return false
+async function loadNext(turn: Turn): Promise<boolean> {
+  const { run, outbox, saver, loading } = turn
+  if (performance.now() < loading.until) return false
   observeFull(turn)
   try {
-    const isMore = await outbox.readOn()
+    const isMore = await outbox.loadNext()
     for (const event of outbox.takeSkipped()) {
       const attributes = eventFacts(run, event)
       run.observe({ name: 'webhook.skipped', attributes })
       saver.save()
     }
-    reading.failures = 0
+    loading.failures = 0
     return isMore
   } catch (error) {
     observeStop(run, error)
-    reading.failures++
-    const pause = run.tools.pause(reading.failures)
-    reading.until = performance.now() + pause
+    loading.failures++
+    const pause = run.tools.pause(loading.failures)
+    loading.until = performance.now() + pause
     return false
   }
 }
 
-function observeFull({ run, outbox, reading }: Turn): void {
+function observeFull({ run, outbox, loading }: Turn): void {
   const isFull = outbox.isFull()
-  if (isFull && !reading.isFull) {
+  if (isFull && !loading.isFull) {
     const attributes = { target: run.target.name, orders: outbox.orders.size() }
     run.observe({ name: 'outbox.full', attributes })
   }
-  reading.isFull = isFull
+  loading.isFull = isFull
 }
 
 function startTries(turn: Turn, share: Share): void {

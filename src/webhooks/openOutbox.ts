@@ -1,12 +1,13 @@
+import type { Orders } from '../orders/createOrders.js'
 import type { OrderEvent } from '../orders/model/types.js'
 import type { Lease } from '../store/types.js'
 import {
   type EventQueue,
   type EventQueues,
   eventQueues,
+  queueKey,
 } from './eventQueues.js'
-import { type Progress, readProgress, writeProgress } from './progress.js'
-import { readQueue } from './readQueue.js'
+import { loadProgress, type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
 /** Most orders that wait at the same time; each keeps one event. */
@@ -19,11 +20,11 @@ export type Outbox = {
   /** Events without an order, of which strangers can cause any number. */
   others: EventQueues
   /** Reads on; whether there may be more. */
-  readOn(): Promise<boolean>
+  loadNext(): Promise<boolean>
   /** True when so many orders wait that nothing more is read. */
   isFull(): boolean
   /** Reads the next events of a queue that has none in memory. */
-  readQueue(queue: EventQueue): Promise<void>
+  fillQueue(queue: EventQueue): Promise<void>
   /** Hands over, once, what the target does not take and is past now. */
   takeSkipped(): readonly OrderEvent[]
   /** Takes note of what was delivered. */
@@ -36,7 +37,7 @@ export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
 ): Promise<Outbox> {
-  const known = await readProgress(run)
+  const known = await loadProgress(run)
   const { read, open } = known ?? (await begin(run, lease))
   const orders = eventQueues()
   const others = eventQueues()
@@ -63,7 +64,7 @@ export async function openOutbox(
     orders,
     others,
     isFull,
-    readOn: async () => {
+    loadNext: async () => {
       if (isFull()) return false
       const { events, cursor } = await run.orders.events({ after: readTo })
       for (const event of events)
@@ -72,8 +73,8 @@ export async function openOutbox(
       readTo = cursor
       return events.length > 0
     },
-    readQueue: (queue) =>
-      readQueue(queue, {
+    fillQueue: (queue) =>
+      fillQueue(queue, {
         orders: run.orders,
         readTo: () => readTo,
         isTaken,
@@ -120,4 +121,37 @@ async function findOpen(
     readTo = cursor
   }
   return [...unseen]
+}
+
+/** The event stream that a queue is read from. */
+type Stream = {
+  orders: Pick<Orders, 'events'>
+  /** The cursor up to which queues hold each event or have left it out. */
+  readTo: () => bigint
+  isTaken: (event: OrderEvent) => boolean
+  over: AbortSignal
+}
+
+/** Reads the next events of a queue that has none in memory. */
+async function fillQueue(
+  queue: EventQueue,
+  { orders, readTo, isTaken, over }: Stream,
+): Promise<void> {
+  const { orderId } = queue
+  while (queue.after !== undefined && queue.events.length === 0) {
+    const to = readTo()
+    const { events, cursor } = await orders.events({
+      after: queue.after,
+      ...(orderId === undefined ? { limit: 1000 } : { limit: 100, orderId }),
+    })
+    const own = events.filter(
+      (event) => queueKey(event) === queue.key && event.cursor <= to,
+    )
+    queue.events.push(...own.filter(isTaken))
+    if (events.length > 0 && cursor < to) queue.after = cursor
+    // The queue left out events that arrived meanwhile: read on to them.
+    else queue.after = to < readTo() ? to : undefined
+    // Checked after a read: one usually shows that nothing is left.
+    if (over.aborted) return
+  }
 }

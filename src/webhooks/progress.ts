@@ -19,7 +19,7 @@ export function progressKey({ name }: { name: string }): string {
 }
 
 /** How far a target is on record; `undefined` if it was never told anything. */
-export async function readProgress({
+export async function loadProgress({
   store,
   target,
 }: {
@@ -29,7 +29,7 @@ export async function readProgress({
   const value = await store.read((tables) =>
     tables.getValue(progressKey(target)),
   )
-  return value && decodeProgress(value)
+  return value && parseProgress(value)
 }
 
 /**
@@ -55,7 +55,7 @@ function encodeProgress({ read, open }: Progress): JsonObject {
   return { cursor: String(cursor), read: String(read), open: open.map(String) }
 }
 
-function decodeProgress({ read, open }: JsonObject): Progress {
+function parseProgress({ read, open }: JsonObject): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
   // Beginning anew would tell everything again.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))

@@ -2,8 +2,8 @@ import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import type { OrderEvent, OrderEventType } from '../orders/model/types.js'
 import type { Orders } from '../orders/Orders.js'
 import type { PaymentStore } from '../store/types.js'
-import { type Progress, readProgress } from './progress.js'
-import { readTargetName } from './targets/readTargetName.js'
+import { loadProgress, type Progress } from './progress.js'
+import { parseTargetName } from './targets/parseTargetName.js'
 
 /** What {@link readWebhookLag} takes. */
 export type ReadWebhookLagParameters = {
@@ -79,11 +79,11 @@ export async function readWebhookLag(
 ): Promise<WebhookLag> {
   checkMembers(parameters, members)
   const { store, target }: ReadWebhookLagParameters = Object(parameters)
-  const name = readTargetName(target, 'target')
+  const name = parseTargetName(target, 'target')
   await store.open()
   // Before the rest: what comes in between must not count as delivered.
   const { cursor: newest } = await orders.events({ after: 'latest' })
-  const progress = await readProgress({ store, target: { name } })
+  const progress = await loadProgress({ store, target: { name } })
   const first = await findWaiting(orders, progress)
   const cursor = first ? first.cursor - 1n : newest
   const open = progress?.open ?? []
@@ -102,7 +102,7 @@ async function findPutAside(
 ): Promise<PutAsideEvent[]> {
   const found: PutAsideEvent[] = []
   for (const cursor of open.slice(0, mostNamed)) {
-    const event = await readFirst(orders, cursor)
+    const event = await findFirst(orders, cursor)
     if (event?.cursor !== cursor) continue
     const { orderId, type, at } = event
     found.push({ orderId, type, cursor, since: at })
@@ -116,7 +116,7 @@ async function findWaiting(
   { read, open }: Progress = { read: 0n, open: [] },
 ): Promise<OrderEvent | undefined> {
   for (const cursor of [...open, read + 1n]) {
-    const event = await readFirst(orders, cursor)
+    const event = await findFirst(orders, cursor)
     if (event && (event.cursor > read || open.includes(event.cursor)))
       return event
   }
@@ -124,7 +124,7 @@ async function findWaiting(
 }
 
 /** The first event from a cursor on. */
-async function readFirst(
+async function findFirst(
   orders: Pick<Orders, 'events'>,
   cursor: bigint,
 ): Promise<OrderEvent | undefined> {

@@ -1,6 +1,6 @@
 import { wait } from '../core/wait.js'
 import { deliverEvents } from './deliverEvents.js'
-import { observeStop } from './observeStop.js'
+import { observeStop } from './observeTarget.js'
 import type { TargetRun } from './targets/types.js'
 import { underLease } from './underLease.js'
 

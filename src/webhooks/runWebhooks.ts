@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
 import type { Orders } from '../orders/Orders.js'
 import { runTarget } from './runTarget.js'
-import { lookupHost } from './targets/findAddresses.js'
-import { readTargets } from './targets/readTargets.js'
+import { lookupHost, shareLookups } from './targets/findAddresses.js'
+import { parseTargets } from './targets/parseTargets.js'
 import { retryPause } from './targets/retryPause.js'
-import { shareLookups } from './targets/shareLookups.js'
 import {
   type RunWebhooksParameters,
   type WebhookTools,
@@ -74,7 +73,7 @@ export async function runWebhooksWith(
   checkMembers(parameters, webhookMembers)
   const { store, signal } = parameters
   const tools = { ...given, lookup: shareLookups(given.lookup) }
-  const targets = await readTargets(parameters.targets)
+  const targets = await parseTargets(parameters.targets)
   const observe: RunWebhooksParameters['observe'] = (observation) => {
     // Who only watches must not stop what is watched, nor may a promise of
     // theirs end the process.

@@ -1,6 +1,6 @@
 import { wait } from '../core/wait.js'
 import { LeaseLostError } from '../store/errors.js'
-import { observeStop } from './observeStop.js'
+import { observeStop } from './observeTarget.js'
 import { type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'

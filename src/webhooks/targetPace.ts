@@ -2,7 +2,7 @@ import type { OrderEventType } from '../orders/model/types.js'
 import type { WebhookTools } from './targets/types.js'
 
 /** How much a target can take. */
-export type Pace = {
+export type TargetPace = {
   /** How many tries may be under way. */
   width(): number
   /** Before which no try begins. */
@@ -28,7 +28,10 @@ type Failure = {
  * Slows down for a target that fails one event after the other: one try at a
  * time, after ever longer pauses, until one succeeds.
  */
-export function targetPace(pause: WebhookTools['pause'], widest: number): Pace {
+export function targetPace(
+  pause: WebhookTools['pause'],
+  widest: number,
+): TargetPace {
   /** How many events failed since the last one that did not. */
   let failures = 0
   let until = 0

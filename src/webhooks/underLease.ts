@@ -34,7 +34,9 @@ export async function underLease(
   const prolonging = prolong(run, held, { done: done.signal, lose: end })
   try {
     await work({
-      ...{ lease, over: over.signal, lose: end },
+      lease,
+      over: over.signal,
+      lose: end,
       lasts: (milliseconds) => performance.now() + milliseconds < held.until,
     })
   } finally {

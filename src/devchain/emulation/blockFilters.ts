@@ -37,7 +37,7 @@ export function withBlockFilters(
     if (found) return found
     throw new RpcFault({ code: -32000, message: 'filter not found' })
   }
-  const readLogs = ({ filter }: InstalledFilter, range: Json = {}) =>
+  const getLogs = ({ filter }: InstalledFilter, range: Json = {}) =>
     answer('eth_getLogs', [{ ...filter, ...range }])
 
   return async (method, params) => {
@@ -50,7 +50,7 @@ export function withBlockFilters(
       return id
     }
     if (method === 'eth_uninstallFilter') return filters.delete(String(first))
-    if (method === 'eth_getFilterLogs') return readLogs(find(first))
+    if (method === 'eth_getFilterLogs') return getLogs(find(first))
     if (method !== 'eth_getFilterChanges') return answer(method, params)
 
     const filter = find(first)
@@ -59,7 +59,7 @@ export function withBlockFilters(
     filter.seen = to
     if (filter.kind === 'logs') {
       const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
-      return readLogs(filter, range)
+      return getLogs(filter, range)
     }
     const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
     const blocks = await Promise.all(

@@ -1,5 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { NodeConnection } from '../sequencer/connectNode.js'
 import { asJson, type Json, RpcFault } from '../sequencer/devRpc.js'
+import { parseRaw } from '../sequencer/mempool.js'
 import type { Sequencer } from '../sequencer/sequencer.js'
 import { blockNumberOf } from './canonicalLogs.js'
 import {
@@ -126,6 +128,20 @@ export function refuseLogResults(
   const next = blocks[limit] ?? from
   const to = Math.max(from, next - 1)
   throw limitFault(wording, { limit, requested: logs.length, from, to })
+}
+
+/** Refuses a transaction too far beyond what the chain has of its sender. */
+export async function refuseFullSender(
+  { maxPending }: DevPolicies,
+  { node, raw }: { node: NodeConnection; raw: unknown },
+): Promise<void> {
+  const read = maxPending && (await parseRaw(raw))
+  if (!read) return
+  const params = [read.from, 'latest']
+  const count = Number(await node.request('eth_getTransactionCount', params))
+  const { transactions, code = -32003, text = 'txpool is full' } = maxPending
+  if (read.nonce >= count + transactions)
+    throw new RpcFault({ code, message: text })
 }
 
 function limitFault(wording: LogLimitWording, facts: WordingFacts): RpcFault {

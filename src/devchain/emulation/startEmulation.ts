@@ -5,7 +5,7 @@ import { createFeed } from '../sequencer/feed.js'
 import { runSequencer } from '../sequencer/runSequencer.js'
 import {
   createSequencer,
-  readHead,
+  getHead,
   type Sequencer,
 } from '../sequencer/sequencer.js'
 import { answerFastBlocks } from './answerFastBlocks.js'
@@ -13,15 +13,14 @@ import { answerFlashblocks } from './answerFlashblocks.js'
 import { withBlockFilters } from './blockFilters.js'
 import { handleRpc } from './handleRpc.js'
 import type { DevSocket } from './loadWebSockets.js'
-import { ownSubscriptions } from './ownSubscriptions.js'
-import { passSubscriptions } from './passSubscriptions.js'
 import {
   type DevPolicies,
+  refuseFullSender,
   refuseLogRange,
   refuseLogResults,
 } from './policies.js'
-import { refuseFullSender } from './refuseFullSender.js'
 import { serveRpc } from './serveRpc.js'
+import { ownSubscriptions, passSubscriptions } from './subscriptions.js'
 
 type StartEmulationParameters = {
   /** Where the private node listens. */
@@ -139,7 +138,7 @@ function restrict(
     if (/^eth_sendRawTransaction/.test(method))
       await refuseFullSender(policies(), { node, raw: params[0] })
     if (method !== 'eth_getLogs') return answer(method, params)
-    const source = sequencer ?? { node, head: await readHead(node) }
+    const source = sequencer ?? { node, head: await getHead(node) }
     await refuseLogRange(policies(), { source, filter: asJson(params[0]) })
     const logs = await answer(method, params)
     refuseLogResults(policies(), logs)

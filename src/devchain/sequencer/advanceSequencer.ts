@@ -3,7 +3,7 @@ import {
   asJson,
   asJsonList,
   type Json,
-  type RpcCall,
+  type NodeCall,
   RpcFault,
   toHash,
   toQuantity,
@@ -13,8 +13,8 @@ import { receiptLogs, visiblePending } from './pendingView.js'
 import { openBlock, previewBlock } from './previewBlock.js'
 import {
   type DevTransaction,
+  getHead,
   openTimestamp,
-  readHead,
   type Sequencer,
   settleWaiters,
 } from './sequencer.js'
@@ -51,7 +51,7 @@ export async function mineBlocks(
 /** Takes up what the node did on its own: mined, rolled back, reverted. */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head
-  sequencer.head = await readHead(sequencer.node)
+  sequencer.head = await getHead(sequencer.node)
   if (sequencer.head.number > number) await announceBlocks(sequencer, number)
 }
 
@@ -62,7 +62,7 @@ async function includeMempool(sequencer: Sequencer): Promise<boolean> {
   const senders = [...new Set(mempool.map(({ from }) => from))]
   const counts = await node.batch(
     senders.map(
-      (from): RpcCall => ['eth_getTransactionCount', [from, 'pending']],
+      (from): NodeCall => ['eth_getTransactionCount', [from, 'pending']],
     ),
   )
   const next = new Map(senders.map((from, at) => [from, Number(counts[at])]))
@@ -170,7 +170,7 @@ async function announceBlocks(
       ['eth_getBlockReceipts', [block]],
     ])
     const list = asJsonList(receipts)
-    feed.pushHead(asJson(stamp(sequencer, readHeader(asJson(header)))))
+    feed.pushHead(asJson(stamp(sequencer, headerOf(asJson(header)))))
     feed.pushLogs(asJsonList(stamp(sequencer, receiptLogs(list))))
     settleWaiters(sequencer, list)
   }
@@ -182,7 +182,7 @@ export function stamp(sequencer: Sequencer, value: unknown): unknown {
   return addMilliseconds(value, sequencer.sealedAt)
 }
 
-function readHeader({
+function headerOf({
   transactions: _,
   uncles: __,
   withdrawals: ___,

@@ -3,7 +3,7 @@ import {
   asJson,
   asJsonList,
   type Json,
-  type RpcCall,
+  type NodeCall,
   RpcFault,
 } from './devRpc.js'
 
@@ -13,14 +13,14 @@ export type NodeConnection = {
   /** @throws {@link RpcFault} with the node's own code and words. */
   request(method: string, params?: readonly unknown[]): Promise<unknown>
   /** Several calls in one request, in order; the first refusal is thrown. */
-  batch(calls: readonly RpcCall[]): Promise<unknown[]>
+  batch(calls: readonly NodeCall[]): Promise<unknown[]>
   close(): void
 }
 
 /** Talks to a node of this machine over connections that stay open. */
 export function connectNode(port: number): NodeConnection {
   const agent = new Agent({ keepAlive: true })
-  const encode = ([method, params]: RpcCall, id: number): Json => ({
+  const encode = ([method, params]: NodeCall, id: number): Json => ({
     jsonrpc: '2.0',
     id,
     method,
@@ -30,20 +30,20 @@ export function connectNode(port: number): NodeConnection {
     port,
     request: async (method, params = []) => {
       const body = JSON.stringify(encode([method, params], 1))
-      return readResult(await post({ port, agent, body }))
+      return resultOf(await post({ port, agent, body }))
     },
     batch: async (calls) => {
       if (calls.length === 0) return []
       const body = JSON.stringify(calls.map(encode))
       const answers = asJsonList(await post({ port, agent, body }))
       const byId = new Map(answers.map((answer) => [answer.id, answer]))
-      return calls.map((_, id) => readResult(byId.get(id)))
+      return calls.map((_, id) => resultOf(byId.get(id)))
     },
     close: () => agent.destroy(),
   }
 }
 
-function readResult(answer: unknown): unknown {
+function resultOf(answer: unknown): unknown {
   const { error, result } = asJson(answer)
   if (error === undefined) return result
   const { code, message, data } = asJson(error)

@@ -4,7 +4,7 @@ import type { Hash, Hex } from 'viem'
 export type Json = Record<string, unknown>
 
 /** A method and its parameters. */
-export type RpcCall = readonly [method: string, params: readonly unknown[]]
+export type NodeCall = readonly [method: string, params: readonly unknown[]]
 
 /** Where questions go: to the node, or to what stands in front of it. */
 export type AnswerRpc = (

@@ -61,7 +61,7 @@ export function createFeed(): Feed {
         for (const result of pick(subscriber)) notify(id, subscriber, result)
   }
   const deliverDelta = (id: string, by: Subscriber, delta: Delta) => {
-    for (const result of readDelta(by, delta)) notify(id, by, result)
+    for (const result of deltaFor(by, delta)) notify(id, by, result)
   }
   return {
     subscribe: ([kind, parameter], owner, send) => {
@@ -100,7 +100,7 @@ export function createFeed(): Feed {
   }
 }
 
-function readDelta(
+function deltaFor(
   { kind, parameter }: Subscriber,
   { block, transactions, logs }: Delta,
 ): unknown[] {
@@ -124,7 +124,12 @@ function describe(transaction: Json, receipt: Json): Json {
   const { contractAddress, logsBloom } = receipt
   return {
     ...transaction,
-    ...{ logs, status, gasUsed, cumulativeGasUsed, contractAddress, logsBloom },
+    logs,
+    status,
+    gasUsed,
+    cumulativeGasUsed,
+    contractAddress,
+    logsBloom,
   }
 }
 

@@ -10,7 +10,7 @@ import {
   asJson,
   invalidParams,
   type Json,
-  type RpcCall,
+  type NodeCall,
   RpcFault,
   toHash,
   toQuantity,
@@ -25,8 +25,8 @@ export async function submitRaw(
   sequencer: Sequencer,
   raw: unknown,
 ): Promise<Hash> {
-  const send: RpcCall = ['eth_sendRawTransaction', [raw]]
-  const read = await readRaw(raw)
+  const send: NodeCall = ['eth_sendRawTransaction', [raw]]
+  const read = await parseRaw(raw)
   const { node, lock } = sequencer
   return lock.exclusive(async () => {
     if (read) refuseUsed(sequencer, read)
@@ -59,7 +59,7 @@ export async function submitUnsigned(
       const raw = await node
         .request('eth_signTransaction', [wanted])
         .catch(() => undefined)
-      const send: RpcCall = ['eth_sendRawTransaction', [raw]]
+      const send: NodeCall = ['eth_sendRawTransaction', [raw]]
       if (raw) return take(sequencer, { from, nonce, first: send, send })
     }
     return take(sequencer, { from, nonce, first: [method, [wanted]] })
@@ -88,8 +88,8 @@ async function take(
   }: {
     from: Address
     nonce: number
-    first: RpcCall
-    send?: RpcCall | undefined
+    first: NodeCall
+    send?: NodeCall | undefined
   },
 ): Promise<Hash> {
   const { node } = sequencer
@@ -97,7 +97,7 @@ async function take(
   const found = await withdraw(sequencer, hash)
   const maxFee = BigInt(String(found.maxFeePerGas ?? found.gasPrice ?? 0))
   // With every field given, the node comes to the same hash each time.
-  const again: RpcCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
+  const again: NodeCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
   const sent = send ?? again
   keep(sequencer, { hash, from, nonce, maxFee, pooled: found, send: sent })
   return hash
@@ -118,7 +118,13 @@ function pickFields(transaction: Json): Json {
     : { gasPrice }
   const { accessList, authorizationList } = transaction
   return {
-    ...{ from, value, gas, input, nonce, type, ...fees },
+    from,
+    value,
+    gas,
+    input,
+    nonce,
+    type,
+    ...fees,
     ...(to ? { to } : {}),
     ...(accessList ? { accessList } : {}),
     ...(authorizationList ? { authorizationList } : {}),
@@ -134,7 +140,7 @@ function keep(sequencer: Sequencer, transaction: DevTransaction): void {
   sequencer.mempool = [...others, transaction]
 }
 
-export async function readRaw(
+export async function parseRaw(
   raw: unknown,
 ): Promise<Omit<DevTransaction, 'send' | 'pooled'> | undefined> {
   try {

@@ -3,7 +3,7 @@ import {
   asJson,
   asJsonList,
   type Json,
-  type RpcCall,
+  type NodeCall,
   toHash,
   toQuantity,
 } from './devRpc.js'
@@ -47,7 +47,7 @@ export async function previewBlock(sequencer: Sequencer): Promise<void> {
 export async function openBlock(sequencer: Sequencer): Promise<void> {
   const { node, preconfirms } = sequencer
   const timestamp = openTimestamp(sequencer)
-  const calls: RpcCall[] = [['evm_setNextBlockTimestamp', [timestamp]]]
+  const calls: NodeCall[] = [['evm_setNextBlockTimestamp', [timestamp]]]
   if (preconfirms) calls.push(['eth_getBlockByNumber', ['pending', true]])
   const [, block] = await node.batch(calls)
   if (!preconfirms) return

@@ -24,7 +24,7 @@ export async function reorgChain(
   await lock.exclusive(async () => {
     const { head } = sequencer
     const first = firstOf(head, depth)
-    const old = await readBlocks(sequencer, first)
+    const old = await getBlocks(sequencer, first)
     const gone = replay ? old.flatMap((block) => toTransactions(block)) : []
     const again = [...gone, ...sequencer.included, ...sequencer.mempool]
     await node.request('anvil_rollback', [depth])
@@ -100,7 +100,7 @@ export function firstOf({ number }: Head, depth: number): number {
 
 type OldBlock = { block: Json; receipts: Json[]; raws: unknown[] }
 
-export async function readBlocks(
+export async function getBlocks(
   { node, head }: Pick<Sequencer, 'node' | 'head'>,
   first: number,
 ): Promise<OldBlock[]> {

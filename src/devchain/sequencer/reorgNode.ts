@@ -1,7 +1,7 @@
 import { connectNode, type NodeConnection } from './connectNode.js'
 import { asJson } from './devRpc.js'
-import { firstOf, readBlocks, toTransactions } from './reorgChain.js'
-import { readHead } from './sequencer.js'
+import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
+import { getHead } from './sequencer.js'
 
 /**
  * Replaces the newest blocks of a node that makes its blocks itself by as many
@@ -13,11 +13,11 @@ export async function reorgNode(
 ): Promise<void> {
   const node = connectNode(port)
   try {
-    const ahead = await readClock(node)
-    const old = await readNewest(node, depth)
+    const ahead = await getClock(node)
+    const old = await getNewest(node, depth)
     await node.request('anvil_reorg', [depth, []])
     // It sets its clock back to the last block.
-    const lag = ahead - (await readClock(node))
+    const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
     // What a transaction needs may be gone with what cannot return.
@@ -29,16 +29,16 @@ export async function reorgNode(
 }
 
 /** The newest blocks, read while none was added. */
-async function readNewest(node: NodeConnection, depth: number) {
+async function getNewest(node: NodeConnection, depth: number) {
   for (;;) {
-    const head = await readHead(node)
-    const blocks = await readBlocks({ node, head }, firstOf(head, depth))
-    if ((await readHead(node)).hash === head.hash) return blocks
+    const head = await getHead(node)
+    const blocks = await getBlocks({ node, head }, firstOf(head, depth))
+    if ((await getHead(node)).hash === head.hash) return blocks
   }
 }
 
 /** Seconds the node's clock is ahead of this machine's. */
-async function readClock(node: NodeConnection): Promise<number> {
+async function getClock(node: NodeConnection): Promise<number> {
   const params = ['pending', false]
   const block = asJson(await node.request('eth_getBlockByNumber', params))
   return Number(block.timestamp) - Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
 import type { Address, Hash } from 'viem'
 import type { NodeConnection } from './connectNode.js'
 import type { Lock } from './createLock.js'
-import { asJson, type Json, type RpcCall, toHash } from './devRpc.js'
+import { asJson, type Json, type NodeCall, toHash } from './devRpc.js'
 import type { Delta, Feed } from './feed.js'
 
 /** A transaction the sequencer knows and no block holds yet. */
@@ -14,7 +14,7 @@ export type DevTransaction = {
   /** As a node tells of it while it waits in the node's own pool. */
   pooled: Json
   /** What hands it to the node, as often as needed. */
-  send: RpcCall
+  send: NodeCall
 }
 
 export type Head = { number: number; hash: Hash; timestamp: number }
@@ -75,7 +75,7 @@ export async function createSequencer(
 ): Promise<Sequencer> {
   return {
     ...parts,
-    head: await readHead(parts.node),
+    head: await getHead(parts.node),
     due: Date.now() + parts.blockTime,
     offset: 0,
     nextTimestamp: undefined,
@@ -90,7 +90,7 @@ export async function createSequencer(
   }
 }
 
-export async function readHead(node: NodeConnection): Promise<Head> {
+export async function getHead(node: NodeConnection): Promise<Head> {
   const params = ['latest', false]
   const block = asJson(await node.request('eth_getBlockByNumber', params))
   return {

@@ -1,6 +1,6 @@
 import type { PostgresPool as QueryPool } from 'kysely'
 import { StoreError } from '../../store/errors.js'
-import { type FaultKind, SqlFault } from '../tables/sqlFault.js'
+import { SqlFault, type SqlFaultKind } from '../tables/sqlFault.js'
 
 /** As much of a pool of the package `pg` as is used here. */
 export type PostgresPool = {
@@ -130,7 +130,7 @@ function explainFault(error: unknown): SqlFault {
 }
 
 /** By SQLSTATE. */
-function kindOf(code: string): FaultKind {
+function kindOf(code: string): SqlFaultKind {
   if (code === '23505') return 'duplicate'
   // A serialization failure, a deadlock, or what nobody did in time.
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'

@@ -100,7 +100,8 @@ function rememberStatements(
       const all = (values: unknown) =>
         run(text, () => statement.all(checkValues(values)))
       const prepared = {
-        ...{ reader: statement.reader, all },
+        reader: statement.reader,
+        all,
         run: (values: unknown) =>
           run(text, () => statement.run(checkValues(values))),
         iterate: (values: unknown) => all(values).values(),

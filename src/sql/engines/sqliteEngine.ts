@@ -1,4 +1,4 @@
-import { closeSync, openSync, realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sql } from 'kysely'
@@ -17,7 +17,6 @@ import {
   type OpenLibsql,
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
-import { watchFile } from './watchFile.js'
 
 /** Idle connections that are kept for the next readers. */
 const maxIdle = 4
@@ -126,6 +125,28 @@ function createFile(file: string): void {
   } catch {
     // The file exists, or cannot be created: then SQLite reports why.
   }
+}
+
+/**
+ * Gives what looks whether a file is still the one that was there first.
+ *
+ * SQLite goes on with one that was taken away: what is written to it then is
+ * gone with the process.
+ */
+function watchFile(path: string): () => void {
+  let first = inodeOf(path)
+  return () => {
+    const inode = inodeOf(path)
+    first ??= inode
+    if (inode !== first)
+      throw new StoreError(
+        'lost its file, which was moved, removed or replaced; the process has to start anew',
+      )
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
 }
 
 async function prepareConnection(session: SqlSession): Promise<void> {

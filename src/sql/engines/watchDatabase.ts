@@ -32,7 +32,7 @@ export function watchDatabase(): {
   let known: Database | undefined
   return {
     identify: async (session) => {
-      known = await readDatabase(session)
+      known = await loadIdentity(session)
       return known.identity
     },
     begin: async (session, script) => {
@@ -41,7 +41,7 @@ export function watchDatabase(): {
       )
       const { rows } = await asked.execute(session)
       if (!known || rows[0]?.place === known.place) return
-      const found = await readDatabase(session)
+      const found = await loadIdentity(session)
       if (found.identity !== known.identity)
         throw new StoreError(
           'lost its database, and another one is in its place, as after a restore; the process has to start anew',
@@ -51,7 +51,7 @@ export function watchDatabase(): {
   }
 }
 
-async function readDatabase(session: SqlSession): Promise<Database> {
+async function loadIdentity(session: SqlSession): Promise<Database> {
   const asked = sql.raw<{ place: string; identity: string | null }>(
     `select ${place} as place,
       case when not pg_is_in_recovery() then ${identity} end as identity`,

@@ -5,7 +5,9 @@ const table = { name: 'orders', key: ['id'] }
 
 /** A row, with whatever else it has. */
 const at = (id: string, version: number, rest: object = {}) => ({
-  ...{ id, version, ...rest },
+  id,
+  version,
+  ...rest,
 })
 
 test('a row is known at its version only', () => {

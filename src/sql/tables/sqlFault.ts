@@ -5,9 +5,14 @@ import { StoreError } from '../../store/errors.js'
  * already; it was rolled back and may run again; the connection is gone; there
  * is no room for it now; or it will never work.
  */
-export type FaultKind = 'duplicate' | 'rolledBack' | 'lost' | 'full' | 'refused'
+export type SqlFaultKind =
+  | 'duplicate'
+  | 'rolledBack'
+  | 'lost'
+  | 'full'
+  | 'refused'
 
-const problems: Readonly<Record<FaultKind, string>> = {
+const problems: Readonly<Record<SqlFaultKind, string>> = {
   duplicate: 'has such a row already',
   rolledBack: 'was kept busy by others for too long',
   lost: 'cannot reach its database',
@@ -17,11 +22,11 @@ const problems: Readonly<Record<FaultKind, string>> = {
 
 /** Names the code only: a database's own words repeat what it was given. */
 export class SqlFault extends StoreError {
-  readonly kind: FaultKind
+  readonly kind: SqlFaultKind
   /** As the database calls it. */
   readonly code: string
 
-  constructor(kind: FaultKind, code: string) {
+  constructor(kind: SqlFaultKind, code: string) {
     super(
       `${problems[kind]} (${code})`,
       kind !== 'duplicate' && kind !== 'refused',

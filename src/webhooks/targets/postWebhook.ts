@@ -3,7 +3,7 @@ import { type RequestOptions, request } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { findAddresses } from './findAddresses.js'
-import { readRetryAfter } from './retryPause.js'
+import { parseRetryHeader } from './retryPause.js'
 import type { CheckedTarget, WebhookFailure, WebhookTools } from './types.js'
 
 export type PostedWebhook =
@@ -92,7 +92,7 @@ function judge({
     ok: false,
     reason: isRedirect ? 'redirected' : 'statusRefused',
     status,
-    retryAfter: readRetryAfter(headers['retry-after'], Date.now()),
+    retryAfter: parseRetryHeader(headers['retry-after'], Date.now()),
   }
 }
 

@@ -17,7 +17,7 @@ export function retryPause(
 }
 
 /** Reads the header `Retry-After`, seconds or a date, as milliseconds. */
-export function readRetryAfter(
+export function parseRetryHeader(
   header: string | undefined,
   now: number,
 ): number | undefined {

@@ -19,7 +19,12 @@ export function webhookMessage(event: OrderEvent): {
     timestamp: new Date(Number(at)).toISOString(),
     data: {
       ...data,
-      ...{ orderId, sequence, chainId, token, recipient, at: String(at) },
+      orderId,
+      sequence,
+      chainId,
+      token,
+      recipient,
+      at: String(at),
     },
   }
   return {

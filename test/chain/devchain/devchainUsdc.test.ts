@@ -13,7 +13,7 @@ import { startDevChain } from 'countersign/devchain'
 import type { Address } from 'viem'
 import { getTransactionCount, readContract } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { readUsdcArtifacts } from '../../../src/devchain/readUsdcArtifacts.js'
+import { loadUsdcArtifacts } from '../../../src/devchain/loadUsdcArtifacts.js'
 import { draft, mined, revoke } from '../support/desk.js'
 import { abi } from '../support/twinTokens.js'
 
@@ -138,7 +138,7 @@ test.each([
   try {
     if (version !== undefined) await install(folder, version)
     const place = join(folder, 'index.js')
-    expect(() => readUsdcArtifacts([place])).toThrow(needed)
+    expect(() => loadUsdcArtifacts([place])).toThrow(needed)
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -178,7 +178,8 @@ test('pre-confirmed logs are filtered by address and topics', async () => {
   await control.tick()
   const find = (filter: Json) =>
     askList(chain, 'eth_getLogs', {
-      ...{ fromBlock: 'pending', toBlock: 'pending' },
+      fromBlock: 'pending',
+      toBlock: 'pending',
       ...filter,
     })
   const word = `0x${to.slice(2).padStart(64, '0')}`

@@ -234,8 +234,12 @@ test.each(chains)(
     const account = await fundedAccount(chain)
     const send = async (nonce: number) => {
       const raw = await account.signTransaction({
-        ...{ chainId: 31337, to: account.address, nonce, gas: 21_000n },
-        ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 0n },
+        chainId: 31337,
+        to: account.address,
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 10n,
+        maxPriorityFeePerGas: 0n,
       })
       const { error } = await post(chain.urls.http, method, [raw])
       return error

@@ -107,8 +107,12 @@ test('what waits in the pool survives a reorg', async () => {
   await control.setAutomine(false)
   const hash = await client.sendRawTransaction({
     serializedTransaction: await account.signTransaction({
-      ...{ chainId: 31337, to: account.address, nonce: 0, gas: 21_000n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 0n },
+      chainId: 31337,
+      to: account.address,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 0n,
     }),
   })
   await plain.reorg({ depth: 1 })

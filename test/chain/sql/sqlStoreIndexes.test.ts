@@ -19,7 +19,7 @@ import {
   findProofs,
   findTransactions,
 } from '../../../src/sql/sqlFinds.js'
-import { readSqlLease, releaseSqlLease } from '../../../src/sql/sqlLeases.js'
+import { loadSqlLease, releaseSqlLease } from '../../../src/sql/sqlLeases.js'
 import {
   countOrders,
   type Finder,
@@ -256,14 +256,16 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'who holds a lease',
     '(leases_pkey|leases_fence)',
-    (it) => readSqlLease(it.session, it.dialect, 'lease-7'),
+    (it) => loadSqlLease(it.session, it.dialect, 'lease-7'),
   ],
   [
     'a lease given back',
     '(leases_pkey|leases_fence)',
     (it) =>
       releaseSqlLease(it.session, it.dialect, {
-        ...{ key: 'lease-7', owner: 'one', fence: 7n },
+        key: 'lease-7',
+        owner: 'one',
+        fence: 7n,
       }),
   ],
   [

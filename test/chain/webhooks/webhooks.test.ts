@@ -31,10 +31,15 @@ function startShop({ orders, store }: Shop, receiver: Receiver): Told {
   const running = Promise.all([
     orders.run({ signal }),
     runWebhooks(orders, {
-      ...{ store, signal, observe: (it) => seen.push(it) },
+      store,
+      signal,
+      observe: (it) => seen.push(it),
       targets: [
         {
-          ...{ name: 'warehouse', url: receiver.url, ca: receiver.ca, secrets },
+          name: 'warehouse',
+          url: receiver.url,
+          ca: receiver.ca,
+          secrets,
           privateHosts: ['localhost'],
         },
       ],
@@ -55,7 +60,8 @@ const newShop = (): Promise<Shop> =>
       current: 'first',
     }),
     policy: {
-      ...{ fulfilAt: 'included', relayCancellations: 'always' },
+      fulfilAt: 'included',
+      relayCancellations: 'always',
       pollingInterval: 50,
     },
   })
@@ -94,8 +100,12 @@ test('a captured order is told to a receiver of https, in order and signed', asy
   if (result.status !== 'captured') throw new Error(result.status)
   const { proof } = result
   expect(told[4]?.payload.data).toEqual({
-    ...{ orderId: id, sequence: 5, chainId: 31337, token: chain.token },
-    ...{ recipient: shop.seller, at: expect.stringMatching(/^\d{13}$/) },
+    orderId: id,
+    sequence: 5,
+    chainId: 31337,
+    token: chain.token,
+    recipient: shop.seller,
+    at: expect.stringMatching(/^\d{13}$/),
     transactionHash: proof.transactionHash,
     logIndex: proof.logIndex,
     blockNumber: String(proof.blockNumber),
@@ -130,7 +140,9 @@ async function cancel(shop: Shop): Promise<SignedPayment> {
   const asked = await shop.orders.requestCancellation({ orderId: id })
   if (!asked.ok) throw new Error(asked.reason)
   const wallet = createClient({
-    ...{ account: buyer, chain: chain.chain, transport: http() },
+    account: buyer,
+    chain: chain.chain,
+    transport: http(),
   })
   const { cancellation } = asked
   const canceled = await signCancellation(wallet, {

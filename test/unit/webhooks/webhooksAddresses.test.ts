@@ -213,7 +213,9 @@ const startAt = (host: string, privateHosts: string[] = []) => {
   const url = `https://${host}/hooks`
   const target = { name: 'test', url, secrets: [createSecret()], privateHosts }
   return runWebhooks(orders, {
-    ...{ store, targets: [target], signal: AbortSignal.abort() },
+    store,
+    targets: [target],
+    signal: AbortSignal.abort(),
   })
 }
 
@@ -253,8 +255,12 @@ const find = (addresses: string[], isPrivateAllowed = false) =>
   findAddresses(
     {
       url: new URL('https://receiver.example/hooks'),
-      ...{ name: 'test', from: 'beginning', ca: undefined, isPrivateAllowed },
-      ...{ sign: () => '', types: undefined },
+      name: 'test',
+      from: 'beginning',
+      ca: undefined,
+      isPrivateAllowed,
+      sign: () => '',
+      types: undefined,
     },
     { lookup: async () => addresses },
   )

@@ -23,15 +23,22 @@ test('a receiver that is gone is told nothing more, and has lost nothing', async
     [
       'webhook.delivered',
       {
-        ...{ target: 'test', type: 'drafted', orderId: 'order-1' },
-        ...{ tries: 1, status: 204 },
+        target: 'test',
+        type: 'drafted',
+        orderId: 'order-1',
+        tries: 1,
+        status: 204,
       },
     ],
     [
       'webhook.failed',
       {
-        ...{ target: 'test', type: 'accepted', orderId: 'order-1' },
-        ...{ tries: 1, status: 410, reason: 'statusRefused' },
+        target: 'test',
+        type: 'accepted',
+        orderId: 'order-1',
+        tries: 1,
+        status: 410,
+        reason: 'statusRefused',
       },
     ],
     ['webhook.gone', { target: 'test' }],
@@ -90,7 +97,9 @@ test('what others took while one receiver went is on record', async () => {
   await eventually(() => run.seen).toContainEqual(gone)
   await run.stop()
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '0', read: '2', open: ['1'] },
+    cursor: '0',
+    read: '2',
+    open: ['1'],
   })
 })
 

@@ -71,7 +71,8 @@ test('what is open of orders that are not these is not waited for here', async (
   const orders: Stream['orders'] = {
     events: async (parameters) => {
       const { events, cursor } = await stream.orders.events({
-        ...{ ...parameters, limit: 100 },
+        ...parameters,
+        limit: 100,
       })
       const own = events.filter(({ cursor }) => cursor !== 2n)
       return { events: own.slice(0, parameters?.limit), cursor }

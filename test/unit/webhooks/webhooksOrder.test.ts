@@ -48,16 +48,29 @@ test('what fails is tried again until it is taken, under the same id', async () 
     run.seen.map(({ name, attributes }) => ({ name, ...attributes })),
   ).toEqual([
     ...[1, 2, 3].map((tries) => ({
-      ...{ name: 'webhook.failed', target: 'test', type: 'drafted' },
-      ...{ orderId: 'order-1', tries, status: 500, reason: 'statusRefused' },
+      name: 'webhook.failed',
+      target: 'test',
+      type: 'drafted',
+      orderId: 'order-1',
+      tries,
+      status: 500,
+      reason: 'statusRefused',
     })),
     {
-      ...{ name: 'webhook.delivered', target: 'test', type: 'drafted' },
-      ...{ orderId: 'order-1', tries: 4, status: 200 },
+      name: 'webhook.delivered',
+      target: 'test',
+      type: 'drafted',
+      orderId: 'order-1',
+      tries: 4,
+      status: 200,
     },
     {
-      ...{ name: 'webhook.delivered', target: 'test', type: 'accepted' },
-      ...{ orderId: 'order-1', tries: 1, status: 200 },
+      name: 'webhook.delivered',
+      target: 'test',
+      type: 'accepted',
+      orderId: 'order-1',
+      tries: 1,
+      status: 200,
     },
   ])
 })
@@ -121,7 +134,9 @@ test('a receiver that fails at random is told everything, in order', async () =>
     Array(60).fill(1),
   )
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '60', read: '60', open: [] },
+    cursor: '60',
+    read: '60',
+    open: [],
   })
 })
 
@@ -211,7 +226,9 @@ test('what was left open is gone on with after a restart, and nothing else', asy
     ),
   })
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '13', read: '13', open: [] },
+    cursor: '13',
+    read: '13',
+    open: [],
   })
 })
 
@@ -228,7 +245,9 @@ test('a try under way ends before the run does, and is on record', async () => {
   held.answer?.()
   await stopped
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '1', read: '1', open: [] },
+    cursor: '1',
+    read: '1',
+    open: [],
   })
   expect(receiver.received).toHaveLength(1)
   const wanted = { key: 'webhook:test', owner: 'other', milliseconds: 1 }
@@ -278,7 +297,9 @@ test('each target is told on its own', async () => {
   startRun(stream, good, { name: 'good' })
   await eventually(() => good.received.length).toBe(9)
   expect(await progressOf(stream, 'bad')).toEqual({
-    ...{ cursor: '0', read: '0', open: [] },
+    cursor: '0',
+    read: '0',
+    open: [],
   })
 })
 
@@ -339,7 +360,9 @@ test('a store that fails is tried again, and nothing is told twice', async () =>
   const failed = run.seen.filter(({ name }) => name === 'outbox.failed')
   expect(failed.length).toBeGreaterThan(0)
   expect(failed[0]?.attributes).toEqual({
-    ...{ target: 'test', error: 'Error', words: '' },
+    target: 'test',
+    error: 'Error',
+    words: '',
   })
 })
 
@@ -358,7 +381,8 @@ test.each([
   await eventually(() => run.seen[0]).toEqual({
     name: 'outbox.failed',
     attributes: {
-      ...{ target: 'test', error: 'StoreError' },
+      target: 'test',
+      error: 'StoreError',
       words: 'The store has no readable cursor of a webhook.',
     },
   })
@@ -382,7 +406,9 @@ test('an order that is not of these orders any more stays open', async () => {
   }
   const run = startRun({ ...stream, orders }, receiver)
   await eventually(() => progressOf(stream)).toEqual({
-    ...{ cursor: '2', read: '8', open: ['3'] },
+    cursor: '2',
+    read: '8',
+    open: ['3'],
   })
   await run.stop()
   expect(toldOf(receiver)).toEqual([
@@ -424,7 +450,9 @@ test('a row that makes no message holds up its own order only', async () => {
   ])
   await run.stop()
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '0', read: '6', open: ['1'] },
+    cursor: '0',
+    read: '6',
+    open: ['1'],
   })
   expect(run.seen.map(({ name }) => name)).toContain('outbox.failed')
 })

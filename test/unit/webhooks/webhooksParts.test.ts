@@ -8,9 +8,9 @@ import {
   eventQueues,
 } from '../../../src/webhooks/eventQueues.js'
 import { targetPace } from '../../../src/webhooks/targetPace.js'
-import { readTargets } from '../../../src/webhooks/targets/readTargets.js'
+import { parseTargets } from '../../../src/webhooks/targets/parseTargets.js'
 import {
-  readRetryAfter,
+  parseRetryHeader,
   retryPause,
 } from '../../../src/webhooks/targets/retryPause.js'
 import type { TargetRun } from '../../../src/webhooks/targets/types.js'
@@ -83,7 +83,7 @@ test.each([
   [undefined, undefined],
 ])('the header Retry-After: %s means %s ms', (header, milliseconds) => {
   const now = Date.parse('2025-10-09T08:53:20Z')
-  expect(readRetryAfter(header, now)).toBe(milliseconds)
+  expect(parseRetryHeader(header, now)).toBe(milliseconds)
 })
 
 test('the body holds the event, with what identifies it never overwritten', () => {
@@ -92,8 +92,12 @@ test('the body holds the event, with what identifies it never overwritten', () =
     type: 'order.captured',
     timestamp: '2025-10-09T08:53:20.123Z',
     data: {
-      ...{ value: '1', orderId: 'order-1', sequence: 3, chainId: 8453 },
-      ...{ token: event.token, recipient: event.recipient },
+      value: '1',
+      orderId: 'order-1',
+      sequence: 3,
+      chainId: 8453,
+      token: event.token,
+      recipient: event.recipient,
       at: '1760000000123',
     },
   })
@@ -121,7 +125,9 @@ test.each<[string, Partial<OrderEvent>]>([
 })
 
 const queued = (orderId: string | undefined, cursor: bigint): OrderEvent => ({
-  ...{ ...event, orderId, cursor },
+  ...event,
+  orderId,
+  cursor,
 })
 
 /** Takes a queue while nothing is known to be refused. */
@@ -318,15 +324,21 @@ async function createRun(
   },
 ): Promise<TargetRun> {
   const { url, ca } = receiver
-  const [target] = await readTargets([
+  const [target] = await parseTargets([
     {
-      ...{ name: 'test', url, ca, secrets: [createSecret()] },
+      name: 'test',
+      url,
+      ca,
+      secrets: [createSecret()],
       privateHosts: ['localhost'],
     },
   ])
   if (!target) throw new Error('no target')
   return {
-    ...{ store, target, orders: createStream(store).orders, owner: 'one' },
+    store,
+    target,
+    orders: createStream(store).orders,
+    owner: 'one',
     signal: new AbortController().signal,
     observe: () => undefined,
     tools: { ...quickTools, lease: 60_000 },
@@ -434,7 +446,9 @@ test('no try begins while the lease could run out before its end', async () => {
   let isSure = false
   await underLease(run, async ({ lease }) => {
     const turn = deliverEvents(run, {
-      ...{ lease, over: over.signal, lose: () => over.abort() },
+      lease,
+      over: over.signal,
+      lose: () => over.abort(),
       lasts: (milliseconds) => {
         asked.push(milliseconds)
         return isSure

@@ -14,7 +14,8 @@ const start = (...targets: readonly object[]) => {
   const { orders, store } = createStream()
   return runWebhooks(orders, {
     // Whatever it is.
-    ...{ store, targets: targets as WebhookTarget[] },
+    store,
+    targets: targets as WebhookTarget[],
     signal: AbortSignal.abort(),
   })
 }

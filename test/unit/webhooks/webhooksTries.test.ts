@@ -4,11 +4,11 @@ import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { lookupHost } from '../../../src/webhooks/targets/findAddresses.js'
+import { parseTargets } from '../../../src/webhooks/targets/parseTargets.js'
 import {
   type PostedWebhook,
   postWebhook,
 } from '../../../src/webhooks/targets/postWebhook.js'
-import { readTargets } from '../../../src/webhooks/targets/readTargets.js'
 import type { WebhookTarget } from '../../../src/webhooks/targets/types.js'
 import { createCertificate } from '../support/webhooksCertificate.js'
 import { startReceiver } from '../support/webhooksReceiver.js'
@@ -21,7 +21,7 @@ async function tryOnce(
   fields: Pick<WebhookTarget, 'url'> & Partial<WebhookTarget>,
   tools: Partial<typeof quickTools> = {},
 ): Promise<PostedWebhook> {
-  const [target] = await readTargets([
+  const [target] = await parseTargets([
     {
       name: 'test',
       secrets: [createSecret()],
@@ -48,7 +48,10 @@ test.each([400, 401, 404, 410, 418, 429, 500, 502, 503, 599])(
       response.writeHead(status).end('words'),
     )
     expect(await tryOnce(receiver)).toEqual({
-      ...{ ok: false, reason: 'statusRefused', status, retryAfter: undefined },
+      ok: false,
+      reason: 'statusRefused',
+      status,
+      retryAfter: undefined,
     })
   },
 )
@@ -73,7 +76,9 @@ test.each([300, 301, 302, 303, 304, 307, 308])(
         response.writeHead(status, { location }).end(),
       )
       expect(await tryOnce(receiver)).toMatchObject({
-        ...{ ok: false, reason: 'redirected', status },
+        ok: false,
+        reason: 'redirected',
+        status,
       })
       expect(receiver.received).toHaveLength(1)
     }
@@ -287,7 +292,8 @@ test('a certificate may be for an address', async () => {
   const url = `https://127.0.0.1:${receiver.port}/`
   const privateHosts = ['127.0.0.1']
   expect(await tryOnce({ ...receiver, url, privateHosts })).toEqual({
-    ...{ ok: true, status: 204 },
+    ok: true,
+    status: 204,
   })
 })
 
@@ -331,7 +337,7 @@ test('each try looks the host up again', async () => {
   const url = `https://receiver.example:${receiver.port}/`
   const answers = [['127.0.0.1'], ['10.0.0.1', '127.0.0.1'], []]
   const lookup = async () => answers.shift() ?? []
-  const [target] = await readTargets([
+  const [target] = await parseTargets([
     { name: 'test', url, secrets: [createSecret()], ca: receiver.ca },
   ])
   if (!target) throw new Error('no target')

@@ -1,6 +1,6 @@
 import type { OrderEventType } from 'countersign/orders'
 import { expect, test } from 'vitest'
-import { readTargets } from '../../../src/webhooks/targets/readTargets.js'
+import { parseTargets } from '../../../src/webhooks/targets/parseTargets.js'
 import { eventTypes } from '../support/eventTypes.js'
 import { startReceiver } from '../support/webhooksReceiver.js'
 import {
@@ -14,10 +14,12 @@ import { createStream } from '../support/webhooksStream.js'
 
 test('every event there is may be asked for by its name', async () => {
   const target = {
-    ...{ name: 'test', url: 'https://receiver.example' },
-    ...{ secrets: [createSecret()], types: eventTypes },
+    name: 'test',
+    url: 'https://receiver.example',
+    secrets: [createSecret()],
+    types: eventTypes,
   }
-  const [checked] = await readTargets([target])
+  const [checked] = await parseTargets([target])
   expect(checked?.types).toEqual(eventTypes)
 })
 
@@ -29,7 +31,9 @@ test('a target is told what it asks for, and passes the rest', async () => {
   await stream.tell('order-2', 'drafted', 'fulfil', 'finalityRaised')
   const run = startRun(stream, receiver, { types: ['captured', 'fulfil'] })
   await eventually(() => progressOf(stream)).toEqual({
-    ...{ cursor: '8', read: '8', open: [] },
+    cursor: '8',
+    read: '8',
+    open: [],
   })
   await run.stop()
   expect(toldOf(receiver).sort()).toEqual([
@@ -63,7 +67,9 @@ test('what is asked for and fails stays open, whatever is passed behind it', asy
   state.refuses = false
   const again = startRun(stream, receiver, { types })
   await eventually(() => progressOf(stream)).toEqual({
-    ...{ cursor: '3', read: '3', open: [] },
+    cursor: '3',
+    read: '3',
+    open: [],
   })
   await again.stop()
   expect(new Set(toldOf(receiver))).toEqual(new Set(['order-1 order.fulfil 2']))
@@ -79,12 +85,16 @@ test('a list that grows is told of what comes, and one that shrinks leaves nothi
     types: ['captured', 'finalityRaised'],
   })
   await eventually(() => progressOf(stream)).toEqual({
-    ...{ cursor: '0', read: '2', open: ['1'] },
+    cursor: '0',
+    read: '2',
+    open: ['1'],
   })
   await first.stop()
   const shrunk = startRun(stream, receiver, { types: ['finalityRaised'] })
   await eventually(() => progressOf(stream)).toEqual({
-    ...{ cursor: '2', read: '2', open: [] },
+    cursor: '2',
+    read: '2',
+    open: [],
   })
   await shrunk.stop()
   expect(shrunk.seen).toEqual([

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { readContract } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { readUsdcArtifacts } from '../../../../src/devchain/readUsdcArtifacts.js'
+import { loadUsdcArtifacts } from '../../../../src/devchain/loadUsdcArtifacts.js'
 import { account } from '../../support/signing.js'
 import {
   abi,
@@ -328,7 +328,7 @@ test.each([
 )
 
 test('the code is the one these tests were written against', () => {
-  const { proxy, implementation, signatureChecker } = readUsdcArtifacts()
+  const { proxy, implementation, signatureChecker } = loadUsdcArtifacts()
   const hashes = [proxy, implementation, signatureChecker].map(
     ({ deployedBytecode }) => keccak256(toHex(deployedBytecode)),
   )

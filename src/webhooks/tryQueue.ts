@@ -1,26 +1,26 @@
 import type { OrderEvent } from '../orders/model/types.js'
-import { eventFacts } from './eventFacts.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
+import { eventFacts } from './observeTarget.js'
 import type { Outbox } from './openOutbox.js'
 import type { ProgressSaver } from './saveProgress.js'
-import type { Pace } from './targetPace.js'
+import type { TargetPace } from './targetPace.js'
 import { type PostedWebhook, postWebhook } from './targets/postWebhook.js'
 import type { TargetRun } from './targets/types.js'
 import { webhookMessage } from './targets/webhookMessage.js'
 
 type Parts = {
   run: TargetRun
-  outbox: Pick<Outbox, 'readQueue' | 'delivered'>
+  outbox: Pick<Outbox, 'fillQueue' | 'delivered'>
   queues: EventQueues
   saver: Pick<ProgressSaver, 'save'>
-  pace: Pace
+  pace: TargetPace
   leave: () => void
 }
 
 /** Tries the first event of a queue once, and takes note of the result. */
 export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const { outbox, queues, saver } = parts
-  await outbox.readQueue(queue)
+  await outbox.fillQueue(queue)
   const [event] = queue.events
   if (!event) {
     queues.release(queue)
@@ -30,7 +30,7 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   if (!isDelivered) return
   try {
     // Read on first: `save` then records the queue's new start.
-    await outbox.readQueue(queue)
+    await outbox.fillQueue(queue)
     queues.release(queue)
   } finally {
     saver.save()

@@ -1,7 +1,14 @@
 import { observeFailure } from '../orders/model/observeFailure.js'
-import type { OrderEvent } from '../orders/model/types.js'
-import { eventFacts } from './eventFacts.js'
+import type { Observation, OrderEvent } from '../orders/model/types.js'
 import type { TargetRun } from './targets/types.js'
+
+/** What is observed of an event: never its body. */
+export function eventFacts(
+  { target: { name } }: Pick<TargetRun, 'target'>,
+  { type, orderId }: OrderEvent,
+): Observation['attributes'] {
+  return { target: name, type, ...(orderId !== undefined && { orderId }) }
+}
 
 /**
  * Reports that deliveries stopped for a reason other than the receiver: all of

@@ -23,7 +23,7 @@ export type UsdcArtifacts = {
  * @throws {@link UsdcPackageNotFoundError} when this version of it is not
  * installed.
  */
-export function readUsdcArtifacts(
+export function loadUsdcArtifacts(
   // Both places: the user's project, and beside this package.
   places: readonly string[] = [
     join(process.cwd(), 'index.js'),
@@ -31,7 +31,7 @@ export function readUsdcArtifacts(
   ],
 ): UsdcArtifacts {
   for (const place of places) {
-    const artifacts = readFrom(createRequire(place))
+    const artifacts = loadFrom(createRequire(place))
     if (artifacts) return artifacts
   }
   throw new UsdcPackageNotFoundError({
@@ -40,7 +40,7 @@ export function readUsdcArtifacts(
   })
 }
 
-function readFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
+function loadFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
   const read = (path: string): Artifact =>
     require(`${usdcPackage}/artifacts/hardhat/contracts/${path}.json`)
   try {

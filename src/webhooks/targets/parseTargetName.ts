@@ -5,7 +5,7 @@ import { WebhookTargetError } from './errors.js'
  *
  * @throws {@link WebhookTargetError}
  */
-export function readTargetName(given: unknown, field: string): string {
+export function parseTargetName(given: unknown, field: string): string {
   if (typeof given !== 'string' || !/^[\w.-]{1,64}$/.test(given))
     throw new WebhookTargetError(
       field,

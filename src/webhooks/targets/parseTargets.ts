@@ -4,8 +4,7 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
 import { hostOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
-import { readTargetName } from './readTargetName.js'
-import { readTypes } from './readTypes.js'
+import { parseTargetName } from './parseTargetName.js'
 import {
   type CheckedTarget,
   targetMembers,
@@ -27,7 +26,7 @@ const pemForm = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
  * @throws {@link WebhookTargetError} when a field is not as it has to be.
  * @throws {@link WebhookPackageNotFoundError}
  */
-export async function readTargets(
+export async function parseTargets(
   targets: readonly WebhookTarget[],
 ): Promise<CheckedTarget[]> {
   if (!Array.isArray(targets) || targets.length === 0)
@@ -37,19 +36,22 @@ export async function readTargets(
   return targets.map((target: WebhookTarget, index) => {
     const field = `targets[${index}]`
     checkMembers(target, targetMembers, field)
-    const name = readName(target?.name, `${field}.name`, names)
+    const name = parseName(target?.name, `${field}.name`, names)
     names.add(name)
-    const privateHosts = readHosts(target.privateHosts, `${field}.privateHosts`)
-    const url = readUrl(target.url, `${field}.url`, privateHosts)
-    const signers = readSecrets(target.secrets, `${field}.secrets`).map(
+    const privateHosts = parseHosts(
+      target.privateHosts,
+      `${field}.privateHosts`,
+    )
+    const url = checkUrl(target.url, `${field}.url`, privateHosts)
+    const signers = parseSecrets(target.secrets, `${field}.secrets`).map(
       createSigner,
     )
     return {
       name,
       url,
-      from: readFrom(target.from, `${field}.from`),
-      ca: readCa(target.ca, `${field}.ca`),
-      types: readTypes(target.types, `${field}.types`),
+      from: parseFrom(target.from, `${field}.from`),
+      ca: parseCa(target.ca, `${field}.ca`),
+      types: parseTypes(target.types, `${field}.types`),
       isPrivateAllowed: privateHosts.includes(hostOf(url)),
       sign: (id, at, body) =>
         signers.map((signer) => signer.sign(id, at, body)).join(' '),
@@ -64,19 +66,19 @@ async function loadSigner(): Promise<CreateSigner> {
   return (secret) => new Webhook(secret)
 }
 
-function readName(
+function parseName(
   given: unknown,
   field: string,
   taken: ReadonlySet<string>,
 ): string {
-  const name = readTargetName(given, field)
+  const name = parseTargetName(given, field)
   if (taken.has(name))
     throw new WebhookTargetError(field, 'given once', { value: name })
   return name
 }
 
 /** Shows no more of a URL than its protocol or host: the rest may be secret. */
-function readUrl(
+function checkUrl(
   given: unknown,
   field: string,
   privateHosts: readonly string[],
@@ -104,7 +106,7 @@ function parseUrl(given: unknown): URL | undefined {
 }
 
 /** Spelled the way the host of a parsed URL is. */
-function readHosts(given: unknown, field: string): string[] {
+function parseHosts(given: unknown, field: string): string[] {
   if (given === undefined) return []
   if (!Array.isArray(given))
     throw new WebhookTargetError(field, 'a list of host names')
@@ -124,7 +126,7 @@ function plain(host: string): string {
   return isIP(host.replace(/^\[|\]$/g, '')) === 6 ? '' : host
 }
 
-function readSecrets(given: unknown, field: string): string[] {
+function parseSecrets(given: unknown, field: string): string[] {
   if (!Array.isArray(given) || given.length === 0)
     throw new WebhookTargetError(field, 'at least one secret')
   return given.map((secret: unknown, index) => {
@@ -139,13 +141,13 @@ function readSecrets(given: unknown, field: string): string[] {
   })
 }
 
-function readFrom(given: unknown, field: string): CheckedTarget['from'] {
+function parseFrom(given: unknown, field: string): CheckedTarget['from'] {
   if (given === undefined || given === 'beginning') return 'beginning'
   if (given === 'now') return given
   throw new WebhookTargetError(field, "'beginning' or 'now'", { value: given })
 }
 
-function readCa(given: unknown, field: string): string | undefined {
+function parseCa(given: unknown, field: string): string | undefined {
   if (given === undefined) return undefined
   if (typeof given === 'string' && isPem(given)) return given
   throw new WebhookTargetError(field, 'certificates in PEM')
@@ -159,4 +161,33 @@ function isPem(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What there is to be told of; a test holds it against the type. */
+const known =
+  'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
+  'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
+  'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
+  'overpaid lossAfterFulfilment needsReview submitterShared unmatched storeReplaced'
+
+/**
+ * Which events a target takes: a name that is misspelt would never come.
+ *
+ * @throws {@link WebhookTargetError}
+ */
+export function parseTypes(
+  given: unknown,
+  field: string,
+): CheckedTarget['types'] {
+  // A type that a newer version writes must not be left out by an older one.
+  if (given === undefined) return undefined
+  if (!Array.isArray(given) || given.length === 0)
+    throw new WebhookTargetError(field, 'at least one event')
+  const names: unknown[] = known.split(' ')
+  return given.map((type: unknown, index) => {
+    if (names.includes(type)) return type
+    throw new WebhookTargetError(`${field}[${index}]`, 'the name of an event', {
+      value: type,
+    })
+  })
 }
