@@ -1,4 +1,4 @@
-import { inTime } from '../chain/rpc/inTime.js'
+import { inTime } from '../core/inTime.js'
 import { CountersignError } from '../core/CountersignError.js'
 import { InvalidFieldError } from '../core/errors.js'
 import {

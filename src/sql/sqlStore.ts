@@ -15,7 +15,7 @@ import { sqlWriter } from './sqlWriter.js'
 import { migrate, migrations } from './tables/migrations.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import type { Migration, SqlEngine, SqlSession } from './tables/sqlEngine.js'
-import { mayRunAgain, SqlFault } from './tables/sqlFault.js'
+import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
 
 type Mode = 'read' | 'write'
 type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>
@@ -28,7 +28,12 @@ export function createSqlStore(
   const { dialect } = engine
   const seen = seenRows()
   const run = <result>(mode: Mode, work: Work<result>) =>
-    runPatiently(engine, () => runUnit(engine, mode, { work, seen }))
+    runPatiently(() => runUnit(engine, mode, { work, seen }), {
+      milliseconds: engine.patienceMilliseconds,
+      firstPause: 10,
+      longestPause: 1_000,
+      mayRunAgain,
+    })
   const prepare = async () => {
     await run('read', (session) => engine.assertDurable(session))
     await run('write', async (session) => {
@@ -139,23 +144,5 @@ async function commit(
   } catch (error) {
     if (error instanceof SqlFault && error.kind !== 'lost') throw error
     throw new StoreError('cannot say whether the last write was kept', true)
-  }
-}
-
-/** Runs work again as long as nothing of it was kept and it may succeed. */
-async function runPatiently<result>(
-  { patienceMilliseconds }: SqlEngine,
-  run: () => Promise<result>,
-): Promise<result> {
-  const until = performance.now() + patienceMilliseconds
-  for (let round = 0; ; round++) {
-    try {
-      return await run()
-    } catch (error) {
-      if (!mayRunAgain(error) || performance.now() > until) throw error
-      const longest = Math.min(10 * 2 ** round, 1_000)
-      const wait = longest * (0.5 + Math.random() / 2)
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidFieldError } from '../core/errors.js'
+import { inTime } from '../core/inTime.js'
 import { SealError, StoreError } from './errors.js'
 
 /** 32 bytes, or a key of Web Crypto for AES-KW with 256 bits. */
@@ -59,25 +60,19 @@ function keepOwn(name: string, key: SealKey): () => Promise<CryptoKey> {
   return () => importKey(own)
 }
 
-/** What the function throws may hold anything, so it goes no further. */
+/** Reports nothing of what the function throws: it could contain a secret. */
 async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
 ): Promise<CryptoKey> {
-  const key = await inTime(Promise.resolve().then(fetch)).catch(() => {
+  const fail = (): never => {
     throw new StoreError(`could not get the key ${name}`, true)
-  })
+  }
+  const fetching = Promise.resolve().then(fetch)
+  // A call that never ends would hold up its submitter for good.
+  const key = await inTime(fetching, longestFetch, fail).catch(fail)
   checkKey(name, key)
   return importKey(key)
-}
-
-/** One that is never answered would hold up its submitter for good. */
-async function inTime<result>(work: Promise<result>): Promise<result> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, longestFetch)
-  })
-  return Promise.race([work, end]).finally(() => clearTimeout(timer))
 }
 
 function checkKey(name: string, key: SealKey): void {

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
-import { SqlFault } from '../tables/sqlFault.js'
+import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import type { SqliteConnection } from './sqliteConnection.js'
 
 /** For how long a writer waits for other processes. */
@@ -127,11 +128,6 @@ export function shareCommits(
   }
 }
 
-/** After what is ready by now has run. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
 function startGroup(): Group {
   let settle: Group['settle'] = () => undefined
   const kept = new Promise<void>((resolve) => {
@@ -161,20 +157,13 @@ function explainCommit(error: unknown): unknown {
   )
 }
 
-/** Asks again as long as another process is writing. */
-export async function whileBusy<result>(
-  ask: () => Promise<result>,
-): Promise<result> {
-  const until = performance.now() + patienceMilliseconds
-  for (let round = 0; ; round++) {
-    try {
-      return await ask()
-    } catch (error) {
-      const isBusy = error instanceof SqlFault && error.kind === 'rolledBack'
-      if (!isBusy || performance.now() > until) throw error
-      const longest = Math.min(2 ** round, 25)
-      const wait = longest * (0.5 + Math.random() / 2)
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
-  }
+/** Asks again while another process is writing. */
+export function whileBusy<result>(ask: () => Promise<result>): Promise<result> {
+  return runPatiently(ask, {
+    milliseconds: patienceMilliseconds,
+    firstPause: 1,
+    longestPause: 25,
+    mayRunAgain: (error) =>
+      error instanceof SqlFault && error.kind === 'rolledBack',
+  })
 }

@@ -1,3 +1,4 @@
+import { wait } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
@@ -42,4 +43,33 @@ export function mayRunAgain(error: unknown): boolean {
     error instanceof SqlFault &&
     (error.kind === 'rolledBack' || error.kind === 'lost')
   )
+}
+
+/**
+ * Runs work again after a fault that `mayRunAgain` accepts, with growing random
+ * pauses, until its patience is over.
+ */
+export async function runPatiently<result>(
+  work: () => Promise<result>,
+  patience: {
+    milliseconds: number
+    /** Milliseconds of the first pause, and the most. */
+    firstPause: number
+    longestPause: number
+    mayRunAgain: (error: unknown) => boolean
+  },
+): Promise<result> {
+  const until = performance.now() + patience.milliseconds
+  for (let round = 0; ; round++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!patience.mayRunAgain(error) || performance.now() > until) throw error
+      const longest = Math.min(
+        patience.firstPause * 2 ** round,
+        patience.longestPause,
+      )
+      await wait(longest * (0.5 + Math.random() / 2))
+    }
+  }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { inTime } from '../../core/inTime.js'
 import { findAddresses } from './findAddresses.js'
 import { parseRetryHeader } from './retryPause.js'
 import type { CheckedTarget, WebhookFailure, WebhookTools } from './types.js'
@@ -26,21 +27,11 @@ export async function postWebhook(
   tools: WebhookTools,
 ): Promise<PostedWebhook> {
   const stop = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const timedOut = new Promise<PostedWebhook>((resolve) => {
-    timer = setTimeout(() => {
-      resolve({ ok: false, reason: 'timedOut' })
-      stop.abort()
-    }, tools.timeout)
+  const trying = tryOnce(target, message, { tools, signal: stop.signal })
+  return inTime(trying, tools.timeout, () => {
+    stop.abort()
+    return { ok: false, reason: 'timedOut' }
   })
-  try {
-    return await Promise.race([
-      timedOut,
-      tryOnce(target, message, { tools, signal: stop.signal }),
-    ])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 async function tryOnce(
