@@ -5,6 +5,7 @@ const groups = {
   'Start here': ['quickstart-dapp', 'quickstart-backend'],
   'Look things up': [
     'errors',
+    'glossary',
     'requests',
     'reads',
     'tokens',
