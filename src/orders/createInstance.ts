@@ -1,6 +1,6 @@
-import { inTime } from '../core/inTime.js'
 import { CountersignError } from '../core/CountersignError.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { inTime } from '../core/inTime.js'
 import {
   endingContext,
   lastAnswers,

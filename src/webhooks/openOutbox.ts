@@ -1,5 +1,5 @@
-import type { Orders } from '../orders/Orders.js'
 import type { OrderEvent } from '../orders/model/types.js'
+import type { Orders } from '../orders/Orders.js'
 import type { Lease } from '../store/types.js'
 import {
   type EventQueue,
