@@ -6,11 +6,15 @@ import {
 import { createSqlStore } from './sqlStore.js'
 
 /**
- * Keeps orders in PostgreSQL, through the package `pg`, for any number of
- * processes.
+ * Creates a store in PostgreSQL, for any number of processes. Needs the package
+ * `pg`.
  *
- * Nothing of a session outlives its transaction: the pool may lead through
+ * Uses no session state beyond a transaction, so the pool may connect through
  * PgBouncer in transaction mode.
+ *
+ * @throws {@link StoreError} when neither `pool` nor `connectionString` is
+ * valid.
+ * @throws {@link InvalidFieldError} when `schema` is not a valid name.
  *
  * @example
  * ```ts

@@ -28,7 +28,7 @@ import {
 const isTrue = (column: 'spendable' | 'in_flight') =>
   sql<boolean>`${sql.ref(column)}`
 
-/** Answers a query for attempts. */
+/** Finds the attempts that a query selects. */
 export async function findAttempts(
   { session, dialect }: Finder,
   query: AttemptQuery,
@@ -55,7 +55,7 @@ export async function findAttempts(
   return decodeRows(attemptTable, await attempts.where(wanted).execute())
 }
 
-/** Answers a query for transactions. */
+/** Finds the transactions that a query selects. */
 export async function findTransactions(
   { session, dialect }: Finder,
   query: TransactionQuery,
@@ -85,7 +85,7 @@ export async function findTransactions(
   return decodeRows(transactionTable, await found().execute())
 }
 
-/** Answers a query for proofs. */
+/** Finds the proofs that a query selects. */
 export async function findProofs(
   { session, dialect }: Finder,
   query: ProofQuery,
@@ -115,7 +115,7 @@ export async function findProofs(
   return decodeRows(proofTable, await ordered.execute())
 }
 
-/** Answers a query for events. */
+/** Finds the events that a query selects. */
 export async function findEvents(
   { session, dialect }: Finder,
   query: EventQuery,

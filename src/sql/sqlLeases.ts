@@ -3,13 +3,13 @@ import { LeaseLostError } from '../store/errors.js'
 import type { HeldLease, Lease, PaymentStore } from '../store/types.js'
 import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 
-/** Most leases that are swept away at once. */
+/** Largest number of leases that one sweep deletes. */
 const sweepSize = 1000
 
-/** Milliseconds after its end for which an abandoned lease is left alone. */
+/** Milliseconds after which a sweep deletes a lease that has run out. */
 const sweepAfter = 86_400_000n
 
-/** Takes a lease that is free or has run out, or prolongs one's own. */
+/** Takes a lease that is free or has run out, or prolongs the owner's own. */
 export async function takeSqlLease(
   session: SqlSession,
   { clock, newFence, turn }: SqlDialect,
@@ -17,7 +17,7 @@ export async function takeSqlLease(
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
   const until = sql`${now} + ${BigInt(milliseconds)}`
-  // Apart from taking it, since only a new fence has to wait for who writes.
+  // A separate statement: only a new fence has to wait for other writers.
   const prolong = sql<{ fence: bigint }>`
     update leases set expires = ${until}
     where key = ${key} and owner = ${owner} and expires > ${now}
@@ -42,7 +42,7 @@ export async function takeSqlLease(
   return given && { key, owner, fence: BigInt(given.fence) }
 }
 
-/** Forgets a lease; its fence is never given again. */
+/** Deletes a lease. Its fence is never given again. */
 export async function releaseSqlLease(
   session: SqlSession,
   dialect: SqlDialect,
@@ -52,7 +52,7 @@ export async function releaseSqlLease(
   await forgetLeases(session, dialect, mine)
 }
 
-/** Forgets some of the leases that nobody gave back and nobody took since. */
+/** Deletes some of the leases that ran out long ago. */
 export async function sweepSqlLeases(
   session: SqlSession,
   dialect: SqlDialect,
@@ -65,8 +65,8 @@ export async function sweepSqlLeases(
 }
 
 /**
- * Whoever still holds one of these writes no more, as no row has its fence; and
- * none will: what `newFence` gives next is above all that are gone.
+ * Deletes leases. A former owner can no longer write, because no row has its
+ * fence. `newFence` then returns only fences above all deleted ones.
  */
 async function forgetLeases(
   session: SqlSession,
@@ -86,7 +86,7 @@ async function forgetLeases(
     where counters.last < excluded.last`.execute(session)
 }
 
-/** Who holds a lease by now. */
+/** Loads who holds a lease now. */
 export async function loadSqlLease(
   session: SqlSession,
   { clock }: SqlDialect,
@@ -102,10 +102,9 @@ export async function loadSqlLease(
 }
 
 /**
- * Makes sure that nobody else takes the lease before the end of this unit of
- * work.
+ * Checks a lease, and locks it until the end of the unit of work.
  *
- * @throws {@link LeaseLostError} when somebody has.
+ * @throws {@link LeaseLostError} when it was released or someone else holds it.
  */
 export async function checkSqlLease(
   session: SqlSession,

@@ -16,15 +16,15 @@ import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { orderTable } from './tables/sqlTables.js'
 
-/** How rows are found. */
+/** What finding rows needs. */
 export type Finder = {
   readonly session: SqlSession
   readonly dialect: SqlDialect
-  /** What is found is kept from other writers until the end of the work. */
+  /** True to lock found rows until the end of the unit of work. */
   readonly locks: boolean
 }
 
-/** Answers a query for orders. */
+/** Finds the orders that a query selects. */
 export async function findOrders(
   finder: Finder,
   query: OrderQuery,
@@ -37,7 +37,7 @@ export async function findOrders(
   return decodeRows(orderTable, rows)
 }
 
-/** How many orders of these destinations are in each state. */
+/** Counts the orders of these destinations by state. */
 export async function countOrders(
   { session }: Finder,
   destinations: readonly Destination[],
@@ -72,7 +72,7 @@ async function findByIds(
     .selectFrom('orders')
     .selectAll()
     .where(dialect.among('id', 'text', ids))
-    // Locked in the same order by all, so that nobody waits in a circle.
+    // All lock in the same order, so that no deadlock is possible.
     .orderBy('id')
     .$if(locks, (query) => query.forUpdate())
     .execute()
@@ -99,7 +99,7 @@ function listOrders(
     return part
   }
   const parts = distinctDestinations(listed).flatMap((destination) =>
-    // The index of states gives each state in its order, not several at once.
+    // The index of states sorts within each state, not across states.
     states
       ? [...new Set(states)].map((state) =>
           from(destination).where('state', '=', state),

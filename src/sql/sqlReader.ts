@@ -18,7 +18,7 @@ import {
   transactionTable,
 } from './tables/sqlTables.js'
 
-/** Everything kept, as one unit of work sees it. */
+/** Reads the database inside one unit of work. */
 export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
   const { session, dialect } = finder
   const see = <row extends VersionedRow>(

@@ -5,10 +5,10 @@ import type { SqlUnit } from './sqlUnit.js'
 import { SqlFault } from './tables/sqlFault.js'
 
 /**
- * Settings inside one unit of work.
+ * Reads and writes settings inside one unit of work.
  *
- * One that was read is only replaced if it is still the same, else the work
- * runs again: nobody has to wait for those who only read.
+ * Replaces a setting that was read only if it has not changed since. Otherwise
+ * the work runs again. So readers never block each other.
  */
 export function sqlSettings(
   finder: Finder,
@@ -35,7 +35,7 @@ export function sqlSettings(
   }
 }
 
-/** A setting as it is kept. */
+/** Loads the text of a setting. */
 export async function loadValue(
   { session }: Finder,
   key: string,
@@ -62,7 +62,7 @@ async function putValue(
   return (await put.execute(session)).numAffectedRows
 }
 
-/** Replaces a setting that is still what it was. */
+/** Replaces a setting if it still has the value `before`. */
 export async function replaceValue(
   { session }: Finder,
   key: string,

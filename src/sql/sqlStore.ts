@@ -20,7 +20,7 @@ import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
 type Mode = 'read' | 'write'
 type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>
 
-/** Keeps orders in what the engine runs. */
+/** Creates a store over an SQL engine. */
 export function createSqlStore(
   engine: SqlEngine,
   steps: readonly Migration[] = migrations,
@@ -38,7 +38,7 @@ export function createSqlStore(
     await run('read', (session) => engine.assertDurable(session))
     await run('write', async (session) => {
       await migrate(session, engine, steps)
-      // Who dies leaves leases behind, and who starts clears them away.
+      // A process that was killed leaves its leases behind.
       await sweepSqlLeases(session, dialect)
     })
     const identity = await run('read', (session) => engine.identify(session))
@@ -87,28 +87,29 @@ export function createSqlStore(
   }
 }
 
-/** Name of the setting that says which database this was last. */
+/** Key of the setting that holds the identity of the database. */
 const databaseKey = 'database'
 
-/** More events than were ever lost with a database. */
+/** More events than any database has lost. */
 const lostEvents = 1_000_000_000n
 
 /**
- * Leaves out the cursors of a database that this one replaces: who has read
- * them already would skip what came under them again.
+ * Skips cursors when this database replaces another one, as after a restore.
+ * Readers that have seen the cursors of the old database would otherwise skip
+ * new events.
  */
 async function enterDatabase(finder: Finder, identity: string): Promise<void> {
   const text = JSON.stringify({ identity })
   const known = await loadValue(finder, databaseKey)
   if (known === text) return
   const numRows = await replaceValue(finder, databaseKey, text, known)
-  // Of several who come at once, one is the first.
+  // Only one of several processes replaces the value.
   if (known === undefined || numRows !== 1n) return
   await sql`update counters set last = last + ${lostEvents}
     where name = 'events'`.execute(finder.session)
 }
 
-/** All of it, or nothing. */
+/** Runs one unit of work in a transaction. */
 async function runUnit<result>(
   engine: SqlEngine,
   mode: Mode,
@@ -129,7 +130,7 @@ async function runUnit<result>(
         : error
     }
   })
-  // Not before: what shares a commit with others may still be lost.
+  // Only after the commit: the unit may share it with others, and fail.
   seen.join(unit.seen)
   return done
 }

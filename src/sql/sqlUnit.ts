@@ -2,20 +2,20 @@ import { StoreError } from '../store/errors.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import { mayRunAgain } from './tables/sqlFault.js'
 
-/** Watches over what one unit of work asks of the database. */
+/** Tracks the requests of one unit of work. */
 export type SqlUnit = {
-  /** Whether rows were written. */
+  /** True once rows were written. */
   changed: boolean
-  /** Rows it read or wrote, as they are once it is durable. */
+  /** Rows that it read or wrote, as they will be after the commit. */
   readonly seen: SeenRows
-  /** Runs one request of the work. */
+  /** Runs one request. */
   run<result>(request: () => Promise<result>): Promise<result>
   /**
-   * Waits for requests the work left alone, and refuses later ones: they would
-   * run outside of its transaction.
+   * Waits for requests that the work did not await, and refuses later ones:
+   * they would run outside the transaction.
    */
   end(): Promise<void>
-  /** The first refusal, whether the work caught it or not. */
+  /** The error of the first failed request, even if the work caught it. */
   readonly failure: unknown
 }
 
@@ -41,7 +41,8 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
       await Promise.allSettled(running)
     },
     get failure() {
-      // A refusal may follow from another one; whether to run again does not.
+      // Prefers a fault after which the work may run again: others may follow
+      // from it.
       return failures.find(mayRunAgain) ?? failures[0]
     },
   }

@@ -17,7 +17,10 @@ import {
   transactionTable,
 } from './tables/sqlTables.js'
 
-/** What one unit of work writes through. */
+/**
+ * Writes to the database inside one unit of work. `flush` inserts the events
+ * that were appended.
+ */
 export function sqlWriter(
   session: SqlSession,
   engine: SqlEngine,
@@ -60,7 +63,7 @@ export function sqlWriter(
             await flush()
             return findEvents(finder, query)
           }),
-        // Cursors are taken last: all writers of events wait for them.
+        // Takes cursors last, because all writers of events wait for them.
         append: (rows) =>
           change(async () => {
             waiting.push(...rows)
@@ -73,10 +76,10 @@ export function sqlWriter(
 }
 
 /**
- * Adds events with the next cursors.
+ * Inserts events with the next cursors.
  *
- * The row that counts them stays locked until the end of the transaction: the
- * order of cursors is the order in which readers see them, without gaps.
+ * The counter's row stays locked until the end of the transaction, so readers
+ * see events in the order of their cursors, without gaps.
  */
 async function appendEvents(
   session: SqlSession,

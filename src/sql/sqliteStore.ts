@@ -5,7 +5,7 @@ import { createSqlStore } from './sqlStore.js'
 
 /** What {@link sqliteStore} takes. */
 export type SqliteStoreParameters = {
-  /** Path of the database; it is made when it is not there. */
+  /** Path of the database file. Created when it does not exist. */
   file: string
 }
 
@@ -14,10 +14,12 @@ const members: MembersOf<SqliteStoreParameters> = {
 }
 
 /**
- * Keeps orders in a file, through the package `libsql`.
+ * Creates a store in an SQLite file. Needs the package `libsql`.
  *
- * Several processes of one machine may share the file. It must lie on a disk
- * of that machine: locks of network file systems cannot be relied on.
+ * Several processes of one machine can share the file. It must be on a local
+ * disk: the locks of network file systems are not reliable.
+ *
+ * @throws {@link StoreError} when `file` is not the path of a file.
  *
  * @example
  * ```ts

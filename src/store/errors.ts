@@ -1,6 +1,6 @@
 import { CountersignError } from '../core/CountersignError.js'
 
-/** The store cannot start, or cannot keep what it is told. */
+/** The store cannot start, or cannot read or write. */
 export class StoreError extends CountersignError {
   override readonly name = 'StoreError'
   override readonly retryable: boolean
@@ -11,36 +11,39 @@ export class StoreError extends CountersignError {
   }
 }
 
-/** A row with the same identity is there already. */
+/** A row with the same identity exists already. */
 export class DuplicateRecordError extends CountersignError {
   override readonly name = 'DuplicateRecordError'
 
   constructor(facts: { table: string; key?: string | undefined }) {
-    super(`A row of ${facts.table} is there already.`, facts)
+    super(`A row of ${facts.table} exists already.`, facts)
   }
 }
 
-/** A row was written by someone else between reading and writing it. */
+/** Someone else changed a row after it was read. */
 export class StaleRecordError extends CountersignError {
   override readonly name = 'StaleRecordError'
   override readonly retryable = true
 
   constructor(facts: { table: string }) {
-    super(`A row of ${facts.table} was written in between.`, facts)
+    super(`A row of ${facts.table} was changed after it was read.`, facts)
   }
 }
 
-/** Someone else holds the lease this was to be written under. */
+/** The lease of a write was released, or someone else holds it. */
 export class LeaseLostError extends CountersignError {
   override readonly name = 'LeaseLostError'
   override readonly retryable = true
 
   constructor(facts: { key: string }) {
-    super(`The lease ${facts.key} is held by someone else.`, facts)
+    super(
+      `The lease ${facts.key} was released or taken by someone else.`,
+      facts,
+    )
   }
 }
 
-/** A sealed secret cannot be opened, or cannot be sealed. */
+/** A secret cannot be sealed or opened. */
 export class SealError extends CountersignError {
   override readonly name = 'SealError'
 

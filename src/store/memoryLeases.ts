@@ -1,16 +1,16 @@
 import { LeaseLostError } from './errors.js'
 import type { HeldLease, Lease, PaymentStore } from './types.js'
 
-/** Leases of one process, by its own clock. */
+/** Keeps the leases of one process, by its own clock. */
 export function memoryLeases(): {
   take(wanted: Parameters<PaymentStore['takeLease']>[0]): Lease | undefined
   release(lease: Lease): void
   find(key: string): HeldLease | undefined
-  /** @throws {@link LeaseLostError} when it is not the newest of its key. */
+  /** @throws {@link LeaseLostError} when a key has a newer lease, or none. */
   check(lease: Lease): void
 } {
   const leases = new Map<string, Lease & { until: number }>()
-  // One count for all keys: those that are given back leave nothing behind.
+  // One count for all keys, because a released lease leaves no row.
   let lastFence = 0n
   const isNewest = ({ key, owner, fence }: Lease) => {
     const held = leases.get(key)

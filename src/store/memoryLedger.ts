@@ -47,7 +47,7 @@ export const eventKeys: RowKeys<EventRecord> = {
   words: ({ orderId }) => [`order ${orderId}`],
 }
 
-/** Answers a query for attempts. */
+/** Returns the attempts that a query selects. */
 export function filterAttempts(
   rows: Rows<AttemptRecord>,
   query: AttemptQuery,
@@ -64,7 +64,7 @@ export function filterAttempts(
     .filter((row) => row.chainId === chainId && row.token === token)
 }
 
-/** Answers a query for transactions. */
+/** Returns the transactions that a query selects, sorted. */
 export function filterTransactions(
   rows: Rows<TransactionRecord>,
   query: TransactionQuery,
@@ -83,7 +83,7 @@ export function filterTransactions(
   return sortRows(found, ({ nonce, bump }) => [BigInt(nonce), BigInt(bump)])
 }
 
-/** Answers a query for proofs. */
+/** Returns the proofs that a query selects, sorted. */
 export function filterProofs(
   rows: Rows<ProofRecord>,
   query: ProofQuery,
@@ -108,7 +108,7 @@ export function filterProofs(
   ]).slice(0, limit)
 }
 
-/** Answers a query for events. */
+/** Returns the events that a query selects, sorted by cursor. */
 export function filterEvents(
   rows: Rows<EventRecord>,
   query: EventQuery,

@@ -14,7 +14,7 @@ export const orderKeys: RowKeys<OrderRecord> = {
   words: () => [],
 }
 
-/** Answers a query for orders. */
+/** Returns the orders that a query selects, sorted. */
 export function filterOrders(
   rows: Rows<OrderRecord>,
   query: OrderQuery,
@@ -27,7 +27,7 @@ export function filterOrders(
   ).slice(0, query.limit)
 }
 
-/** How many orders of these destinations are in each state. */
+/** Counts the orders of these destinations by state. */
 export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],

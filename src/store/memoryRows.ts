@@ -1,6 +1,6 @@
 import type { StagedTable } from './memoryTable.js'
 
-/** What a query looks through. */
+/** The rows that a query searches. */
 export type Rows<row> = Omit<StagedTable<row>, 'staged'>
 
 /** Sorts rows by their places, the lowest first. */

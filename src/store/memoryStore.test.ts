@@ -36,7 +36,7 @@ test('a store in memory is refused outside of tests, unless said so', () => {
     process.env.NODE_ENV = 'production'
     delete process.env.VITEST
     expect(() => memoryStore()).toThrow(StoreError)
-    expect(() => memoryStore({})).toThrow('only volatile: true allows')
+    expect(() => memoryStore({})).toThrow('pass volatile: true to allow this')
     expect(() => memoryStore({ volatile: true })).not.toThrow()
     process.env.NODE_ENV = 'test'
     expect(() => memoryStore()).not.toThrow()
@@ -63,7 +63,7 @@ test('a refused write that the work catches still keeps nothing', async () => {
     await attempts.insert([attempt({ number: 2 })]).catch(() => undefined)
   })
   await expect(unit).rejects.toMatchObject({
-    message: 'A row of attempts is there already.',
+    message: 'A row of attempts exists already.',
     details: { table: 'attempts' },
   })
   expect(await findAll(store)).toEqual([])
@@ -142,7 +142,7 @@ test('a lease taken away while the work runs keeps nothing of it', async () => {
     { lease },
   )
   await expect(unit).rejects.toThrow(
-    'The lease submitter is held by someone else.',
+    'The lease submitter was released or taken by someone else.',
   )
   expect(await findAll(store)).toEqual([])
 })

@@ -14,7 +14,7 @@ import type { PaymentStore } from './types.js'
 
 /** What {@link memoryStore} takes. */
 export type MemoryStoreParameters = {
-  /** Says that every order may be lost with the process. */
+  /** Confirms that all orders may be lost when the process ends. */
   volatile?: true | undefined
 }
 
@@ -25,10 +25,11 @@ const members: MembersOf<MemoryStoreParameters> = {
 /**
  * Keeps orders in memory, for tests and trials.
  *
- * Nothing outlives the process, and no other process sees it. One unit of work
- * runs after the other: a `write` inside another one's work never ends.
+ * Forgets everything when the process ends. Other processes cannot see it. Units
+ * of work run one after the other, so a `write` inside another `write` never
+ * ends.
  *
- * @throws {@link StoreError} outside of tests, unless `volatile` is `true`.
+ * @throws {@link StoreError} outside tests, unless `volatile` is `true`.
  *
  * @example
  * ```ts
@@ -44,7 +45,7 @@ export function memoryStore(
   checkMembers(parameters, members)
   if (Object(parameters).volatile !== true && !isTest())
     throw new StoreError(
-      'in memory loses every order with the process, which only volatile: true allows',
+      'in memory loses every order when the process ends: pass volatile: true to allow this',
     )
   const identity = drawNonce()
   const listeners = new Set<() => void>()
@@ -71,7 +72,7 @@ export function memoryStore(
       const result = await work(unit.writer)
       unit.check()
       if (lease) leases.check(lease)
-      // Who reads goes on seeing the state it began with.
+      // Readers keep the snapshot that they began with.
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)

@@ -1,43 +1,43 @@
 import { DuplicateRecordError, StaleRecordError } from './errors.js'
 
-/** How the rows of one table are told apart and found. */
+/** How the rows of one table are identified and found. */
 export type RowKeys<row> = {
   table: string
   identity(row: row): string
-  /** What no two rows may share beside it. */
+  /** Further values that no two rows may share. */
   unique?(row: row): readonly string[]
-  /** What rows are looked for by, beside both. */
+  /** Further values that rows are found by. */
   words(row: row): readonly string[]
 }
 
-/** Rows by identity, frozen, and the identities of the rows a word is in. */
+/** Frozen rows by identity, and an index from words to identities. */
 export type MemoryTable<row> = {
   readonly keys: RowKeys<row>
   readonly rows: Map<string, row>
-  /** Only ever grows, so that a copy of `rows` can share it. */
+  /** Only grows, so that copies of `rows` can share it. */
   readonly index: Map<string, Set<string>>
 }
 
-/** The rows as one unit of work sees them, and what it changed so far. */
+/** The rows as one unit of work sees them, with its changes so far. */
 export type StagedTable<row> = {
   readonly staged: MemoryTable<row>
   get(key: string): row | undefined
-  /** Rows that hold one of these words, or held one once. */
+  /** Returns rows that have, or once had, one of these words. */
   pick(words: readonly string[]): row[]
   all(): row[]
 }
 
-/** A table without rows. */
+/** Creates a table without rows. */
 export function emptyTable<row>(keys: RowKeys<row>): MemoryTable<row> {
   return { keys, rows: new Map(), index: new Map() }
 }
 
-/** The same rows, in a table that can be changed alone. */
+/** Copies a table, so that it can change on its own. */
 export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
   return { ...table, rows: new Map(table.rows) }
 }
 
-/** The table as it is, and room for changes before it. */
+/** Stages changes in front of a table, which stays as it is. */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   const staged = emptyTable(table.keys)
   const get = (key: string) => staged.rows.get(key) ?? table.rows.get(key)
@@ -59,7 +59,7 @@ export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   }
 }
 
-/** Adds one row, which is its own from then on, to a unit of work. */
+/** Adds one row to a unit of work and freezes it. */
 export function stageInsert<row extends object>(
   table: MemoryTable<row>,
   stage: StagedTable<row>,
@@ -71,7 +71,7 @@ export function stageInsert<row extends object>(
   stageRow(table, stage, row)
 }
 
-/** Replaces one row in a unit of work, if its version is the one given. */
+/** Replaces one row in a unit of work if its version is current. */
 export function stageUpdate<row extends { version: number }>(
   table: MemoryTable<row>,
   stage: StagedTable<row>,
@@ -84,10 +84,7 @@ export function stageUpdate<row extends { version: number }>(
   stageRow(table, stage, { ...row, version: row.version + 1 })
 }
 
-/**
- * Puts one row, which is its own from then on, into a unit of work, in place of
- * the one that is there.
- */
+/** Adds or replaces one row in a unit of work and freezes it. */
 export function stageRow<row extends object>(
   { keys }: MemoryTable<row>,
   { staged, pick }: StagedTable<row>,
@@ -106,7 +103,7 @@ export function stageRow<row extends object>(
   keepRow(staged, key, freezeRow(row))
 }
 
-/** Makes the changes of a unit of work part of the table. */
+/** Applies the changes of a unit of work to the table. */
 export function keepStaged<row>(
   table: MemoryTable<row>,
   { staged }: StagedTable<row>,
@@ -127,7 +124,7 @@ function keepRow<row>(
   }
 }
 
-/** The row, which nobody can change any more, with JSON as JSON keeps it. */
+/** Freezes a row, with its JSON members as JSON would return them. */
 function freezeRow<row extends object>(row: row): row {
   for (const name in row) {
     const value = row[name]

@@ -28,7 +28,7 @@ import type {
   TransactionRecord,
 } from './types.js'
 
-/** Everything kept, as of one moment. */
+/** All tables of the store in memory. */
 export type MemoryTables = {
   orders: MemoryTable<OrderRecord>
   attempts: MemoryTable<AttemptRecord>
@@ -38,7 +38,7 @@ export type MemoryTables = {
   values: MemoryTable<{ key: string; value: JsonObject }>
 }
 
-/** The same, as one unit of work sees it. */
+/** All tables as one unit of work sees them. */
 export type MemoryStages = {
   [name in keyof MemoryTables]: MemoryTables[name] extends MemoryTable<
     infer row
@@ -64,7 +64,7 @@ export function emptyTables(): MemoryTables {
   }
 }
 
-/** The same rows, in tables that can be changed alone. */
+/** Copies all tables, so that they can change on their own. */
 export function copyTables(tables: MemoryTables): MemoryTables {
   return {
     orders: copyTable(tables.orders),
@@ -87,7 +87,7 @@ export function stageTables(tables: MemoryTables): MemoryStages {
   }
 }
 
-/** Makes what a unit of work changed part of the tables. */
+/** Applies the changes of a unit of work to the tables. */
 export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.orders, stages.orders)
   keepStaged(tables.attempts, stages.attempts)
@@ -97,7 +97,7 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.values, stages.values)
 }
 
-/** Answers queries from tables and what was changed in them so far. */
+/** Answers queries from the tables and the changes staged so far. */
 export function stageReader(
   stages: MemoryStages,
 ): Omit<StoreReader, 'getLease'> {

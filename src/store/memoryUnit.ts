@@ -20,17 +20,17 @@ import type {
   TransactionRecord,
 } from './types.js'
 
-/** One unit of work, before it is kept. */
+/** One unit of work whose changes are not applied yet. */
 export type MemoryUnit = {
   readonly stages: MemoryStages
   readonly writer: StoreWriter
-  /** @throws what a write of it was refused with, caught there or not. */
+  /** @throws the error of its first failed write, even if the work caught it. */
   check(): void
-  /** Refuses what is written from now on. */
+  /** Refuses further writes. */
   close(): void
 }
 
-/** Begins a unit of work on tables that stay as they are until its end. */
+/** Begins a unit of work. The tables stay as they are until its end. */
 export function startUnit(tables: MemoryTables): MemoryUnit {
   const stages = stageTables(tables)
   const failures: unknown[] = []

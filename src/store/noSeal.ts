@@ -4,16 +4,16 @@ import type { Sealer } from './types.js'
 const mark = 'plain:'
 
 /**
- * Keeps secrets as they are, with a mark no sealed text begins with, so that
- * neither is ever taken for the other.
+ * Stores secrets unencrypted. Adds a prefix that no sealed text begins with, so
+ * that plain and sealed secrets are never confused.
  *
- * Who reads the database can submit every payment in it; a secret moved to
- * another row is not noticed.
+ * Anyone who reads the database can submit every payment in it. Nothing notices
+ * a secret that was moved to another row.
  */
 export const noSeal: Sealer = {
   seal: async (secret) => `${mark}${secret}`,
   open: async (kept) => {
     if (kept.startsWith(mark)) return kept.slice(mark.length)
-    throw new SealError('is sealed, but there are no keys')
+    throw new SealError('is sealed, but no keys were given')
   },
 }

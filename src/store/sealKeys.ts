@@ -2,34 +2,44 @@ import { InvalidFieldError } from '../core/errors.js'
 import { inTime } from '../core/inTime.js'
 import { SealError, StoreError } from './errors.js'
 
-/** 32 bytes, or a key of Web Crypto for AES-KW with 256 bits. */
+/** 32 bytes, or a 256-bit AES-KW key of Web Crypto. */
 export type SealKey = Uint8Array | CryptoKey
 
-/** A key, or how to fetch it from where keys are kept. */
+/** A key, or a function that fetches it, for example from a key service. */
 export type SealKeySource = SealKey | (() => Promise<SealKey>)
 
-/** Milliseconds after which a key that was asked for is asked for again. */
+/** Milliseconds after which fetching a key fails. */
 const longestFetch = 30_000
 
-/** Names stand in the open beside what is sealed. */
+/** Key names are stored unencrypted beside the sealed text. */
 export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 
 /**
- * The keys by name, checked now where they are there; others are asked for
- * once, when they are needed, and again after a failure.
+ * Returns the keys by name. Checks given keys at once. Fetches other keys when
+ * they are first needed, and again after a failure.
  *
- * @throws {@link InvalidFieldError} when a name is not short and plain.
- * @throws {@link SealError} when a key is not of 256 bits.
+ * @throws {@link InvalidFieldError} when a name is not 1 to 128 letters, digits
+ * or `_.:/@-`.
+ * @throws {@link SealError} when a key does not have 256 bits.
  */
 export function keepKeys(
   sources: Readonly<Record<string, SealKeySource>>,
 ): Map<string, () => Promise<CryptoKey>> {
   if (typeof sources !== 'object' || !sources)
-    throw new InvalidFieldError('keys', 'this', 'an object of keys by name')
+    // Shows only the type: the value may be a key.
+    throw new InvalidFieldError(
+      'keys',
+      sources === undefined ? undefined : typeof sources,
+      'an object of keys by name',
+    )
   return new Map(
     Object.entries(sources).map(([name, source]) => {
       if (!keyName.test(name))
-        throw new InvalidFieldError('keys', name, `named like ${keyName}`)
+        throw new InvalidFieldError(
+          'keys',
+          name,
+          'named with 1 to 128 letters, digits or _.:/@-',
+        )
       return [name, keepKey(name, source)]
     }),
   )
@@ -77,9 +87,17 @@ async function fetchKey(
 
 function checkKey(name: string, key: SealKey): void {
   if (key instanceof Uint8Array ? key.length === 32 : isWrappingKey(key)) return
-  throw new SealError(`needs 256 bits for AES-KW as the key ${name}`, {
-    key: name,
-  })
+  throw new SealError(
+    `needs another key "${name}": pass 32 bytes or a 256-bit AES-KW key of Web Crypto, got ${describeKey(key)}`,
+    { key: name },
+  )
+}
+
+/** Never shows the key. */
+function describeKey(key: unknown): string {
+  if (key === undefined || key === null) return String(key)
+  if (key instanceof Uint8Array) return `${key.length} bytes`
+  return typeof key === 'object' ? 'another object' : `a ${typeof key}`
 }
 
 function isWrappingKey(key: unknown): boolean {

@@ -297,13 +297,13 @@ test('keys the caller wipes after handing them over stay good', async () => {
 const wrongKeys: [string, unknown][] = [
   ['31 bytes', new Uint8Array(31)],
   ['16 bytes', new Uint8Array(16)],
-  ['text', 'k'.repeat(32)],
-  ['nothing', undefined],
+  ['a string', 'k'.repeat(32)],
+  ['undefined', undefined],
 ]
 
-test.each(wrongKeys)('%s is no key, given or fetched', async (_, wrong) => {
+test.each(wrongKeys)('%s is no key, given or fetched', async (got, wrong) => {
   const keys = { 'key-1': wrong as Uint8Array }
-  const problem = 'The secret needs 256 bits for AES-KW as the key key-1.'
+  const problem = `The secret needs another key "key-1": pass 32 bytes or a 256-bit AES-KW key of Web Crypto, got ${got}.`
   expect(() => sealer({ keys, current: 'key-1' })).toThrow(problem)
   const fetched = sealer({
     keys: { 'key-1': async () => wrong as Uint8Array },
@@ -324,7 +324,7 @@ test.each(['', 'a b', 'key\n1', 'k'.repeat(129)])(
   'a key cannot be named %o',
   (name) => {
     const make = () => sealer({ keys: { [name]: keyOf(1) }, current: name })
-    expect(make).toThrow('keys must be named like')
+    expect(make).toThrow('keys must be named with 1 to 128')
   },
 )
 

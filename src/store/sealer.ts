@@ -7,9 +7,9 @@ import type { SealContext, Sealer } from './types.js'
 
 /** What {@link sealer} takes. */
 export type SealerParameters = {
-  /** Keys by name. A name stays with its key for good. */
+  /** Keys by name. Never use a name again for another key. */
   keys: Readonly<Record<string, SealKeySource>>
-  /** Name of the key that seals; any of them opens. */
+  /** Name of the key that seals. Every key opens what it sealed. */
   current: string
 }
 
@@ -23,14 +23,15 @@ const enc = 'A256GCM'
 const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
 
 /**
- * Encrypts signatures and raw transactions as flattened JWE, each with a
- * content key of its own, and binds each to the payment it belongs to.
+ * Encrypts signatures and raw transactions as flattened JWE, each with its own
+ * content key, and binds each to its payment.
  *
- * It protects a stolen database, not a process that was broken into.
+ * Protects the secrets in a stolen database. Does not protect them from an
+ * attacker inside the process.
  *
  * @throws {@link InvalidFieldError} when `current` is not the name of a key,
- * or a name is not short and plain.
- * @throws {@link SealError} when a key is not of 256 bits.
+ * or a name is not 1 to 128 letters, digits or `_.:/@-`.
+ * @throws {@link SealError} when a key does not have 256 bits.
  *
  * @example
  * ```ts
@@ -80,7 +81,7 @@ export function sealer(parameters: SealerParameters): Sealer {
   }
 }
 
-/** The additional data: for one place always the same bytes. */
+/** Encodes a context as additional data. Equal contexts give equal bytes. */
 function describePlace(context: SealContext): Uint8Array {
   const { kind, orderId, attempt, chainId } = context
   const token = context.token.toLowerCase()
@@ -88,13 +89,23 @@ function describePlace(context: SealContext): Uint8Array {
   const nonce = context.nonce.toLowerCase()
   const { accountNonce, action } = context
   const account = context.account?.toLowerCase()
-  const place = { kind, orderId, attempt, chainId, token, payer, nonce }
-  // Undefined members are left out of the JSON.
-  const whole = { ...place, account, accountNonce, action }
-  return new TextEncoder().encode(JSON.stringify(whole))
+  // The order of the members must not change. JSON omits undefined members.
+  const place = {
+    kind,
+    orderId,
+    attempt,
+    chainId,
+    token,
+    payer,
+    nonce,
+    account,
+    accountNonce,
+    action,
+  }
+  return new TextEncoder().encode(JSON.stringify(place))
 }
 
-/** Takes exactly the members that are written, so that none is unchecked. */
+/** Accepts exactly the members that `seal` writes, and no others. */
 function parseJwe(sealed: string): {
   jwe: { ciphertext: string; aad?: string }
   name: string
@@ -107,7 +118,7 @@ function parseJwe(sealed: string): {
     if (isWhole && typeof kid === 'string' && keyName.test(kid))
       return { jwe, name: kid }
   } catch {
-    // What a parser says would quote the text.
+    // The message of a parser would quote the text.
   }
   throw new SealError('is not sealed with keys')
 }

@@ -14,15 +14,15 @@ import {
 } from './injectFault.js'
 import { seededRandom } from './seededRandom.js'
 
-/** A fault that was put into a call. */
+/** A fault that was injected into a call. */
 export type InjectedFault = {
-  /** Counts every attempt, the first is 0. */
+  /** Number of the call, retries included. The first is 0. */
   call: number
   method: string
   kind: FaultKind
 }
 
-/** A transport that fails on purpose, and the list of what it did. */
+/** A transport that fails on purpose, with the list of injected faults. */
 export type FaultTransport = Transport & {
   readonly faults: readonly InjectedFault[]
 }
@@ -42,11 +42,11 @@ const kinds: readonly FaultKind[] = [
 ]
 
 /**
- * Wraps any viem transport so that its calls fail the way real ones do: half
- * of the dropped ones reach the node and lose only their answer, an answer
- * meant for another call comes instead of one with a wrong id.
+ * Wraps any viem transport so that its calls fail the way real calls fail. Half
+ * of the dropped calls reach the node and lose only the answer. `wrongId`
+ * returns the answer of an earlier call.
  *
- * Subscriptions pass unharmed. viem's retries see every fault.
+ * Subscriptions are passed through unchanged. viem's retries see every fault.
  *
  * @throws {@link InvalidFieldError} when a rate is not from 0 to 1, or their
  * sum is above 1.
@@ -84,7 +84,8 @@ export function faultTransport(
     }
     const request = async (question: Question): Promise<unknown> => {
       const call = count++
-      // Both are always drawn, so that a fault does not shift the next ones.
+      // Draws both numbers for each call, so that a fault does not shift the
+      // later ones.
       const [draw, detail] = [random(), random()]
       const kind = pickKind(rates, draw)
       if (!kind || !isPossible(kind, question, failing))
@@ -92,7 +93,7 @@ export function faultTransport(
       faults.push({ call, method: question.method, kind })
       return injectFault(kind, { question, detail, failing, parameters })
     }
-    // Our own transport's shortcut would go around the faults.
+    // The shortcut of our own transport would bypass the faults.
     const { send: _, ...value } = Object(inner.value)
     const { retryCount, retryDelay, timeout } = inner.config
     return createTransport(
@@ -111,7 +112,7 @@ export function faultTransport(
   return Object.assign(wrapped, { faults })
 }
 
-/** Retrying is left to the layer that sees the faults. */
+/** Disables retries below the layer that injects the faults. */
 function askOnce(request: EIP1193RequestFn): Ask {
   return (question) => request(question as never, { retryCount: 0 })
 }

@@ -7,7 +7,7 @@ import {
 import type { MembersOf } from '../core/checkMembers.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 
-/** A way in which a node or the network to it fails. */
+/** A way in which a node or the network fails. */
 export type FaultKind =
   | 'drop'
   | 'delay'
@@ -23,20 +23,20 @@ export type FaultKind =
 
 /** What {@link faultTransport} takes. */
 export type FaultTransportParameters = {
-  /** An integer; the same one gives the same faults to the same calls. */
+  /** An integer. The same seed gives the same calls the same faults. */
   seed: number
   /**
-   * How often each fault comes, from 0 to 1; in sum at most 1. Faults not
-   * named here do not come. Default: 0.02 for each.
+   * Probability of each fault, from 0 to 1; their sum is at most 1. Faults that
+   * are not named here do not occur. Default: 0.02 for each.
    */
   rates?: Partial<Record<FaultKind, number>> | undefined
   /** Longest delay in milliseconds. Default: 50. */
   delay?: number | undefined
   /** Seconds of the `Retry-After` header of HTTP 429. Default: no header. */
   retryAfter?: number | undefined
-  /** Blocks by which a stale head is behind. Default: 3. */
+  /** How many blocks a stale head is behind. Default: 3. */
   staleBlocks?: number | undefined
-  /** Who answers for `otherReplica`. Without it that fault does not come. */
+  /** Answers for `otherReplica`. Without it, that fault does not occur. */
   replica?: Transport | undefined
 }
 
@@ -56,19 +56,19 @@ export type Failing = {
   ask: Ask
   replica: Ask | undefined
   url: string
-  /** What was answered before. */
+  /** The last answer. */
   previous: unknown
 }
 
 type FailParameters = {
   question: Question
-  /** Decides how exactly. */
+  /** A number from 0 to 1 that selects the variant of the fault. */
   detail: number
   failing: Failing
   parameters: FaultTransportParameters
 }
 
-/** Lets a call go wrong in one way. */
+/** Makes one call fail in the given way. */
 export async function injectFault(
   kind: FaultKind,
   { question, detail, failing, parameters }: FailParameters,
@@ -118,7 +118,7 @@ async function drop(
     const cause = new TypeError('fetch failed')
     throw new HttpRequestError({ body, cause, details: cause.message, url })
   }
-  // It arrives, and nobody ever learns what came of it.
+  // The call reaches the node; only its answer is lost.
   await ask(question).catch(() => undefined)
   throw new TimeoutError({ body, url })
 }
@@ -159,7 +159,7 @@ function httpError({
   })
 }
 
-/** Whether a fault means anything for this call. */
+/** True when the fault can occur in this call. */
 export function isPossible(
   kind: FaultKind,
   question: Question,
@@ -170,16 +170,16 @@ export function isPossible(
   return kind !== 'otherReplica' || replica !== undefined
 }
 
-/** Keeps an answer for whoever gets the wrong one. */
+/** Keeps an answer for a later `wrongId`. */
 export function remember(failing: Failing, answer: unknown): unknown {
   failing.previous = answer
   return answer
 }
 
 /**
- * Cuts the body an answer travels in and reads it as a transport would.
+ * Cuts the body of an answer short and parses it as a transport would.
  *
- * @throws what `toError` makes of the parser's error.
+ * @throws the error that `toError` makes from the parser's error.
  */
 function truncate(
   answer: unknown,
@@ -196,7 +196,7 @@ function truncate(
   throw toError(new SyntaxError('Unexpected end of JSON input'))
 }
 
-/** An answer of the right form with something wrong inside. */
+/** Returns an answer of the right form with one wrong part. */
 function mangle(answer: unknown, detail: number): unknown {
   if (typeof answer === 'string') return detail < 0.5 ? '0xnothex' : 12
   if (Array.isArray(answer)) {

@@ -6,7 +6,7 @@ import type {
   TokenDomain,
 } from '../core/types.js'
 
-/** What of a sample payment differs from the usual. */
+/** What {@link samplePayment} takes: the fields to change. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined
@@ -31,8 +31,8 @@ const members: MembersOf<SamplePaymentParameters> = {
 }
 
 /**
- * A payment of 12.50 USDC on Base with fixed values, for tests: pass only the
- * fields a test is about.
+ * Returns a payment of 12.50 USDC on Base with fixed values, for tests. Pass
+ * only the fields that your test is about.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, always the same ones for a seed (mulberry32). */
+/** Returns numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,6 +1,6 @@
 type RpcQuestion = { method: string; params?: unknown }
 
-/** Where the block stands among the parameters. */
+/** Index of the block parameter of each method. */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,
@@ -12,7 +12,7 @@ const blockPlace: Readonly<Record<string, number>> = {
   eth_call: 1,
 }
 
-/** Whether a node that is behind would answer otherwise. */
+/** True when a node with an older head would answer differently. */
 export function asksForHead({ method, params }: RpcQuestion): boolean {
   if (method === 'eth_blockNumber') return true
   const given = Array.isArray(params) ? params : []
@@ -21,7 +21,7 @@ export function asksForHead({ method, params }: RpcQuestion): boolean {
   return blockHash === undefined && (toBlock === undefined || isHead(toBlock))
 }
 
-/** The same question as a node would hear it whose head is an older block. */
+/** Asks the same question at an older block in place of the head. */
 export function askAtBlock(question: RpcQuestion, block: string): RpcQuestion {
   const { method } = question
   const params: unknown[] = Array.isArray(question.params)

@@ -8,10 +8,11 @@ import type { StoreCase } from './storeCasesTools.js'
 import { unitCases } from './storeCasesUnits.js'
 
 /**
- * What every `PaymentStore` has to do, one case a rule, for any test runner.
+ * The rules of a `PaymentStore` as test cases, one for each rule, for any test
+ * runner.
  *
- * The cases of one database run one after the other. They draw ids of their
- * own, so the database may hold rows already.
+ * Run the cases of one database one after the other. Each case uses new random
+ * ids, so the database may contain rows already.
  *
  * @example
  * ```ts

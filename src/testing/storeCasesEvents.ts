@@ -9,7 +9,7 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** One stream, without gaps, for all who read. */
+/** All readers see one stream of events, without gaps. */
 export const eventCases: readonly StoreCase[] = [
   {
     name: 'events take the next cursors in the order in which they are appended',
@@ -54,7 +54,7 @@ export const eventCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'who follows the stream misses nothing, however many write at once',
+    name: 'a reader of the stream misses nothing, however many write at once',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const [other, watching] = [await openAnother(), await openAnother()]

@@ -11,7 +11,7 @@ import {
 
 const long = 600_000
 
-/** One owner at a time, and no write of one who is not it any more. */
+/** A lease has one owner at a time. A former owner cannot write. */
 export const leaseCases: readonly StoreCase[] = [
   {
     name: 'a lease is for one owner, who prolongs it under the same fence',
@@ -98,7 +98,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what is written under a lease that is held is kept',
+    name: 'a write under a lease that is held is kept',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const key = drawId()
@@ -111,7 +111,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what is written under a lease that someone else has is refused',
+    name: 'a write under a lease that someone else has is refused',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -132,7 +132,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a lease that was given back is free at once, under a higher fence',
+    name: 'a released lease is free at once, under a higher fence',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -146,7 +146,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'no fence is given twice, not even to the owner who gave it back',
+    name: 'no fence is given twice, not even to the owner who released it',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -165,7 +165,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'who holds a lease can be read, and until when, as long as it is held',
+    name: 'the holder of a lease can be read, and until when, as long as it is held',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -190,7 +190,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'nobody is said to hold a lease that has run out',
+    name: 'a lease that has run out has no holder',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const key = drawId()
@@ -201,7 +201,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'nobody gives back the lease of someone else',
+    name: 'only its holder can release a lease',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()

@@ -18,7 +18,7 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** Attempts, transactions and proofs, by everything they are asked for. */
+/** Each query for attempts, transactions and proofs. */
 export const ledgerQueryCases: readonly StoreCase[] = [
   {
     name: 'attempts are found by their orders and by their nonces',
@@ -55,7 +55,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what a payer could still be charged are open attempts of one token on one chain',
+    name: 'the spendable attempts of a payer are found by chain and token',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { chainId, token } = drawDestination()
@@ -128,7 +128,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'open transactions of a submitter come in the order of their nonces',
+    name: 'transactions of a submitter in flight come in the order of their nonces',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const submitter = drawSubmitter()
@@ -155,7 +155,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'all transactions at one nonce of a submitter are found, open or not',
+    name: 'all transactions at one nonce of a submitter are found, in flight or not',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const submitter = drawSubmitter()

@@ -17,7 +17,7 @@ import {
 
 const limit = 100
 
-/** Each query for orders gives what it asks for, in its order. */
+/** Each query for orders returns the right rows, sorted. */
 export const orderQueryCases: readonly StoreCase[] = [
   {
     name: 'orders are found by their ids, each once',
@@ -34,7 +34,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'orders are listed newest first, a page before a place',
+    name: 'orders are listed newest first, a page before a position',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { destination, ids } = await insertNumbered(
@@ -82,7 +82,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what a submitter has to send comes by deadline, until a time and of some recipients',
+    name: 'orders with something to send come by deadline, until a time and of some recipients',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const account = drawAddress()
@@ -126,7 +126,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what the chain has to be asked about comes by when it is due, until a time',
+    name: 'orders to look at come by when they are due, until a time',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { destination, ids } = await insertNumbered(store, [
@@ -143,7 +143,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what is settled comes by block, of one finality and between blocks',
+    name: 'settled orders come by block, of one finality and between blocks',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const settled = (settledBlock: bigint): Partial<NewOrder> => ({
@@ -178,7 +178,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what is open comes oldest first, a page after a place',
+    name: 'unsettled orders come oldest first, a page after a position',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const payer = drawAddress()
@@ -202,7 +202,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'the oldest orders come first, whatever became of them',
+    name: 'the oldest orders come first, in any state',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { destination, ids } = await insertNumbered(store, [
@@ -246,7 +246,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'no query leaves the destinations it was given, nor joins their parts anew',
+    name: 'a query returns only rows of the destinations it was given',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const own = [drawDestination(), drawDestination({ chainId: 10 })]
@@ -298,7 +298,7 @@ export const orderQueryCases: readonly StoreCase[] = [
   },
 ]
 
-/** Every destination made of parts of these, and not one of them. */
+/** Returns destinations mixed from parts of these, without these. */
 function crossDestinations(
   destinations: readonly Destination[],
 ): Destination[] {
@@ -311,7 +311,7 @@ function crossDestinations(
   )
 }
 
-/** Orders of a fresh destination, in the order given. */
+/** Inserts orders of a new destination, in the order given. */
 async function insertNumbered(
   store: PaymentStore,
   facts: readonly Partial<NewOrder>[],

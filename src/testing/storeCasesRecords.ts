@@ -31,7 +31,7 @@ const findOrders = async (store: PaymentStore, ids: readonly string[]) =>
     ({ position, ...row }) => row,
   )
 
-/** Whatever goes in comes back, and each row counts its writes. */
+/** Rows come back as they were written, and each counts its writes. */
 export const recordCases: readonly StoreCase[] = [
   {
     name: 'an order comes back as it was given, the smallest and the largest',
@@ -133,7 +133,7 @@ export const recordCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'orders take places in the order in which they are inserted',
+    name: 'orders take positions in the order in which they are inserted',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const destination = drawDestination()
@@ -154,7 +154,7 @@ export const recordCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'an update sets and clears every field of an order but its place',
+    name: 'an update sets and clears every field of an order but its position',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const bare = sampleOrder(drawDestination())
@@ -243,12 +243,12 @@ export const recordCases: readonly StoreCase[] = [
           attempts.find({ nonces }),
         )
         expectRows('The attempts', kept, withVersion(tries))
-        const told = await store.read(({ events }) =>
+        const written = await store.read(({ events }) =>
           events.find({ orderIds: ids }),
         )
         expectRows(
-          'Told of',
-          told.map(({ orderId }) => orderId),
+          'The events found',
+          written.map(({ orderId }) => orderId),
           ids,
         )
       }),

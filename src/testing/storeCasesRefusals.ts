@@ -32,7 +32,7 @@ type Sample = {
   proof: NewProof
 }
 
-/** No row twice, no row over one that was written in between. */
+/** No row is inserted twice or updated from an old version. */
 export const refusalCases: readonly StoreCase[] = [
   {
     name: 'a second order with the same id is refused, and all of its unit',
@@ -89,7 +89,7 @@ export const refusalCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'rows that differ in one part of what tells them apart are all kept',
+    name: 'rows that differ in one part of their identity are all kept',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const sample = drawSample()
@@ -150,7 +150,7 @@ export const refusalCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'an order is not written over another version of it, nor where none is',
+    name: 'an order is not updated over another version, nor where none is',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -160,7 +160,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'an attempt is not written over another version of it, nor where none is',
+    name: 'an attempt is not updated over another version, nor where none is',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -170,7 +170,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a transaction is not written over another version of it, nor where none is',
+    name: 'a transaction is not updated over another version, nor where none is',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -180,7 +180,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a proof is not written over another version of it, nor where none is',
+    name: 'a proof is not updated over another version, nor where none is',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -272,7 +272,7 @@ async function expectStaleRefused(
   })
 }
 
-/** Whether the work lets the error through or catches it, nothing is kept. */
+/** The store keeps nothing, even if the work catches the error. */
 async function expectUnitRefused(
   store: PaymentStore,
   step: Step,

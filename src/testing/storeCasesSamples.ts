@@ -16,25 +16,25 @@ export type NewTransaction = Omit<TransactionRecord, 'version'>
 export type NewProof = Omit<ProofRecord, 'version'>
 export type NewEvent = Omit<EventRecord, 'cursor'>
 
-/** The largest amount a token can name. */
+/** The largest amount of a token. */
 const maxAmount: bigint = 2n ** 256n - 1n
-/** The largest time and block number a store has to keep. */
+/** The largest time and block number that a store must accept. */
 export const maxTime: bigint = 2n ** 63n - 1n
 
-/** Text that does not lie as bytes the way it is read. */
+/** Text whose bytes differ from its characters. */
 export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
 
-/** An id nobody has. */
+/** Returns a new id. */
 export function drawId(): string {
   return drawNonce().slice(2, 34)
 }
 
-/** An address nobody has. */
+/** Returns a new address. */
 export function drawAddress(): Address {
   return `0x${drawNonce().slice(2, 42)}`
 }
 
-/** A destination nobody has. */
+/** Returns a new destination. */
 export function drawDestination(facts: Partial<Destination> = {}): Destination {
   return {
     chainId: 8453,
@@ -44,12 +44,12 @@ export function drawDestination(facts: Partial<Destination> = {}): Destination {
   }
 }
 
-/** A sending account nobody has. */
+/** Returns a new submitter. */
 export function drawSubmitter(facts: Partial<Submitter> = {}): Submitter {
   return { chainId: 8453, account: drawAddress(), ...facts }
 }
 
-/** A drafted order, with nothing that may be absent. */
+/** Returns a drafted order with no optional member. */
 export function sampleOrder(
   destination: Destination,
   facts: Partial<NewOrder> = {},
@@ -87,7 +87,7 @@ export function sampleOrder(
   }
 }
 
-/** What a full order has beyond a drafted one, each as large as can be. */
+/** Returns the optional members of an order, each at its largest value. */
 export function fullOrderFacts(): Partial<NewOrder> {
   return {
     sequence: Number.MAX_SAFE_INTEGER,
@@ -114,14 +114,14 @@ export function fullOrderFacts(): Partial<NewOrder> {
     needsReview: true,
     unexpected: true,
     overpaid: true,
-    fulfilled: `${drawNonce()}:0`,
+    fulfilled: `${drawId()}/${drawNonce()}`,
     finality: 'finalized',
     settledHash: drawNonce(),
     settledBlock: maxTime,
   }
 }
 
-/** An attempt without a signature. */
+/** Returns an attempt without a signature. */
 export function sampleAttempt(
   { token, chainId, id }: Pick<NewOrder, 'token' | 'chainId' | 'id'>,
   facts: Partial<NewAttempt> = {},
@@ -147,7 +147,7 @@ export function sampleAttempt(
   }
 }
 
-/** What a full attempt has beyond that. */
+/** Returns the optional members of an attempt. */
 export function fullAttemptFacts(): Partial<NewAttempt> {
   return {
     number: 2 ** 31 - 1,
@@ -165,7 +165,7 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
   }
 }
 
-/** A transaction of a wallet that signs and sends at once. */
+/** Returns a transaction of a wallet that signs and sends in one step. */
 export function sampleTransaction(
   submitter: Submitter,
   facts: Partial<NewTransaction> = {},
@@ -189,7 +189,7 @@ export function sampleTransaction(
   }
 }
 
-/** What a full transaction has beyond that. */
+/** Returns the optional members of a transaction. */
 export function fullTransactionFacts(): Partial<NewTransaction> {
   return {
     nonce: Number.MAX_SAFE_INTEGER,
@@ -207,7 +207,7 @@ export function fullTransactionFacts(): Partial<NewTransaction> {
   }
 }
 
-/** A proof that belongs to no order. */
+/** Returns a proof that belongs to no order. */
 export function sampleProof(
   destination: Destination,
   facts: Partial<NewProof> = {},
@@ -232,7 +232,7 @@ export function sampleProof(
   }
 }
 
-/** What a full proof has beyond that. */
+/** Returns the optional members of a proof. */
 export function fullProofFacts(): Partial<NewProof> {
   return {
     logIndex: 2 ** 31 - 1,
@@ -248,7 +248,7 @@ export function fullProofFacts(): Partial<NewProof> {
   }
 }
 
-/** An event of no order. */
+/** Returns an event of no order. */
 export function sampleEvent(
   destination: Destination,
   facts: Partial<NewEvent> = {},

@@ -1,25 +1,24 @@
 import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 
-/** Makes a handle of its own to the database under test, not opened yet. */
+/** Creates a new handle to the database under test, not opened yet. */
 export type CreateStore = () => PaymentStore | Promise<PaymentStore>
 
-/** One thing every store has to do. */
+/** One rule that every store must follow. */
 export type StoreCase = {
   /** The rule, as a sentence without its full stop. */
   readonly name: string
   /**
-   * Rejects with an error that says what was expected when the store breaks
-   * the rule.
+   * Rejects when the store breaks the rule. The error says what was expected.
    *
-   * `createStore` is called once or more, and each time gives a handle to the
-   * same database; the case opens and closes them. A store that lives in
-   * memory is its own handle: it gives itself each time.
+   * Calls `createStore` one or more times. Each call must return a handle to
+   * the same database. The case opens and closes the handles. For a store in
+   * memory, return the same store each time.
    */
   readonly run: (createStore: CreateStore) => Promise<void>
 }
 
-/** Gives the work a first handle, and more as it needs them. */
+/** Opens a first handle for the work, and further ones on request. */
 export async function useStore(
   createStore: CreateStore,
   work: (
@@ -41,7 +40,10 @@ export async function useStore(
   }
 }
 
-/** Says what differs; a member that is `undefined` is as good as none. */
+/**
+ * Throws an error that shows the first difference. An `undefined` member equals
+ * an absent one.
+ */
 export function expectSame(
   rule: string,
   actual: unknown,
@@ -55,7 +57,7 @@ export function expectSame(
   throw new Error(`${rule}: expected ${meant}, got ${shown}.`)
 }
 
-/** The same rows, in whichever order. */
+/** Throws unless both lists hold the same rows, in any order. */
 export function expectRows(
   rule: string,
   actual: readonly unknown[],
@@ -66,7 +68,7 @@ export function expectRows(
   expectSame(rule, sort(actual), sort(expected))
 }
 
-/** Says so when the work was not refused with an error of that name. */
+/** Throws unless the work rejects with an error of this name. */
 export async function expectRefusal(
   rule: string,
   work: Promise<unknown>,
@@ -79,7 +81,7 @@ export async function expectRefusal(
   expectSame(rule, answer, name)
 }
 
-/** Does again what was refused for the moment only. */
+/** Repeats work while it fails with a retryable error, up to 500 times. */
 export async function tryAgain<result>(
   work: () => Promise<result>,
 ): Promise<result> {
@@ -92,7 +94,7 @@ export async function tryAgain<result>(
     }
 }
 
-/** Looks again until there is something to see, for ten seconds at most. */
+/** Repeats a look until it finds something, up to 500 times. */
 export async function waitFor<result>(
   look: () => Promise<result | undefined>,
 ): Promise<result | undefined> {
@@ -104,7 +106,7 @@ export async function waitFor<result>(
   return undefined
 }
 
-/** Several writes in one unit of work, one after the other. */
+/** Runs several writes in one unit of work, one after the other. */
 export function writeAll(
   store: PaymentStore,
   ...steps: readonly ((writer: StoreWriter) => Promise<unknown>)[]
@@ -125,7 +127,7 @@ function show(value: unknown): string {
   return `{ ${members.join(', ')} }`
 }
 
-/** What stands around the first difference. */
+/** Cuts text to the part around the first difference. */
 function cut(text: string, at: number): string {
   if (text.length < 200) return text
   const start = Math.max(0, at - 80)

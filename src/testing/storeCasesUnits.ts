@@ -17,10 +17,10 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** A unit of work happens at once, alone, or not at all. */
+/** A unit of work is atomic and isolated. */
 export const unitCases: readonly StoreCase[] = [
   {
-    name: 'a unit of work gives what its work gives, and a read too',
+    name: 'a unit of work returns the result of its work, and a read too',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const answers = [
@@ -260,7 +260,7 @@ export const unitCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'what was kept is there after the store is closed and opened again',
+    name: 'rows are there after the store is closed and opened again',
     run: async (createStore) => {
       const order = sampleOrder(drawDestination())
       await useStore(createStore, (store) =>

@@ -12,13 +12,13 @@ import type { LeaseHold } from './underLease.js'
 type Share = {
   queues: EventQueues
   pace: TargetPace
-  /** Tries under way. */
+  /** Tries that are running. */
   running: Set<Promise<void>>
   /** Queues being tried that failed before. */
   retrying: Set<EventQueue>
 }
 
-/** What one turn at delivering works with. */
+/** The state of delivering to one target while the lease is held. */
 type Turn = {
   run: TargetRun
   hold: LeaseHold
@@ -28,28 +28,28 @@ type Turn = {
   /** Events without an order; pauses of the orders apply to them too. */
   others: Share
   loading: Loading
-  /** Wakes who waits for something to do. */
+  /** Wakes the loop. */
   ring: () => void
-  /** The receiver wants no more. */
+  /** Ends the deliveries for good: the receiver wants no more. */
   leave: () => void
 }
 
-/** State of reading further events. */
+/** State of loading further events. */
 type Loading = {
   failures: number
-  /** Time of the next try. */
+  /** Time of the next try, by `performance.now()`. */
   until: number
   isFull: boolean
 }
 
-/** Orders that are delivered at the same time. */
+/** How many orders are delivered at the same time. */
 const widest = 8
 
 /**
- * Delivers events to one target for as long as the lease is held, several
- * orders at a time, and puts on record how far it came.
+ * Delivers events to one target while the lease is held, several orders at a
+ * time, and saves the progress.
  *
- * @returns whether the receiver is gone for good.
+ * @returns true when the receiver is gone for good.
  */
 export async function deliverEvents(
   run: TargetRun,
@@ -104,7 +104,7 @@ function startShare(
   }
 }
 
-/** Starts what can be started; how long there is nothing to do. */
+/** Starts all tries that may start. Returns how long to wait, in ms. */
 async function work(turn: Turn): Promise<number> {
   const { run, hold, orders, others } = turn
   const { look } = run.tools
@@ -116,7 +116,7 @@ async function work(turn: Turn): Promise<number> {
     !hold.over.aborted &&
     (await loadNext(turn))
   )
-  // What is due and does not begin waits for the store, or for another try.
+  // A queue that is due and not started waits for the store or another try.
   const due = [orders, others].map(({ queues, pace }) =>
     Math.max(queues.nextDue(), pace.until()),
   )
@@ -167,7 +167,7 @@ function startTries(turn: Turn, share: Share): void {
     const retries = retrying.size
     const queue = queues.take({
       now: performance.now(),
-      // Failing tries may take long, so each kind leaves places to the other.
+      // Failing tries may take long, so each kind leaves room for the other.
       isFreshAllowed:
         running.size - retries < Math.max(1, pace.width() - retries),
       isRetryAllowed: retries < Math.max(1, pace.width() / 2),
@@ -178,7 +178,7 @@ function startTries(turn: Turn, share: Share): void {
     const parts = { run, outbox, queues, saver, pace, leave: turn.leave }
     const trying = tryQueue(parts, queue)
       .catch((error: unknown) => {
-        // A row that makes no message must not end those of other orders.
+        // A broken row must not hold up other orders.
         const pause = run.tools.pause(queue.failures + 1)
         queues.delay(queue, performance.now() + pause)
         observeStop(run, error, queue.events[0])

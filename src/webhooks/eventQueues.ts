@@ -5,17 +5,17 @@ export type EventQueue = {
   key: string
   /** Absent for events that concern no order. */
   orderId: string | undefined
-  /** Those in memory, the first first. */
+  /** Events in memory, in their order. */
   events: OrderEvent[]
-  /** The cursor of the last delivered event, at first of the first event. */
+  /** Cursor of the last delivered event; at first, of the first event. */
   last: bigint
   /** Events after this cursor are not in memory; absent when all are. */
   after: bigint | undefined
   /** Failed tries of the first event. */
   failures: number
-  /** When it may be tried again. */
+  /** When it may be tried again, by `performance.now()`. */
   until: number
-  /** It is being tried. */
+  /** True while it is being tried. */
   busy: boolean
 }
 
@@ -26,16 +26,16 @@ type QueueChoice = {
   isFreshAllowed: boolean
   /** True when a queue that failed before may be taken. */
   isRetryAllowed: boolean
-  /** Types that were just refused: others are taken first. */
+  /** Types that were refused lately. Other types are taken first. */
   refused: ReadonlySet<string>
 }
 
-/** Events by order: one waits for those before it of its own order only. */
+/** Events by order. An event waits only for earlier ones of its order. */
 export type EventQueues = {
   add(event: OrderEvent): void
   /**
-   * Goes on with a queue of an earlier run at this event. The events behind it
-   * are read when they are needed.
+   * Continues a queue of an earlier run at this event. Later events are loaded
+   * when they are needed.
    */
   resume(event: OrderEvent, isTaken: boolean): void
   /**
@@ -47,20 +47,20 @@ export type EventQueues = {
   drop(queue: EventQueue): void
   /** Marks the queue as not busy; forgets it if it is empty. */
   release(queue: EventQueue): void
-  /** Makes the first event wait until then for its next try. */
+  /** Delays the next try of the first event. */
   delay(queue: EventQueue, until: number): void
   /**
    * True when a queue that has not failed, of no refused type, can be tried.
    */
   hasFresh(refused: ReadonlySet<string>): boolean
-  /** When the next one may be tried, of those that are not. */
+  /** When the next waiting queue may be tried. */
   nextDue(): number
-  /** The cursor at which each queue begins, in no order. */
+  /** The cursor at which each queue begins, unsorted. */
   cursors(): bigint[]
   size(): number
 }
 
-/** Events of one queue in memory, and of all together, roughly. */
+/** Largest number of events in memory, for one queue and roughly for all. */
 const mostKept = 100
 const mostKeptInAll = 10_000
 
@@ -100,7 +100,7 @@ export function eventQueues(): EventQueues {
     },
     release: (queue) => {
       queue.busy = false
-      // Behind the others, so that one long order does not hold them up.
+      // Moves it behind the others, so that a long order does not hold them up.
       queues.delete(queue.key)
       if (queue.events.length > 0 || queue.after !== undefined)
         queues.set(queue.key, queue)

@@ -2,7 +2,7 @@ import { observeFailure } from '../orders/model/observeFailure.js'
 import type { Observation, OrderEvent } from '../orders/model/types.js'
 import type { TargetRun } from './targets/types.js'
 
-/** What is observed of an event: never its body. */
+/** Returns the facts of an event that may be observed: never its body. */
 export function eventFacts(
   { target: { name } }: Pick<TargetRun, 'target'>,
   { type, orderId }: OrderEvent,

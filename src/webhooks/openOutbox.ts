@@ -10,29 +10,29 @@ import {
 import { loadProgress, type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
-/** Most orders that wait at the same time; each keeps one event. */
+/** Largest number of waiting orders; each keeps one event in memory. */
 const mostWaiting = 10_000
 
-/** What is to be delivered to one target. */
+/** The events to deliver to one target. */
 export type Outbox = {
   /** The events of orders. */
   orders: EventQueues
-  /** Events without an order, of which strangers can cause any number. */
+  /** Events without an order. Strangers can cause any number of them. */
   others: EventQueues
-  /** Reads on; whether there may be more. */
+  /** Loads further events. Returns true when there may be more. */
   loadNext(): Promise<boolean>
-  /** True when so many orders wait that nothing more is read. */
+  /** True when so many orders wait that no more events are loaded. */
   isFull(): boolean
-  /** Reads the next events of a queue that has none in memory. */
+  /** Loads the next events of a queue that has none in memory. */
   fillQueue(queue: EventQueue): Promise<void>
-  /** Hands over, once, what the target does not take and is past now. */
+  /** Returns, once, the events that were skipped since the last call. */
   takeSkipped(): readonly OrderEvent[]
-  /** Takes note of what was delivered. */
+  /** Notes a delivered event. */
   delivered(event: OrderEvent): void
   progress(): Progress
 }
 
-/** Goes on from what is on record. */
+/** Opens the outbox of a target at its saved progress. */
 export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
@@ -91,7 +91,7 @@ export async function openOutbox(
   }
 }
 
-/** On record before anything else, so that it is the same the next time. */
+/** Saves where a target begins, so that a restart begins at the same event. */
 async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
   const isNow = run.target.from === 'now'
   const { cursor: read } = isNow
@@ -123,7 +123,7 @@ async function findOpen(
   return [...unseen]
 }
 
-/** The event stream that a queue is read from. */
+/** The event stream that a queue is filled from. */
 type Stream = {
   orders: Pick<Orders, 'events'>
   /** The cursor up to which queues hold each event or have left it out. */
@@ -132,7 +132,7 @@ type Stream = {
   over: AbortSignal
 }
 
-/** Reads the next events of a queue that has none in memory. */
+/** Loads the next events of a queue that has none in memory. */
 async function fillQueue(
   queue: EventQueue,
   { orders, readTo, isTaken, over }: Stream,

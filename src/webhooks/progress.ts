@@ -2,7 +2,7 @@ import { StoreError } from '../store/errors.js'
 import type { JsonObject, Lease, PaymentStore } from '../store/types.js'
 import type { TargetRun } from './targets/types.js'
 
-/** How far a target is. */
+/** How far the deliveries to a target are. */
 export type Progress = {
   /** The newest event that was delivered. */
   read: bigint
@@ -13,12 +13,12 @@ export type Progress = {
   open: readonly bigint[]
 }
 
-/** Name of the lease, and of the value that keeps how far a target is. */
+/** Key of a target's lease and of its saved progress. */
 export function progressKey({ name }: { name: string }): string {
   return `webhook:${name}`
 }
 
-/** How far a target is on record; `undefined` if it was never told anything. */
+/** Loads the saved progress of a target, `undefined` if it has none. */
 export async function loadProgress({
   store,
   target,
@@ -33,9 +33,9 @@ export async function loadProgress({
 }
 
 /**
- * Puts on record how far a target is.
+ * Saves the progress of a target.
  *
- * @throws {@link LeaseLostError} when someone else delivers to it by now.
+ * @throws {@link LeaseLostError} when another process delivers to it now.
  */
 export async function writeProgress(
   { store, target }: TargetRun,
@@ -48,7 +48,7 @@ export async function writeProgress(
   })
 }
 
-/** `cursor` is for who looks: everything up to there is delivered. */
+/** `cursor` is for people: everything up to it is delivered. */
 function encodeProgress({ read, open }: Progress): JsonObject {
   const [first] = open
   const cursor = first === undefined ? read : first - 1n
@@ -57,7 +57,7 @@ function encodeProgress({ read, open }: Progress): JsonObject {
 
 function parseProgress({ read, open }: JsonObject): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
-  // Beginning anew would tell everything again.
+  // Starting from the beginning would deliver every event again.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))
     throw new StoreError('has no readable cursor of a webhook')
   const [newest = 0n, ...others] = cursors.map((it) => BigInt(String(it)))

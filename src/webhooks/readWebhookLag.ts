@@ -7,7 +7,7 @@ import { parseTargetName } from './targets/parseTargetName.js'
 
 /** What {@link readWebhookLag} takes. */
 export type ReadWebhookLagParameters = {
-  /** The one the orders are kept in. */
+  /** The store of the orders. */
   store: PaymentStore
   /** The name of the target. */
   target: string
@@ -18,30 +18,30 @@ const members: MembersOf<ReadWebhookLagParameters> = {
   target: true,
 }
 
-/** How far a target is, and how far there is to go. */
+/** How far a target is behind. */
 export type WebhookLag = {
-  /** Everything up to there is delivered, or left out. */
+  /** Every event up to this cursor was delivered or skipped. */
   cursor: bigint
   /** The cursor of the newest event. */
   newest: bigint
   /**
-   * When the first event happened that is neither, in Unix milliseconds; absent
-   * where there is none.
+   * When the first event after it happened, in Unix milliseconds. Absent if
+   * there is none.
    */
   waitingSince: bigint | undefined
   /**
    * Orders that wait because the receiver refuses one of their events, while
-   * later events of others are delivered; events without an order likewise. The
-   * oldest first, at most 20.
+   * later events of other orders are delivered. Also events without an order.
+   * Oldest first, at most 20.
    */
   putAside: readonly PutAsideEvent[]
-  /** How many there are, including those that `putAside` does not list. */
+  /** How many there are, including any that `putAside` does not list. */
   putAsideCount: number
 }
 
 /** The first undelivered event of an order. */
 export type PutAsideEvent = {
-  /** Absent where the event concerns no order. */
+  /** Absent if the event concerns no order. */
   orderId: string | undefined
   type: OrderEventType
   cursor: bigint
@@ -52,13 +52,13 @@ export type PutAsideEvent = {
 const mostNamed = 20
 
 /**
- * Reads how far a target of webhooks is behind, in any process that has the
- * store; sends nothing.
+ * Returns how far a webhook target is behind. Works in any process that has the
+ * store, and sends nothing.
  *
- * Tells of what is on record: a delivery of this moment may not be yet, and what
- * the target's `types` leave out counts until it was passed.
+ * Shows the saved progress: the newest deliveries may be missing, and events
+ * that `types` leaves out count until they are skipped.
  *
- * @throws {@link WebhookTargetError} when no target can have this name.
+ * @throws {@link WebhookTargetError} when `target` is not a valid name.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export async function readWebhookLag(
   const { store, target }: ReadWebhookLagParameters = Object(parameters)
   const name = parseTargetName(target, 'target')
   await store.open()
-  // Before the rest: what comes in between must not count as delivered.
+  // Loaded first: events that arrive meanwhile must not count as delivered.
   const { cursor: newest } = await orders.events({ after: 'latest' })
   const progress = await loadProgress({ store, target: { name } })
   const first = await findWaiting(orders, progress)
@@ -110,7 +110,7 @@ async function findPutAside(
   return found
 }
 
-/** What is open may be of other orders than these, which nobody here sees. */
+/** Open events can belong to orders of other shops, which are not found. */
 async function findWaiting(
   orders: Pick<Orders, 'events'>,
   { read, open }: Progress = { read: 0n, open: [] },
@@ -123,7 +123,7 @@ async function findWaiting(
   return undefined
 }
 
-/** The first event from a cursor on. */
+/** Finds the first event at or after a cursor. */
 async function findFirst(
   orders: Pick<Orders, 'events'>,
   cursor: bigint,

@@ -5,8 +5,8 @@ import type { TargetRun } from './targets/types.js'
 import { underLease } from './underLease.js'
 
 /**
- * Delivers to one target whenever no other process does, until told to stop or
- * the receiver says that it is gone.
+ * Delivers to one target while no other process does, until the signal aborts
+ * or the receiver answers that it is gone.
  */
 export async function runTarget(run: TargetRun): Promise<void> {
   const { signal, store, target, observe, tools } = run
@@ -27,6 +27,6 @@ export async function runTarget(run: TargetRun): Promise<void> {
   }
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
-  // Else a process with no other work would end, and be started to ask again.
+  // Otherwise a process without other work would end and be restarted.
   while (!signal.aborted) await wait(tools.lease, signal)
 }

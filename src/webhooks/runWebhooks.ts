@@ -12,16 +12,16 @@ import {
 } from './targets/types.js'
 
 /**
- * Tells receivers of every event of the orders, at least once and in order for
- * each order, until told to stop. What they refuse is tried again for ever; one
- * that answers 410 is sent nothing more by this run, and its cursor is kept.
+ * Delivers every event of the orders to each target, at least once and in order
+ * for each order, until the signal aborts. Tries a refused event again until it
+ * is accepted. When a receiver answers 410, this run sends it nothing more and
+ * keeps its cursor.
  *
- * Promises no order between orders, and not that an event comes once: a
- * receiver knows one again by its `webhook-id`. Any number of processes may run
- * it over one store.
+ * Does not keep an order between orders. An event can arrive more than once:
+ * recognize it by its `webhook-id`. Any number of processes can run this on one
+ * store.
  *
- * @throws {@link WebhookTargetError} when a target is not one that events may
- * be sent to.
+ * @throws {@link WebhookTargetError} when a field of a target is invalid.
  * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
  * installed.
  *
@@ -64,7 +64,7 @@ export const webhookTools: WebhookTools = {
   standby: 2000,
 }
 
-/** The same with other tools. */
+/** As {@link runWebhooks}, with other tools. */
 export async function runWebhooksWith(
   orders: Pick<Orders, 'events'>,
   parameters: RunWebhooksParameters,
@@ -75,8 +75,7 @@ export async function runWebhooksWith(
   const tools = { ...given, lookup: shareLookups(given.lookup) }
   const targets = await parseTargets(parameters.targets)
   const observe: RunWebhooksParameters['observe'] = (observation) => {
-    // Who only watches must not stop what is watched, nor may a promise of
-    // theirs end the process.
+    // An observer that throws or rejects must not stop the deliveries.
     const tell = async () => parameters.observe?.(observation)
     tell().catch(() => undefined)
   }

@@ -5,13 +5,13 @@ import { type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'
 
-/** Puts on record what is delivered, many at once where they come fast. */
+/** Saves progress; combines saves that come fast. */
 export type ProgressSaver = {
-  /** Something was delivered. */
+  /** Saves soon, because something was delivered. */
   save(): void
-  /** The store does not take it; nothing more should be delivered meanwhile. */
+  /** True while saving fails. Nothing more should be delivered meanwhile. */
   isStuck(): boolean
-  /** All that can be on record is. */
+  /** Resolves when everything that can be saved is saved. */
   settled(): Promise<void>
 }
 

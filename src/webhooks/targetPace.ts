@@ -1,11 +1,11 @@
 import type { OrderEventType } from '../orders/model/types.js'
 import type { WebhookTools } from './targets/types.js'
 
-/** How much a target can take. */
+/** How fast events may be sent to a target. */
 export type TargetPace = {
-  /** How many tries may be under way. */
+  /** How many tries may run at the same time. */
   width(): number
-  /** Before which no try begins. */
+  /** No try may begin before this time, by `performance.now()`. */
   until(): number
   /** Types of events that failed since the last success. */
   refused(): ReadonlySet<string>
@@ -15,24 +15,24 @@ export type TargetPace = {
 
 type Failure = {
   type: OrderEventType
-  /** How often the same event was tried by now. */
+  /** How often the same event was tried so far. */
   tries: number
   startedAt: number
-  /** HTTP status, where the receiver answered. */
+  /** HTTP status, if the receiver answered. */
   status?: number | undefined
   /** Milliseconds. */
   retryAfter?: number | undefined
 }
 
 /**
- * Slows down for a target that fails one event after the other: one try at a
- * time, after ever longer pauses, until one succeeds.
+ * Slows down while a target fails one event after the other: one try at a time,
+ * with growing pauses, until one succeeds.
  */
 export function targetPace(
   pause: WebhookTools['pause'],
   widest: number,
 ): TargetPace {
-  /** How many events failed since the last one that did not. */
+  /** How many events failed since the last success. */
   let failures = 0
   let until = 0
   let failedAt = Number.NEGATIVE_INFINITY
@@ -49,10 +49,10 @@ export function targetPace(
       const now = performance.now()
       refused.add(type)
       if (retryAfter) until = Math.max(until, now + pause(1, retryAfter))
-      // What was under way together fails together, and counts once.
+      // Tries that ran at the same time fail together and count once.
       if (startedAt < failedAt) return
       failedAt = now
-      // An event that fails again says nothing new about the target.
+      // A repeated failure of one event says nothing new about the target.
       if (tries === 1) failures++
       if (failures <= 1) return
       const count = isAboutEvent(status) ? 1 : failures - 1

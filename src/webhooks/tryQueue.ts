@@ -17,7 +17,7 @@ type Parts = {
   leave: () => void
 }
 
-/** Tries the first event of a queue once, and takes note of the result. */
+/** Tries the first event of a queue once, and notes the result. */
 export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const { outbox, queues, saver } = parts
   await outbox.fillQueue(queue)
@@ -29,7 +29,7 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const isDelivered = await tryEvent(parts, { queue, event })
   if (!isDelivered) return
   try {
-    // Read on first: `save` then records the queue's new start.
+    // Fills the queue first, so that `save` writes its new start.
     await outbox.fillQueue(queue)
     queues.release(queue)
   } finally {
@@ -55,7 +55,7 @@ async function tryEvent(
     const { status, retryAfter } = posted
     queues.delay(queue, now + tools.pause(tries, retryAfter))
     pace.failed({ type, tries, startedAt, status, retryAfter })
-    // By Standard Webhooks, the receiver takes its subscription back.
+    // In Standard Webhooks, 410 ends the subscription.
     if (status === 410) leave()
   }
   tell(run, event, { posted, tries, duration: now - startedAt })

@@ -3,20 +3,20 @@ import type { Lease } from '../store/types.js'
 import { progressKey } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
-/** The right to deliver to a target, for as long as it lasts. */
+/** The lease of a target while it is held. */
 export type LeaseHold = {
   lease: Lease
-  /** Aborts when the run is to end, or the lease is lost. */
+  /** Aborts when the run ends or the lease is lost. */
   over: AbortSignal
   lose(): void
-  /** Whether nobody else can have it for so many milliseconds. */
+  /** True when nobody else can take the lease for so many milliseconds. */
   lasts(milliseconds: number): boolean
 }
 
 /**
- * Works under the lease of a target, which is prolonged meanwhile.
+ * Takes the lease of a target, runs the work and prolongs the lease meanwhile.
  *
- * @returns whether the lease was free.
+ * @returns false when another process holds the lease.
  */
 export async function underLease(
   run: TargetRun,
@@ -53,13 +53,16 @@ type Taken = { lease: Lease | undefined; until: number }
 async function takeLease(run: TargetRun): Promise<Taken> {
   const { store, owner, target, tools } = run
   const milliseconds = tools.lease
-  // From before the request: the database counts from later on.
+  // Counted from before the request, so that it ends before the database's.
   const until = performance.now() + milliseconds
   const key = progressKey(target)
   return { until, lease: await store.takeLease({ key, owner, milliseconds }) }
 }
 
-/** Until the work is done; ends it when the lease is lost or has run out. */
+/**
+ * Prolongs the lease until the work is done. Ends the work when the lease is
+ * lost or has run out.
+ */
 async function prolong(
   run: TargetRun,
   held: { lease: Lease; until: number },
@@ -68,7 +71,7 @@ async function prolong(
   while (!done.aborted) {
     await wait(run.tools.lease / 3, done)
     if (done.aborted) return
-    // A store that does not answer may do so before the lease runs out.
+    // If the store fails, it may answer again before the lease runs out.
     const taken = await takeLease(run).catch(() => held)
     if (taken.lease?.fence !== held.lease.fence) return lose()
     held.until = taken.until

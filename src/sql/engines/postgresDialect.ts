@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { toBytes } from '../tables/sqlColumns.js'
 import type { SqlDialect } from '../tables/sqlEngine.js'
 
-/** What PostgreSQL calls things. */
+/** SQL of PostgreSQL. */
 export const postgresDialect: SqlDialect = {
   types: {
     text: 'text',
@@ -15,7 +15,7 @@ export const postgresDialect: SqlDialect = {
     end: '',
   },
   clock: '(extract(epoch from clock_timestamp()) * 1000)::int8',
-  // Whoever comes later has a higher number, and waits for nobody to count.
+  // A later transaction has a higher number, without a counter to wait for.
   newFence: 'txid_current()',
   turn: (name) =>
     sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,

@@ -20,14 +20,20 @@ import { watchDatabase } from './watchDatabase.js'
 /** What {@link postgresStore} takes. */
 export type PostgresStoreParameters = (
   | {
-      /** A pool of the package `pg`; whoever made it ends it. */
+      /** A pool of the package `pg`. You close it; the store does not. */
       pool: PostgresPool
     }
-  | { connectionString: string }
+  | {
+      /** The store creates a pool of its own for this address. */
+      connectionString: string
+    }
 ) & {
-  /** Where the tables lie; made when it is not there. Default: `countersign`. */
+  /** Schema of the tables, created if needed. Default: `countersign`. */
   schema?: string | undefined
-  /** Reaches the server itself, not PgBouncer, for hints that others wrote. */
+  /**
+   * Connection string of the server itself, not of PgBouncer. With it, the
+   * store hears at once when other processes write.
+   */
   listen?: string | undefined
 }
 
@@ -38,11 +44,11 @@ const members: MembersOf<PostgresStoreParameters> = {
   listen: true,
 }
 
-/** Who waits longer for a lock, or is silent for longer, gives way. */
+/** Limits for waiting for a lock, and for an idle transaction. */
 const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
-/** PostgreSQL through a pool, with no state beyond a transaction. */
+/** Creates the engine for PostgreSQL. Keeps no state beyond a transaction. */
 export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
   checkMembers(parameters, members)
   checkPostgres(parameters)
@@ -93,8 +99,8 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
 }
 
 /**
- * Refuses what the driver would take for something else: without a connection
- * string it goes to whatever server this machine has.
+ * Refuses wrong parameters, which the driver would misread: without a
+ * connection string, it connects to the default server of this machine.
  */
 function checkPostgres(parameters: unknown): void {
   const { pool, connectionString, schema, listen } = Object(parameters)
@@ -109,7 +115,7 @@ function checkPostgres(parameters: unknown): void {
 
 const names = 'a name of 1 to 63 bytes that is not one of the server'
 
-/** A longer name would be cut, and be that of another shop. */
+/** PostgreSQL would cut a longer name, perhaps to that of another shop. */
 function isSchema(name: unknown): boolean {
   if (!isText(name) || name.includes('\0')) return false
   return Buffer.byteLength(name) < 64 && !/^(pg_|\$user$)/.test(name)
@@ -125,7 +131,7 @@ function isPool(pool: unknown): boolean {
   )
 }
 
-/** The pool given, or one of its own, once it is needed. */
+/** Lends connections of the given pool, or creates one when first needed. */
 function lendPool(parameters: PostgresStoreParameters) {
   let lent: Promise<SqlSession> | undefined
   let closed: Promise<void> | undefined
@@ -138,7 +144,7 @@ function lendPool(parameters: PostgresStoreParameters) {
     pool.on('error', ignoreError)
     pool.on('connect', hearErrors)
     free = async () => {
-      // A pool that ends can still hear of connections that are lost.
+      // A pool that is closing can still report lost connections.
       if (!('pool' in parameters)) return pool.end()
       pool.removeListener('error', ignoreError)
       pool.removeListener('connect', hearErrors)
@@ -172,7 +178,7 @@ async function createPool(connectionString: string): Promise<PostgresPool> {
   })
 }
 
-/** A script without parameters: several statements in one round trip. */
+/** Runs several statements without parameters in one round trip. */
 async function runScript(session: SqlSession, text: string): Promise<void> {
   await sql.raw(text).execute(session)
 }
@@ -194,7 +200,7 @@ async function lockSchema(
   const found = await sql<{ table: string | null }>`
     select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
     from pg_namespace where nspname = ${schema}`.execute(session)
-  // Asked first: `if not exists` wants the right to create all the same.
+  // Looks first, because `if not exists` needs the right to create.
   if (found.rows.length === 0)
     await runScript(session, `create schema ${quoteName(schema)}`)
   return Boolean(found.rows[0]?.table)

@@ -1,15 +1,16 @@
 import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 
-/** The channel on which all stores of a database tell of their writes. */
+/** The channel on which all stores of a database announce their writes. */
 export const channel = 'countersign'
 
 const longestWait = 5_000
 
 /**
- * Calls back after writes to a schema, through a connection of its own that is
- * made anew whenever it is lost.
+ * Calls `listener` after writes to a schema. Uses its own connection, and
+ * reconnects when it is lost.
  *
- * Nothing said meanwhile is heard, so it calls back after each reconnection.
+ * Also calls `listener` after each reconnection, because it may have missed
+ * writes meanwhile.
  */
 export function listenPostgres(
   { connectionString, schema }: { connectionString: string; schema: string },

@@ -2,13 +2,13 @@ import type { PostgresPool as QueryPool } from 'kysely'
 import { StoreError } from '../../store/errors.js'
 import { SqlFault, type SqlFaultKind } from '../tables/sqlFault.js'
 
-/** As much of a pool of the package `pg` as is used here. */
+/** The part of a pool of the package `pg` that the store uses. */
 export type PostgresPool = {
-  /** Gives a connection that nobody else uses meanwhile. */
+  /** Lends a connection that nobody else uses meanwhile. */
   connect(): Promise<PostgresClient>
-  /** Hears of new connections, and of faults of idle ones. */
+  /** Listens for new connections, or for errors of idle ones. */
   on(event: PoolEvent, listener: (subject: object) => void): unknown
-  /** Hears of them no longer. */
+  /** Removes such a listener. */
   removeListener(event: PoolEvent, listener: (subject: object) => void): unknown
   /** Closes every connection. */
   end(): Promise<void>
@@ -16,18 +16,18 @@ export type PostgresPool = {
 
 type PoolEvent = 'connect' | 'error'
 
-/** As much of one of its connections. */
+/** The part of a connection of such a pool that the store uses. */
 export type PostgresClient = {
   /** Runs one statement. */
   query(request: PostgresRequest): Promise<object>
-  /** Hears of the end of the connection. */
+  /** Listens for errors of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown
-  /** Hears of it no longer. */
+  /** Removes such a listener. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown
   /**
-   * Gives the connection back to its pool.
+   * Returns the connection to its pool.
    *
-   * @param destroy the connection is of no use any more.
+   * @param destroy true when the connection is broken.
    */
   release(destroy?: boolean): void
 }
@@ -37,7 +37,7 @@ export type PostgresRequest = {
   text: string
   values: unknown[]
   types: {
-    /** Says how a column of that type is read. */
+    /** Returns the function that parses columns of a type. */
     getTypeParser(type: number): (text: string) => unknown
   }
 }
@@ -54,25 +54,25 @@ export async function loadPostgres(): Promise<typeof import('pg')['default']> {
   return postgres
 }
 
-/** A machine that is gone says nothing: the system asks two hours later. */
+/** Notices a dead machine; the system's own default is two hours. */
 export const keepAlive = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 } as const
 
-/** Without a listener, an event of a lost connection ends the process. */
+/** Without a listener, an `error` event ends the process. */
 export const ignoreError = (): void => undefined
 
 /**
- * Listens on each new connection before anything else happens: a server can let
- * someone in and shut down in one packet.
+ * Listens on each new connection at once: a server can accept a connection and
+ * shut down in one packet.
  */
 export const hearErrors = (client: object): void => {
   const { on } = Object(client)
   if (typeof on === 'function') on.call(client, 'error', ignoreError)
 }
 
-/** The pool as the query builder uses it, with faults told apart. */
+/** Adapts the pool to the query builder, with its errors as faults. */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
     const client = await takeClient(pool)
@@ -82,7 +82,7 @@ export function watchPool(pool: PostgresPool): QueryPool {
       try {
         const request = { text, values: [...values], types }
         const answer = await client.query(request)
-        // A script answers with its last statement.
+        // The result of a script is that of its last statement.
         return Array.isArray(answer) ? answer.at(-1) : answer
       } catch (error) {
         const fault = explainFault(error)
@@ -96,7 +96,7 @@ export function watchPool(pool: PostgresPool): QueryPool {
     }
     return { query, release }
   }
-  // The builder's type has generics and cursors nobody asks for here.
+  // The builder's type has generics and cursors that are not used here.
   return { connect, end: async () => undefined } as unknown as QueryPool
 }
 
@@ -105,13 +105,13 @@ async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
     const client = await pool.connect()
     if (typeof client?.release === 'function') return client
   } catch (error) {
-    // The driver's own words about an address repeat the password in it.
+    // The driver's message about an address quotes the password in it.
     if (!(error instanceof TypeError)) throw explainFault(error)
   }
   throw new StoreError('cannot connect with the address or pool it was given')
 }
 
-/** Whatever parsers the pool has been given: amounts must not be rounded. */
+/** Replaces the pool's own parsers, which could round amounts. */
 const parsers = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
   [17, (text) => `0x${text.slice(2)}`],
@@ -129,13 +129,13 @@ function explainFault(error: unknown): SqlFault {
   return new SqlFault(severity ? kindOf(text) : 'lost', text)
 }
 
-/** By SQLSTATE. */
+/** Classifies an SQLSTATE. */
 function kindOf(code: string): SqlFaultKind {
   if (code === '23505') return 'duplicate'
-  // A serialization failure, a deadlock, or what nobody did in time.
+  // A serialization failure, a deadlock, or a timeout.
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'
   if (code === '53100') return 'full'
-  // Shut down, starting up, too many connections, or a standby by now.
+  // Shutting down, starting up, too many connections, or now a standby.
   if (/^(08|57P)|^(53300|25006|25P03|25P04)$/.test(code)) return 'lost'
   return 'refused'
 }

@@ -5,28 +5,31 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import type { SqliteConnection } from './sqliteConnection.js'
 
-/** For how long a writer waits for other processes. */
+/** How long a writer waits for other processes. */
 export const patienceMilliseconds = 30_000
 
-/** Units of work that share a commit at most, and for how long they do. */
+/** Most units of work that share a commit, and for how long. */
 const maxUnits = 32
 const maxMilliseconds = 25
 
-/** Units of work that become durable together: one sync of the disk for all. */
+/** Units of work that share a commit: one sync of the disk for all. */
 type Group = {
   isOpen: boolean
   units: number
   began: number
-  /** Settled when the commit is. */
+  /** Settles with the commit. */
   kept: Promise<void>
   settle(commit: Promise<void>): void
 }
 
-/** One after another, and each all or nothing; who waits shares a commit. */
+/**
+ * Runs units of work one after another. Each is atomic. Units that wait share a
+ * commit.
+ */
 export type SharedCommits = {
   /** Runs a unit of work in its turn; resolves once it is durable. */
   join<result>(use: (session: SqlSession) => Promise<result>): Promise<result>
-  /** Whether this is the session of a unit that shares. */
+  /** True for the session of a unit of work that shares a commit. */
   has(session: SqlSession): boolean
   begin(session: SqlSession): Promise<void>
   keep(session: SqlSession): Promise<void>
@@ -34,9 +37,9 @@ export type SharedCommits = {
   end(): Promise<void>
 }
 
-/** A connection that can tell whether its file is still there. */
+/** A connection that checks that its file is still there. */
 export type WatchedConnection = SqliteConnection & {
-  /** @throws {@link StoreError} when what is written goes nowhere. */
+  /** @throws {@link StoreError} when the file was moved or replaced. */
   check(): void
   close(): Promise<void>
 }
@@ -67,7 +70,7 @@ export function shareCommits(
       })
       return { result, kept: mine.kept }
     } finally {
-      // What came in while the disk was waited for is to share this commit.
+      // Units that arrived while the disk was busy share this commit.
       if (waiting === 0) await nextTurn()
       if (waiting === 0 || isFull(mine)) {
         mine.settle(mine.isOpen ? commit() : Promise.resolve())
@@ -86,7 +89,7 @@ export function shareCommits(
       check()
     } catch (error) {
       await sql`rollback`.execute(session).catch(() => undefined)
-      // One that cannot even go back is of no use any more.
+      // A connection that cannot roll back is broken.
       if (isInside()) {
         writer = undefined
         await close()
@@ -133,7 +136,7 @@ function startGroup(): Group {
   const kept = new Promise<void>((resolve) => {
     settle = resolve
   })
-  // Whoever took part hears of it; nobody may have.
+  // Each unit of the group handles the error; there may be none.
   kept.catch(() => undefined)
   return {
     isOpen: false,
@@ -144,7 +147,7 @@ function startGroup(): Group {
   }
 }
 
-/** All units of a commit are gone with one that had no room, say. */
+/** A unit that fails, for example on a full disk, can end the whole group. */
 function takenBack(): SqlFault {
   return new SqlFault('rolledBack', 'SQLITE_ABORT')
 }

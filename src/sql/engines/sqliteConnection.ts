@@ -4,7 +4,7 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import type { SqlTables } from '../tables/sqlTables.js'
 
-/** As much of a connection of the package `libsql` as is used here. */
+/** The part of a connection of the package `libsql` that is used here. */
 type LibsqlDatabase = {
   prepare(text: string): LibsqlStatement
   defaultSafeIntegers(toggle: boolean): unknown
@@ -32,14 +32,14 @@ export async function loadLibsql(): Promise<OpenLibsql> {
   const { default: Database } = await import('libsql').catch(() => {
     throw new StoreError('needs the package libsql, which is not installed')
   })
-  // The package's types name less than it has.
+  // The types of the package are incomplete.
   return (file) => new Database(file) as unknown as LibsqlDatabase
 }
 
-/** A connection of its own to a file. */
+/** One connection to a file. */
 export type SqliteConnection = {
   readonly session: SqlSession
-  /** A transaction is under way. */
+  /** True inside a transaction. */
   isInside(): boolean
 }
 
@@ -47,7 +47,7 @@ export function connectSqlite(
   open: OpenLibsql,
   file: string,
 ): SqliteConnection {
-  const database = explainFaults(() => open(file))
+  const database = openFile(open, file)
   database.defaultSafeIntegers(true)
   const run = runInside(database)
   const dialect = new SqliteDialect({
@@ -59,12 +59,25 @@ export function connectSqlite(
   }
 }
 
+/** @throws {@link StoreError} when the file cannot be opened. */
+function openFile(open: OpenLibsql, file: string): LibsqlDatabase {
+  try {
+    return open(file)
+  } catch (error) {
+    // Without a code, the engine did not get as far as the database.
+    if (Object(error).code) throw faultOf(error)
+    throw new StoreError(
+      `cannot open the file ${JSON.stringify(file)}: check that its folder exists and that this process may write there`,
+    )
+  }
+}
+
 /** Runs one statement. */
 type Run = <result>(text: string, step: () => result) => result
 
 /**
- * Refuses what follows in a transaction that is gone: a full disk, among others,
- * takes back all of it, and each statement after that would be kept alone.
+ * Refuses further statements after SQLite has ended a transaction by itself, as
+ * on a full disk. Each of them would otherwise be committed alone.
  */
 function runInside(database: LibsqlDatabase): Run {
   let isInside = false
@@ -84,7 +97,7 @@ function runInside(database: LibsqlDatabase): Run {
   }
 }
 
-/** Most statements are the same each time; a store has some dozen of them. */
+/** A store uses some dozen statements again and again. */
 const maxStatements = 200
 
 function rememberStatements(
@@ -117,7 +130,7 @@ function rememberStatements(
   }
 }
 
-/** A boolean would end the whole process inside the engine, not the call. */
+/** A boolean would crash the process inside the engine. */
 function checkValues(values: unknown): unknown {
   const all = Array.isArray(values) ? values : []
   if (all.some((value) => typeof value === 'boolean'))
@@ -129,14 +142,16 @@ function explainFaults<result>(run: () => result): result {
   try {
     return run()
   } catch (error) {
-    const code = String(
-      Reflect.get(Object(error), 'code') || 'cannot be opened',
-    )
-    if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-      throw new SqlFault('rolledBack', code)
-    if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code))
-      throw new SqlFault('duplicate', code)
-    if (code === 'SQLITE_FULL') throw new SqlFault('full', code)
-    throw new SqlFault('refused', code)
+    throw faultOf(error)
   }
+}
+
+function faultOf(error: unknown): SqlFault {
+  const code = String(Object(error).code || 'no code')
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new SqlFault('rolledBack', code)
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code))
+    return new SqlFault('duplicate', code)
+  if (code === 'SQLITE_FULL') return new SqlFault('full', code)
+  return new SqlFault('refused', code)
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { SqlDialect } from '../tables/sqlEngine.js'
 
-/** What SQLite calls things. */
+/** SQL of SQLite. */
 export const sqliteDialect: SqlDialect = {
   types: {
     text: 'text',

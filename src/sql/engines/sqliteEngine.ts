@@ -18,17 +18,17 @@ import {
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
 
-/** Idle connections that are kept for the next readers. */
+/** Largest number of idle connections kept for readers. */
 const maxIdle = 4
 
-/** SQLite in a file: one connection writes, others read beside it. */
+/** Creates the engine for SQLite: one connection writes, others read. */
 export function sqliteEngine(parameters: { file: string }): SqlEngine {
   const { file: path } = Object(parameters)
   if (typeof path !== 'string')
     throw new StoreError(`needs the path of a file, not a ${typeof path}`)
   if (/^(|:memory:|file:.*)$/s.test(path) || path.includes('\0'))
     throw new StoreError(`needs the path of a file, not '${path}'`)
-  // It stays where it is when the process goes elsewhere.
+  // Absolute, because the process may change its directory.
   const file = resolve(path)
   const idle: WatchedConnection[] = []
   let checkFile: (() => void) | undefined
@@ -43,13 +43,13 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
   }
   const connect = async (): Promise<WatchedConnection> => {
     openLibsql ??= await loadLibsql()
-    // A new connection would begin an empty file in place of one that is gone.
+    // If the file is gone, a new connection would create an empty one.
     check()
     createFile(file)
     const { session, isInside } = connectSqlite(openLibsql, file)
     connections++
     const close = async () => {
-      // The last one takes the log along.
+      // SQLite deletes the log with the last connection.
       if (--connections === 0) checkLog = undefined
       await session.destroy()
     }
@@ -60,12 +60,12 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       throw error
     }
     checkFile ??= watchFile(file)
-    // It lies beside the file itself, not beside a link to it.
+    // The log is beside the file itself, not beside a link to it.
     checkLog ??= watchFile(`${realpathSync(file)}-wal`)
     return { session, isInside, check, close }
   }
   const read: SqlEngine['connect'] = async (_, use) => {
-    // Whoever reads now is done before the next turn, most of the time.
+    // A reader that is running now is usually done by the next turn.
     if (idle.length === 0) await nextTurn()
     const connection = idle.pop() ?? (await connect())
     const { session, isInside, close } = connection
@@ -88,7 +88,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     begin: async (session, mode) => {
       if (mode === 'write') return commits.begin(session)
       await whileBusy(() => sql`begin`.execute(session))
-      // The first look, not the beginning, decides what a reader sees.
+      // A reader's snapshot begins with its first read.
       await whileBusy(() => sql`select 1 from sqlite_schema`.execute(session))
     },
     commit: async (session) => {
@@ -128,10 +128,10 @@ function createFile(file: string): void {
 }
 
 /**
- * Gives what looks whether a file is still the one that was there first.
+ * Returns a check that a file is still the one that was first there.
  *
- * SQLite goes on with one that was taken away: what is written to it then is
- * gone with the process.
+ * SQLite goes on writing to a file that was removed; those writes would be
+ * lost when the process ends.
  */
 function watchFile(path: string): () => void {
   let first = inodeOf(path)
@@ -140,7 +140,7 @@ function watchFile(path: string): () => void {
     first ??= inode
     if (inode !== first)
       throw new StoreError(
-        'lost its file, which was moved, removed or replaced; the process has to start anew',
+        'lost its file, which was moved, removed or replaced: restart the process',
       )
   }
 }
@@ -152,13 +152,13 @@ function inodeOf(path: string): bigint | undefined {
 async function prepareConnection(session: SqlSession): Promise<void> {
   await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
   await sql`pragma synchronous = full`.execute(session)
-  // What is erased is gone from the file, too, once the log is moved in.
+  // Overwrites erased bytes in the file at the next checkpoint.
   await sql`pragma secure_delete = on`.execute(session)
 }
 
-/** Whoever copies the file finds all in it, as far as nobody else is using it. */
+/** Moves the log into the file, unless another process is using it. */
 async function moveLogIn(session: SqlSession | undefined): Promise<void> {
-  // Not done here, it is done by the next who writes.
+  // If this fails, the next writer does it.
   if (session)
     await sql`pragma wal_checkpoint(truncate)`
       .execute(session)

@@ -3,11 +3,11 @@ import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 
-/** Changes when the server was started anew, or the tables are others. */
+/** Changes when the server restarts or the tables are replaced. */
 const place = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()),
   to_regclass('orders')::oid)`
 
-/** A restored backup has another timeline, system or table. */
+/** Changes when a backup is restored: timeline, system or table differ. */
 const identity = `concat_ws(' ', 'postgres',
   (select system_identifier from pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
@@ -16,16 +16,16 @@ const identity = `concat_ws(' ', 'postgres',
 type Database = { place: string; identity: string }
 
 /**
- * Knows the database from when it was opened: through a pooler, a backup can be
- * put in its place without a connection being lost.
+ * Notices when another database replaces the one that was opened. Through a
+ * pooler, this can happen without losing a connection.
  */
 export function watchDatabase(): {
-  /** Names the database, and goes by that from now on. */
+  /** Returns the identity of the database and remembers it. */
   identify(session: SqlSession): Promise<string>
   /**
    * Begins a transaction.
    *
-   * @throws {@link StoreError} when it is in another database.
+   * @throws {@link StoreError} when the database is another one.
    */
   begin(session: SqlSession, script: string): Promise<void>
 } {
@@ -44,7 +44,7 @@ export function watchDatabase(): {
       const found = await loadIdentity(session)
       if (found.identity !== known.identity)
         throw new StoreError(
-          'lost its database, and another one is in its place, as after a restore; the process has to start anew',
+          'lost its database, and another one is in its place, as after a restore: restart the process',
         )
       known = found
     },
@@ -57,7 +57,7 @@ async function loadIdentity(session: SqlSession): Promise<Database> {
       case when not pg_is_in_recovery() then ${identity} end as identity`,
   )
   const [found] = (await asked.execute(session)).rows
-  // What only follows another server has nothing of its own yet.
+  // A standby has no timeline of its own yet.
   if (!found?.identity) throw new SqlFault('lost', '25006')
   return { ...found, identity: found.identity }
 }

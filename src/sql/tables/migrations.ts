@@ -3,14 +3,14 @@ import { StoreError } from '../../store/errors.js'
 import { version1 } from './schemaVersion1.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
-/** The first leads to version 1. A released step never changes again. */
+/** The steps of the schema. The first creates version 1. */
 export const migrations: readonly Migration[] = [version1]
 
 /**
- * Brings the tables to the newest version, in one unit of work that excludes
- * every other process.
+ * Migrates the tables to the newest version, in one unit of work that excludes
+ * all other processes.
  *
- * @throws {@link StoreError} when a newer release has been here.
+ * @throws {@link StoreError} when the tables are of a newer version.
  */
 export async function migrate(
   session: SqlSession,
@@ -30,7 +30,7 @@ export async function migrate(
   const current = Number(newest?.version ?? 0)
   if (current > steps.length)
     throw new StoreError(
-      `has tables of version ${current}, made by a newer release than this one, which knows ${steps.length}`,
+      `has tables of version ${current}, but this release knows only ${steps.length}: use the newer release that created them`,
     )
   for (const [index, step] of steps.entries()) {
     if (index < current) continue

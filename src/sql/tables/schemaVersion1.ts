@@ -1,6 +1,6 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Orders, attempts, transactions, proofs, events, and what guards them. */
+/** Creates the tables of version 1. */
 export const version1: Migration = ({
   text,
   id,
@@ -160,7 +160,8 @@ export const version1: Migration = ({
     fence ${integer} not null,
     expires ${integer} not null
   )${end}`,
-  // A fence is part of a key, so that prolonging a lease locks no key.
+  // With the fence in a key, `for key share` blocks taking a lease over, but
+  // not prolonging it.
   'create unique index leases_fence on leases (key, fence)',
   `create table counters (
     name ${id} primary key,

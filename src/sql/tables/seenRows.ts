@@ -1,25 +1,25 @@
 type Table = { readonly name: string; readonly key: readonly string[] }
 
-/** A row with the number of its writes. */
+/** A row with its version. */
 export type VersionedRow = { readonly version: number }
 
-/** Most rows of a table that are remembered. */
+/** Largest number of rows remembered for each table. */
 const most = 2000
 
 /**
- * Rows as they are kept: what a row holds at a version never changes, as each
- * write counts it up. What is not known is written as a whole.
+ * Remembers rows, so that an update writes changed columns only. A row at a
+ * given version never changes. Unknown rows are written whole.
  */
 export type SeenRows = {
-  /** The same row at the same version. */
+  /** Returns the same row at the same version, if it is known. */
   find(table: Table, row: VersionedRow): VersionedRow | undefined
   keep(table: Table, rows: readonly VersionedRow[]): void
-  /** Takes over what a unit of work saw, once that is durable. */
+  /** Adds the rows that a committed unit of work saw. */
   join(unit: SeenRows): void
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, VersionedRow>>
 }
 
-/** @param before what was seen before, by others too. */
+/** @param before rows to look up where this unit has seen none. */
 export function seenRows(before?: SeenRows | undefined): SeenRows {
   const tables = new Map<string, Map<string, VersionedRow>>()
   const put = (table: string, key: string, row: VersionedRow): void => {
@@ -39,7 +39,7 @@ export function seenRows(before?: SeenRows | undefined): SeenRows {
       return known?.version === row.version ? known : before?.find(table, row)
     },
     keep: (table, rows) => {
-      // Copies: whoever has the row may write to it.
+      // Copies, because the caller may change its row.
       for (const row of rows) put(table.name, keyOf(table, row), { ...row })
     },
     join: (unit) => {

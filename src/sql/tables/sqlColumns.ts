@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Hex } from 'viem'
 import { StoreError } from '../../store/errors.js'
 
-/** How a member of a record lies in its column. */
+/** How a column stores a member of a record. */
 export type ColumnKind =
   | 'text'
   /** A 64-bit integer, in memory a `number`. */
@@ -27,18 +27,18 @@ type KindOf<value> = [value] extends [boolean | undefined]
           ? 'text'
           : 'json'
 
-/** A column for each member of a record, of a kind that can hold it. */
+/** A kind of column for each member of a record. */
 export type Columns<row> = {
   readonly [name in keyof row & string]-?: KindOf<row[name]>
 }
 
-/** What a column is called: `chainId` lies in `chain_id`. */
+/** The name of a column: `chain_id` for `chainId`. */
 type ColumnName<name extends string> =
   name extends `${infer first}${infer rest}`
     ? `${first extends Lowercase<first> ? first : `_${Lowercase<first>}`}${ColumnName<rest>}`
     : ''
 
-/** As the engines take it in a comparison. */
+/** The type of a value in a comparison. */
 type Cell<kind> = kind extends 'number' | 'bigint'
   ? bigint
   : kind extends 'bytes'
@@ -47,7 +47,7 @@ type Cell<kind> = kind extends 'number' | 'bigint'
       ? boolean
       : string
 
-/** A table as the query builder knows it. */
+/** The type of a table for the query builder. */
 export type SqlRow<columns> = {
   [name in keyof columns & string as ColumnName<name>]: Cell<columns[name]>
 }
@@ -56,7 +56,7 @@ export function columnName(member: string): string {
   return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** A hash or an address as the engines take it in a comparison. */
+/** Converts a hash or an address to bytes. */
 export function toBytes(value: Hex): Uint8Array {
   return Buffer.from(value.slice(2), 'hex')
 }
@@ -64,9 +64,9 @@ export function toBytes(value: Hex): Uint8Array {
 const evenHex = /^0x(?:[\da-f]{2})*$/i
 
 /**
- * A member of a record as one cell of the JSON that carries rows.
+ * Encodes a member of a record for the JSON that carries rows.
  *
- * @throws {@link StoreError} when its column cannot hold it.
+ * @throws {@link StoreError} when the column cannot store it.
  */
 export function encodeCell(kind: ColumnKind, value: unknown): unknown {
   if (value === undefined) return null
@@ -78,12 +78,13 @@ export function encodeCell(kind: ColumnKind, value: unknown): unknown {
     throw new StoreError('cannot keep text that is not well-formed')
   if (kind !== 'bytes') return value
   if (evenHex.test(text)) return text.slice(2)
-  throw new StoreError('was given bytes that are not hexadecimal')
+  throw new StoreError('cannot keep bytes that are not hexadecimal')
 }
 
 /**
- * Half a character ends the process when the package `libsql` reads it; at a
- * null character one engine cuts the text, and the other refuses it.
+ * True when a database cannot store the text. A lone surrogate crashes the
+ * package `libsql`. At a null character SQLite cuts the text, and PostgreSQL
+ * fails.
  */
 function isBroken(text: string): boolean {
   return text.includes('\0') || /\p{Surrogate}/u.test(text)
@@ -95,10 +96,12 @@ function encodeInteger(value: unknown): string {
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   if (isInteger && BigInt.asIntN(64, BigInt(`${value}`)) === BigInt(`${value}`))
     return `${value}`
-  throw new StoreError(`cannot keep ${value} as a 64-bit integer`)
+  throw new StoreError(
+    `cannot keep ${value} (${typeof value}) as a 64-bit integer`,
+  )
 }
 
-/** A cell as it was read, as the member of a record. */
+/** Decodes a cell to a member of a record. */
 export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
   if (kind === 'number') return Number(cell)

@@ -3,7 +3,7 @@ import type { Destination, Submitter } from '../../store/types.js'
 import { toBytes } from './sqlColumns.js'
 import type { SqlSession } from './sqlEngine.js'
 
-/** What belongs to this chain, token and recipient. */
+/** The condition that a row belongs to a destination. */
 export function inDestination({
   chainId,
   token,
@@ -13,7 +13,7 @@ export function inDestination({
     and token = ${toBytes(token)} and recipient = ${toBytes(recipient)}`
 }
 
-/** What belongs to this account on this chain. */
+/** The condition that a row belongs to a submitter. */
 export function inSubmitter(
   { chainId, account }: Submitter,
   column: 'submitter' | 'account',
@@ -22,7 +22,7 @@ export function inSubmitter(
     and ${sql.ref(column)} = ${toBytes(account)}`
 }
 
-/** Each destination once. */
+/** Removes duplicate destinations. */
 export function distinctDestinations(
   destinations: readonly Destination[],
 ): readonly Destination[] {
@@ -36,8 +36,8 @@ export function distinctDestinations(
 }
 
 /**
- * The rows that several queries find, each by its own index and cut to what
- * can be needed of it; in one statement, so that all are of one moment.
+ * Merges the rows of several queries, each with its own index and limit. Uses
+ * one statement, so that all rows are of the same snapshot.
  */
 export async function mergeRows(
   session: SqlSession,
@@ -52,7 +52,7 @@ export async function mergeRows(
   return rows
 }
 
-/** SQLite takes no more than 500 queries in one union, but unions of unions. */
+/** SQLite allows 500 queries in one union, but also unions of unions. */
 const mostUnited = 250
 
 function unite(queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

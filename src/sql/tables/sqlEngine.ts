@@ -2,40 +2,40 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { ColumnKind } from './sqlColumns.js'
 import type { SqlTables } from './sqlTables.js'
 
-/** One connection, for as long as it is lent. */
+/** One connection, lent for one unit of work. */
 export type SqlSession = Kysely<SqlTables>
 
-/** How an engine says what every engine can do. */
+/** SQL that differs between the engines. */
 export type SqlDialect = {
-  /** What its columns are made of. */
+  /** Types of columns. */
   readonly types: {
     readonly text: string
-    /** Text in the order of its bytes. */
+    /** Text that sorts by its bytes. */
     readonly id: string
     readonly integer: string
     readonly amount: string
     readonly bytes: string
     readonly boolean: string
-    /** A key that counts up by itself. */
+    /** A primary key that counts up by itself. */
     readonly position: string
-    /** What a table ends with. */
+    /** The end of a `create table` statement. */
     readonly end: string
   }
-  /** Unix milliseconds of the database's clock, at the time of asking. */
+  /** Expression: Unix milliseconds of the database's clock, now. */
   readonly clock: string
-  /** A number no fence of a lease that is gone has reached. */
+  /** Expression: a number above the fences of all deleted leases. */
   readonly newFence: string
-  /** Where that is read from, by one after the other who name the same. */
+  /** The source of `newFence`. Locks `name` until the end of the transaction. */
   turn(name: string): RawBuilder<unknown>
-  /** It comes from a counter of those fences, which has to be kept. */
+  /** True when `newFence` reads a counter that must be updated. */
   readonly countsFences: boolean
-  /** Readers see only what writers wait for each other to write. */
+  /** True when writers run in parallel and have to lock rows. */
   readonly locksRows: boolean
-  /** A member of a row, out of the row's JSON `value`. */
+  /** Expression: one cell of the row in the JSON `value`. */
   cell(kind: ColumnKind, index: number): string
-  /** The rows that one JSON parameter carries, in their order. */
+  /** The rows of one JSON parameter, in their order. */
   rows(json: string): RawBuilder<unknown>
-  /** Whether a column holds one of these. */
+  /** The condition that a column has one of these values. */
   among(
     column: string,
     kind: 'text' | 'bytes',
@@ -43,34 +43,34 @@ export type SqlDialect = {
   ): RawBuilder<boolean>
 }
 
-/** A database that keeps orders. */
+/** A kind of database. */
 export type SqlEngine = {
   readonly dialect: SqlDialect
-  /** For how long work that may run again is run again. */
+  /** How long to repeat work that may run again. */
   readonly patienceMilliseconds: number
-  /** Looks whether the database keeps what it is told, before it is used. */
+  /** @throws {@link StoreError} when the database does not make writes durable. */
   assertDurable(session: SqlSession): Promise<void>
   /**
-   * Makes room for the tables, alone until the end of the unit of work, and
-   * says whether some are there.
+   * Locks the schema until the end of the unit of work, and creates it if it
+   * does not exist. Returns true when it has tables.
    */
   lockSchema(session: SqlSession): Promise<boolean>
-  /** Names the physical database, once its tables are there. */
+  /** Returns the identity of the physical database. Needs the tables. */
   identify(session: SqlSession): Promise<string>
-  /** Lends a connection nobody else uses meanwhile. */
+  /** Lends a connection that nobody else uses meanwhile. */
   connect<result>(
     mode: 'read' | 'write',
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
-  /** @param changed whether others may want to look. */
+  /** @param changed true to notify other processes. */
   commit(session: SqlSession, changed: boolean): Promise<void>
-  /** Never fails: what cannot be taken back here ends with the connection. */
+  /** Never fails. If it cannot roll back, the connection ends. */
   rollback(session: SqlSession): Promise<void>
   lock(session: SqlSession, name: string): Promise<void>
   onChange?(listener: () => void): () => void
   close(): Promise<void>
 }
 
-/** The statements that lead from one version of the schema to the next. */
+/** Returns the statements from one version of the schema to the next. */
 export type Migration = (types: SqlDialect['types']) => readonly string[]

@@ -2,9 +2,9 @@ import { wait } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * What a refusal of the database means for the unit of work: a row is there
- * already; it was rolled back and may run again; the connection is gone; there
- * is no room for it now; or it will never work.
+ * What an error of the database means for the unit of work. `duplicate`: a row
+ * exists already. `rolledBack`: it may run again. `lost`: the connection is
+ * gone. `full`: the disk has no room now. `refused`: it will never work.
  */
 export type SqlFaultKind =
   | 'duplicate'
@@ -21,15 +21,22 @@ const problems: Readonly<Record<SqlFaultKind, string>> = {
   refused: 'was refused by its database',
 }
 
-/** Names the code only: a database's own words repeat what it was given. */
+/** What to do about codes that a wrong configuration causes. */
+const advice: Readonly<Record<string, string>> = {
+  '28P01': ': check the user and the password',
+  '28000': ': check the user and the password',
+  '3D000': ': create the database, or check its name',
+}
+
+/** Shows only the code: the database's message could quote the data. */
 export class SqlFault extends StoreError {
   readonly kind: SqlFaultKind
-  /** As the database calls it. */
+  /** The database's own code. */
   readonly code: string
 
   constructor(kind: SqlFaultKind, code: string) {
     super(
-      `${problems[kind]} (${code})`,
+      `${problems[kind]} (${code})${advice[code] ?? ''}`,
       kind !== 'duplicate' && kind !== 'refused',
     )
     this.kind = kind
@@ -37,7 +44,7 @@ export class SqlFault extends StoreError {
   }
 }
 
-/** Whether nothing was kept, and the same work may succeed when run again. */
+/** True when nothing was kept and the same work may succeed now. */
 export function mayRunAgain(error: unknown): boolean {
   return (
     error instanceof SqlFault &&

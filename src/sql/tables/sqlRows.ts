@@ -11,10 +11,10 @@ import type { SqlDialect, SqlSession } from './sqlEngine.js'
 import { SqlFault } from './sqlFault.js'
 import type { SqlTable } from './sqlTables.js'
 
-/** Rows that go into one statement. */
+/** Largest number of rows in one statement. */
 const maxRows = 500
 
-/** Whole rows as they were read, as records. */
+/** Decodes whole rows to records. */
 export function decodeRows<row>(
   table: SqlTable<row>,
   rows: readonly object[],
@@ -24,15 +24,15 @@ export function decodeRows<row>(
     const record: Record<string, unknown> = {}
     for (const { member, kind, column } of members)
       record[member] = decodeCell(kind, Reflect.get(cells, column))
-    // `Columns` ties every member of the record to a column that holds it.
+    // `Columns` gives every member of the record a column.
     return record as row
   })
 }
 
 /**
- * Adds rows, in one statement for some hundred.
+ * Inserts rows, up to 500 in one statement.
  *
- * @throws {@link DuplicateRecordError} when one is there already.
+ * @throws {@link DuplicateRecordError} when one of them exists already.
  */
 export async function insertRows<row>(
   session: SqlSession,
@@ -55,12 +55,12 @@ export async function insertRows<row>(
 }
 
 /**
- * Replaces rows whose version is the one given, in one statement for some
- * hundred. Columns in which all of them are as they were seen at that version
- * are left alone, and so are their indexes.
+ * Updates rows that still have the given version, up to 500 in one statement.
+ * Writes only columns in which one of the rows differs from the row seen at
+ * that version, so other indexes are not touched.
  *
- * @throws {@link StaleRecordError} when one is missing or was written since.
- * @throws {@link DuplicateRecordError} when another one is like it now.
+ * @throws {@link StaleRecordError} when a row is missing or has another version.
+ * @throws {@link DuplicateRecordError} when another row has the same identity.
  */
 export async function updateRows<row>(
   session: SqlSession,
@@ -98,7 +98,7 @@ export async function updateRows<row>(
   })
 }
 
-/** Members in which any of the rows may be other than it is kept. */
+/** Returns the members in which any of the rows may have changed. */
 function findChanged<row>(
   table: SqlTable<row>,
   rows: readonly VersionedRow[],
@@ -110,7 +110,7 @@ function findChanged<row>(
     const kept = seen?.find(table, row)
     for (const one of all) {
       if (changed.has(one)) continue
-      // Objects may have been written to in their place.
+      // Objects may have been changed in place.
       const isSame =
         kept !== undefined &&
         one.kind !== 'json' &&
@@ -123,7 +123,7 @@ function findChanged<row>(
 
 type Member = { member: string; column: string; kind: ColumnKind }
 
-/** Asked for with every statement, and the same as long as the table is. */
+/** Every statement needs them, and they never change for a table. */
 const known = /* @__PURE__ */ new WeakMap<object, readonly Member[]>()
 
 function membersOf<row>(table: SqlTable<row>): readonly Member[] {

@@ -8,17 +8,17 @@ import type {
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
 
-/** Where records of one kind lie. */
+/** The table of one kind of record. */
 export type SqlTable<row> = {
   readonly name: keyof SqlTables & string
   readonly columns: Columns<row>
-  /** What tells its rows apart. */
+  /** Members that identify a row. */
   readonly key: readonly (keyof row & string)[]
-  /** Given by the database. */
+  /** Member that the database assigns. */
   readonly given?: keyof row & string
 }
 
-/** Every table, as the query builder knows them. */
+/** The types of all tables for the query builder. */
 export type SqlTables = {
   orders: SqlRow<Columns<OrderRecord>>
   attempts: SqlRow<Columns<AttemptRecord>>

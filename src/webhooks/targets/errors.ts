@@ -1,14 +1,14 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** A target of webhooks is not one that events may be sent to. */
+/** A field of a webhook target is invalid. */
 export class WebhookTargetError extends CountersignError {
   override readonly name = 'WebhookTargetError'
 
-  /** Without `given` where that may be secret. */
+  /** Pass no `given` if the value may be secret. */
   constructor(field: string, expected: string, given?: { value: unknown }) {
     const value = given && String(given.value).slice(0, 64)
-    const shown = given ? JSON.stringify(value) : 'this'
-    super(`${field} must be ${expected}, not ${shown}.`, {
+    const shown = given ? `, not ${JSON.stringify(value)}` : ''
+    super(`${field} must be ${expected}${shown}.`, {
       field,
       expected,
       ...(given && { value }),
@@ -21,6 +21,8 @@ export class WebhookPackageNotFoundError extends CountersignError {
   override readonly name = 'WebhookPackageNotFoundError'
 
   constructor() {
-    super('Webhooks need the package standardwebhooks, which is not installed.')
+    super(
+      'The package standardwebhooks is not installed: run npm install standardwebhooks.',
+    )
   }
 }

@@ -2,14 +2,14 @@ import { lookup } from 'node:dns/promises'
 import { isPublicAddress } from './isPublicAddress.js'
 import type { CheckedTarget, WebhookTools } from './types.js'
 
-/** All addresses of a host, or why none of them may be connected to. */
+/** All addresses of a host, or why it must not be connected to. */
 type FoundAddresses =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: 'addressRefused' | 'hostUnknown' }
 
 /**
- * Looks a target's host up, and refuses it if one of its addresses is not
- * public: a name that answers with both kinds is up to something.
+ * Looks up a target's host. Refuses it if any of its addresses is not public,
+ * because a host with both kinds is suspicious.
  */
 export async function findAddresses(
   { url, isPrivateAllowed }: CheckedTarget,
@@ -22,7 +22,7 @@ export async function findAddresses(
   return { ok: false, reason: 'addressRefused' }
 }
 
-/** Asks the system, whose answer is not asked for a second time. */
+/** Looks up a host with the system's resolver. */
 export async function lookupHost(host: string): Promise<string[]> {
   const found = await lookup(host, { all: true })
   return found.map(({ address }) => address)
@@ -45,7 +45,7 @@ export function shareLookups(
   }
 }
 
-/** An address without its brackets, and a name without its last dot. */
+/** Returns the host of a URL, without brackets and without a last dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }

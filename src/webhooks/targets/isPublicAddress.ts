@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Special purposes by IANA's registries, and Azure's own metadata address. */
+/** Ranges with special purposes (IANA), and Azure's metadata address. */
 const refused4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -24,7 +24,7 @@ const refused4 = [
 ] as const
 
 /**
- * The parts of 2000::/3 that are no plain hosts. All else is refused anyway:
+ * The special ranges inside 2000::/3. Addresses outside it are always refused:
  * loopback, unspecified, mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique
  * local, link-local, multicast.
  */
@@ -36,9 +36,9 @@ const refused6 = [
   ['3fff::', 20],
 ] as const
 
-/** Whether an address is one that any host on the internet may have. */
+/** True for an address that a public host on the internet can have. */
 export function isPublicAddress(address: string): boolean {
-  // A zone means one link only, and hides the address from the lists.
+  // A zone restricts an address to one link, and the lists ignore zones.
   if (address.includes('%')) return false
   const version = isIP(address)
   if (version === 4) return !lists().ipv4.check(address, 'ipv4')

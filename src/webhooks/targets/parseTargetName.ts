@@ -1,9 +1,9 @@
 import { WebhookTargetError } from './errors.js'
 
 /**
- * The name of a target, as it stands in the database.
+ * Parses the name of a target.
  *
- * @throws {@link WebhookTargetError}
+ * @throws {@link WebhookTargetError} when it is not a valid name.
  */
 export function parseTargetName(given: unknown, field: string): string {
   if (typeof given !== 'string' || !/^[\w.-]{1,64}$/.test(given))

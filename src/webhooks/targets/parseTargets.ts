@@ -11,7 +11,7 @@ import {
   type WebhookTarget,
 } from './types.js'
 
-/** As much of the package `standardwebhooks` as is used here. */
+/** The part of the package `standardwebhooks` that is used here. */
 type Signer = { sign(id: string, at: Date, body: string): string }
 type CreateSigner = (secret: string) => Signer
 
@@ -21,16 +21,17 @@ const secretForm =
 const pemForm = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /**
- * Checks all targets, before anything is sent.
+ * Checks all targets before anything is sent.
  *
- * @throws {@link WebhookTargetError} when a field is not as it has to be.
- * @throws {@link WebhookPackageNotFoundError}
+ * @throws {@link WebhookTargetError} when a field of a target is invalid.
+ * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
+ * installed.
  */
 export async function parseTargets(
   targets: readonly WebhookTarget[],
 ): Promise<CheckedTarget[]> {
   if (!Array.isArray(targets) || targets.length === 0)
-    throw new WebhookTargetError('targets', 'at least one target')
+    throw new WebhookTargetError('targets', 'a list of at least one target')
   const createSigner = await loadSigner()
   const names = new Set<string>()
   return targets.map((target: WebhookTarget, index) => {
@@ -73,11 +74,13 @@ function parseName(
 ): string {
   const name = parseTargetName(given, field)
   if (taken.has(name))
-    throw new WebhookTargetError(field, 'given once', { value: name })
+    throw new WebhookTargetError(field, 'unique among the targets', {
+      value: name,
+    })
   return name
 }
 
-/** Shows no more of a URL than its protocol or host: the rest may be secret. */
+/** Shows only the protocol or host of a URL: the rest may be secret. */
 function checkUrl(
   given: unknown,
   field: string,
@@ -86,13 +89,15 @@ function checkUrl(
   const url = parseUrl(given)
   if (!url) throw new WebhookTargetError(field, 'a URL')
   if (url.protocol !== 'https:')
-    throw new WebhookTargetError(field, 'of https', { value: url.protocol })
+    throw new WebhookTargetError(field, 'an https URL', { value: url.protocol })
   if (url.username || url.password)
-    throw new WebhookTargetError(field, 'without credentials')
+    throw new WebhookTargetError(field, 'a URL without credentials')
   const host = hostOf(url)
   const isRefused = isIP(host) !== 0 && !isPublicAddress(host)
   if (isRefused && !privateHosts.includes(host))
-    throw new WebhookTargetError(field, 'at a public address', { value: host })
+    throw new WebhookTargetError(field, 'a URL with a public address', {
+      value: host,
+    })
   return url
 }
 
@@ -105,7 +110,7 @@ function parseUrl(given: unknown): URL | undefined {
   }
 }
 
-/** Spelled the way the host of a parsed URL is. */
+/** Returns hosts in the spelling of a parsed URL. */
 function parseHosts(given: unknown, field: string): string[] {
   if (given === undefined) return []
   if (!Array.isArray(given))
@@ -114,21 +119,25 @@ function parseHosts(given: unknown, field: string): string[] {
     const text = String(name)
     const url = parseUrl(`https://${isIP(text) === 6 ? `[${text}]` : text}`)
     if (typeof name !== 'string' || !url || /[/?#@\\]|:\d+$/.test(plain(text)))
-      throw new WebhookTargetError(`${field}[${index}]`, 'the name of a host', {
-        value: text,
-      })
+      throw new WebhookTargetError(
+        `${field}[${index}]`,
+        'the name of a host without protocol, port or path',
+        {
+          value: text,
+        },
+      )
     return hostOf(url)
   })
 }
 
-/** Without an IPv6 address, whose colons are no port. */
+/** Removes an IPv6 address, so that its colons do not look like a port. */
 function plain(host: string): string {
   return isIP(host.replace(/^\[|\]$/g, '')) === 6 ? '' : host
 }
 
 function parseSecrets(given: unknown, field: string): string[] {
   if (!Array.isArray(given) || given.length === 0)
-    throw new WebhookTargetError(field, 'at least one secret')
+    throw new WebhookTargetError(field, 'a list of at least one secret')
   return given.map((secret: unknown, index) => {
     const [, base64 = ''] = secretForm.exec(String(secret)) ?? []
     const { length } = Buffer.from(base64, 'base64')
@@ -150,7 +159,7 @@ function parseFrom(given: unknown, field: string): CheckedTarget['from'] {
 function parseCa(given: unknown, field: string): string | undefined {
   if (given === undefined) return undefined
   if (typeof given === 'string' && isPem(given)) return given
-  throw new WebhookTargetError(field, 'certificates in PEM')
+  throw new WebhookTargetError(field, 'one or more PEM certificates')
 }
 
 function isPem(text: string): boolean {
@@ -163,7 +172,7 @@ function isPem(text: string): boolean {
   }
 }
 
-/** What there is to be told of; a test holds it against the type. */
+/** All types of events. A test compares them with the type. */
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
@@ -171,22 +180,22 @@ const known =
   'overpaid lossAfterFulfilment needsReview submitterShared unmatched storeReplaced'
 
 /**
- * Which events a target takes: a name that is misspelt would never come.
+ * Parses the types of events that a target takes.
  *
- * @throws {@link WebhookTargetError}
+ * @throws {@link WebhookTargetError} when a name is not a type of event.
  */
 export function parseTypes(
   given: unknown,
   field: string,
 ): CheckedTarget['types'] {
-  // A type that a newer version writes must not be left out by an older one.
+  // Not all known types: a newer version may write further ones.
   if (given === undefined) return undefined
   if (!Array.isArray(given) || given.length === 0)
-    throw new WebhookTargetError(field, 'at least one event')
+    throw new WebhookTargetError(field, 'a list of at least one event type')
   const names: unknown[] = known.split(' ')
   return given.map((type: unknown, index) => {
     if (names.includes(type)) return type
-    throw new WebhookTargetError(`${field}[${index}]`, 'the name of an event', {
+    throw new WebhookTargetError(`${field}[${index}]`, 'a type of event', {
       value: type,
     })
   })

@@ -18,8 +18,8 @@ export type PostedWebhook =
     }
 
 /**
- * Sends one event once. Follows no redirect, reads nothing of the body, and
- * gives up when the time for all of it is over.
+ * Sends one event once. Follows no redirect, does not read the body, and gives
+ * up when the time is over.
  */
 export async function postWebhook(
   target: CheckedTarget,
@@ -46,7 +46,7 @@ async function tryOnce(
   return exchange(target, message, { addresses, signal })
 }
 
-/** Errors of a connection are not passed on: they may quote what is sent. */
+/** Hides errors of the connection: they may quote the request. */
 function exchange(
   target: CheckedTarget,
   message: { id: string; body: string },

@@ -2,9 +2,9 @@ const longestPause = 300_000
 const longestWait = 3_600_000
 
 /**
- * Milliseconds until the next try: 1 to 2 seconds after the first failure,
- * twice as much after each further one, up to 5 minutes. A receiver may ask for
- * up to an hour.
+ * Returns the milliseconds until the next try: 1 to 2 seconds after the first
+ * failure, twice as much after each further one, up to 5 minutes. A receiver
+ * can ask for up to one hour.
  */
 export function retryPause(
   failures: number,
@@ -16,7 +16,7 @@ export function retryPause(
   return Math.max(backoff, Math.min(retryAfter, longestWait))
 }
 
-/** Reads the header `Retry-After`, seconds or a date, as milliseconds. */
+/** Parses the header `Retry-After`, seconds or a date, to milliseconds. */
 export function parseRetryHeader(
   header: string | undefined,
   now: number,

@@ -3,32 +3,33 @@ import type { Observation, OrderEventType } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { PaymentStore } from '../../store/types.js'
 
-/** Where events are delivered. */
+/** A receiver of events. */
 export type WebhookTarget = {
   /**
-   * Names the cursor of this target: keep it when the address changes. No two
-   * that share a database may have the same.
+   * Name of the target's saved cursor: keep it when the URL changes. Must be
+   * unique among the targets that share a database.
    */
   name: string
-  /** Of https, without credentials. */
+  /** An https URL without credentials. */
   url: string
   /**
-   * `whsec_…` keys as Standard Webhooks has them, the current one first: each
-   * signs, so that a receiver can change from one to the next.
+   * Secrets in the form of Standard Webhooks, `whsec_…`, the current one first.
+   * Each of them signs, so that a receiver can change its secret.
    */
   secrets: readonly string[]
-  /** Where a target begins that was never told anything. @default 'beginning' */
+  /** Where a new target begins in the stream. @default 'beginning' */
   from?: 'beginning' | 'now' | undefined
   /**
-   * Events it is told of; the others are passed for good, also where the list
-   * grows later. Without `fulfil` nobody is told there to ship. @default all
+   * Types of events to deliver. Other events are skipped for good, even if you
+   * add their type later. Without `fulfil`, the receiver does not learn that an
+   * order can be shipped. @default all
    */
   types?: readonly OrderEventType[] | undefined
-  /** Hosts, by name, whose addresses may be private. @default none */
+  /** Names of hosts that may have private addresses. @default none */
   privateHosts?: readonly string[] | undefined
   /**
-   * Certificates in PEM that the receiver's may be signed by, in place of the
-   * public ones.
+   * PEM certificates of the authorities that may sign the receiver's
+   * certificate, in place of the public ones.
    */
   ca?: string | undefined
 }
@@ -46,14 +47,17 @@ export const targetMembers: MembersOf<WebhookTarget> = {
 /** What {@link runWebhooks} takes. */
 export type RunWebhooksParameters = {
   /**
-   * The one the orders are kept in: keeps how far each target is, and lets one
-   * process deliver at a time.
+   * The store of the orders. It also saves the progress of each target, and
+   * ensures that one process at a time delivers to it.
    */
   store: PaymentStore
   targets: readonly WebhookTarget[]
-  /** Ends the deliveries, once those under way are over. */
+  /** Ends the deliveries, after the running ones. */
   signal: AbortSignal
-  /** Told of each try and each event left out; never of a secret, a body or a path. */
+  /**
+   * Called for each try and each skipped event, never with a secret, a body or
+   * a path.
+   */
   observe?: ((observation: Observation) => void) | undefined
 }
 
@@ -64,26 +68,26 @@ export const webhookMembers: MembersOf<RunWebhooksParameters> = {
   observe: true,
 }
 
-/** What a receiver is sent; what the event itself tells is in `data` too. */
+/** The body of a webhook. The details of the event are members of `data`. */
 export type WebhookPayload = {
   type: `order.${OrderEventType}`
   /** When it happened, as ISO 8601. */
   timestamp: string
   data: {
-    /** Absent where it concerns no order. */
+    /** Absent if the event concerns no order. */
     orderId?: string | undefined
-    /** Place among the order's events, from 1; 0 where it concerns none. */
+    /** Place among the order's events, from 1; 0 if it concerns no order. */
     sequence: number
     chainId: number
     token: string
     recipient: string
-    /** Unix milliseconds, decimal. */
+    /** Unix milliseconds as a decimal string. */
     at: string
     [detail: string]: unknown
   }
 }
 
-/** Why a try came to nothing. */
+/** Why a try failed. */
 export type WebhookFailure =
   /** The host has an address that is not public. */
   | 'addressRefused'
@@ -92,42 +96,42 @@ export type WebhookFailure =
   | 'certificateRefused'
   | 'timedOut'
   | 'redirected'
-  /** Another status than 200 to 299. */
+  /** The status was not 200 to 299. */
   | 'statusRefused'
 
-/** A target that was checked. */
+/** A target after its checks. */
 export type CheckedTarget = Pick<WebhookTarget, 'name' | 'ca'> & {
   url: URL
   from: 'beginning' | 'now'
   isPrivateAllowed: boolean
-  /** Absent where all are taken. */
+  /** Absent if the target takes all. */
   types: readonly unknown[] | undefined
-  /** One signature a secret, of the try at this time. */
+  /** Returns one signature for each secret, for a try at this time. */
   sign: (id: string, at: Date, body: string) => string
 }
 
-/** What the deliveries ask besides the store. */
+/** Times and functions that the deliveries use. */
 export type WebhookTools = {
-  /** All addresses of a host. */
+  /** Returns all addresses of a host. */
   lookup: (host: string) => Promise<readonly string[]>
-  /** Milliseconds until the next try. */
+  /** Returns the milliseconds until the next try. */
   pause: (failures: number, retryAfter?: number | undefined) => number
-  /** Milliseconds a whole try may take. */
+  /** Milliseconds that a whole try may take. */
   timeout: number
-  /** Milliseconds a target is held without a sign of life. */
+  /** Milliseconds until a lease runs out that is not prolonged. */
   lease: number
   /** Milliseconds between two looks for events. */
   look: number
-  /** Milliseconds between two looks whether a target became free. */
+  /** Milliseconds between two tries to take a target's lease. */
   standby: number
 }
 
-/** What the work on one target is handed. */
+/** What the work on one target needs. */
 export type TargetRun = {
   orders: Pick<Orders, 'events'>
   store: PaymentStore
   target: CheckedTarget
-  /** Names this run in leases. */
+  /** Name of this run as the owner of leases. */
   owner: string
   signal: AbortSignal
   observe: (observation: Observation) => void

@@ -4,8 +4,8 @@ import type { OrderEvent } from '../../orders/model/types.js'
 import type { WebhookPayload } from './types.js'
 
 /**
- * What is sent of an event: the same at each try, and under an id no other
- * event has, of this database or another one.
+ * Builds the message of an event. It is the same at each try. No other event
+ * has the same id, not even in another database.
  */
 export function webhookMessage(event: OrderEvent): {
   id: string

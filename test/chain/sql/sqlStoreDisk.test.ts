@@ -133,7 +133,7 @@ test('a disk that takes no more ends no process, and keeps all that was confirme
 const gone = {
   name: 'StoreError',
   message:
-    'The store lost its file, which was moved, removed or replaced; the process has to start anew.',
+    'The store lost its file, which was moved, removed or replaced: restart the process.',
   retryable: false,
 }
 
@@ -204,4 +204,11 @@ test('a file that is no database is refused, and left as it is', async () => {
   })
   await store.close()
   expect(readFileSync(file, 'utf8')).toBe(text)
+})
+
+test('a file that cannot be opened is named, with what to check', async () => {
+  const missing = join(folder, 'missing', 'orders.db')
+  await expect(sqliteStore({ file: missing }).open()).rejects.toThrow(
+    `The store cannot open the file "${missing}": check that its folder exists and that this process may write there.`,
+  )
 })

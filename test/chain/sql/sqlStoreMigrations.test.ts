@@ -165,7 +165,7 @@ test.each(places)(
     await newer.close()
     const older = createSqlStore(engine())
     await expect(older.open()).rejects.toThrow(
-      'The store has tables of version 2, made by a newer release than this one, which knows 1.',
+      'The store has tables of version 2, but this release knows only 1: use the newer release that created them.',
     )
     await older.close()
   },

@@ -466,7 +466,7 @@ test('a process does not go on in a backup that was put in place meanwhile', asy
   await restored.write((it) => it.setValue('a', { newest: false }))
   const gone = {
     message:
-      'The store lost its database, and another one is in its place, as after a restore; the process has to start anew.',
+      'The store lost its database, and another one is in its place, as after a restore: restart the process.',
     retryable: false,
   }
   await expect(
@@ -563,7 +563,8 @@ test('a wrong password is told at once, and no word of it', async () => {
   // What may pass is tried again, over another connection each time.
   expect(proxy.count()).toBe(1)
   expect(error).toMatchObject({
-    message: 'The store was refused by its database (28P01).',
+    message:
+      'The store was refused by its database (28P01): check the user and the password.',
     retryable: false,
   })
 })

@@ -209,7 +209,7 @@ test('a write of many rows that fails half-way is not kept by what runs beside i
       it.setValue('a', {}),
     ]),
   )
-  await expect(unit).rejects.toThrow('A row of orders is there already.')
+  await expect(unit).rejects.toThrow('A row of orders exists already.')
   const kept = await store.read(async (it) => [
     await it.orders.count([destination]),
     await it.getValue('a'),
@@ -316,7 +316,7 @@ test('what the database refuses is told without what it was given', async () => 
   const store = sqliteStore({ file: newFile() })
   const huge = sampleOrder(destination, { deadline: 2n ** 63n })
   await expect(store.write((it) => it.orders.insert([huge]))).rejects.toThrow(
-    'The store cannot keep 9223372036854775808 as a 64-bit integer.',
+    'The store cannot keep 9223372036854775808 (bigint) as a 64-bit integer.',
   )
   const secret = 'sealed-secret'
   const wrong = {

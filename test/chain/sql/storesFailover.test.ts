@@ -20,7 +20,7 @@ const transfer = parseAbiItem(
 const replaced = {
   name: 'StoreError',
   message:
-    'The store lost its database, and another one is in its place, as after a restore; the process has to start anew.',
+    'The store lost its database, and another one is in its place, as after a restore: restart the process.',
   retryable: false,
 }
 
@@ -76,7 +76,7 @@ async function sell({ orders }: Shop): Promise<string> {
   return orderId
 }
 
-/** Sells until the process has to start anew, and tells why it has to. */
+/** Sells until the process has to be restarted, and reports why. */
 async function sellOn(shop: Shop, sold: string[]): Promise<unknown> {
   for (;;)
     try {

@@ -38,7 +38,7 @@ export const brokenStores: readonly {
       'an order comes back as it was given, the smallest and the largest',
       'an attempt comes back as it was given, the smallest and the largest',
       'a proof comes back as it was given, the smallest and the largest',
-      'an update sets and clears every field of an order but its place',
+      'an update sets and clears every field of an order but its position',
       'an update sets and clears fields of attempts, transactions and proofs',
     ],
   },
@@ -88,13 +88,13 @@ export const brokenStores: readonly {
         rows.map((row) => ({ ...row, position: 1_000n - row.position })),
       ),
     })),
-    fails: ['orders take places in the order in which they are inserted'],
+    fails: ['orders take positions in the order in which they are inserted'],
   },
   {
     defect: 'an update cannot clear a field',
     make: inWrites(changedUpdates(merge)),
     fails: [
-      'an update sets and clears every field of an order but its place',
+      'an update sets and clears every field of an order but its position',
       'an update sets and clears fields of attempts, transactions and proofs',
     ],
   },
@@ -157,8 +157,8 @@ export const brokenStores: readonly {
       ),
     })),
     fails: [
-      'orders are listed newest first, a page before a place',
-      'what is open comes oldest first, a page after a place',
+      'orders are listed newest first, a page before a position',
+      'unsettled orders come oldest first, a page after a position',
     ],
   },
   {
@@ -174,7 +174,7 @@ export const brokenStores: readonly {
           ),
       },
     })),
-    fails: ['the oldest orders come first, whatever became of them'],
+    fails: ['the oldest orders come first, in any state'],
   },
   {
     defect: 'the payer is not looked at',
@@ -201,8 +201,8 @@ export const brokenStores: readonly {
       },
     })),
     fails: [
-      'what a submitter has to send comes by deadline, until a time and of some recipients',
-      'what the chain has to be asked about comes by when it is due, until a time',
+      'orders with something to send come by deadline, until a time and of some recipients',
+      'orders to look at come by when they are due, until a time',
     ],
   },
   {
@@ -228,7 +228,7 @@ export const brokenStores: readonly {
       },
     })),
     fails: [
-      'what is settled comes by block, of one finality and between blocks',
+      'settled orders come by block, of one finality and between blocks',
       'proofs come in the order of the chain, from a block on',
     ],
   },
@@ -295,9 +295,7 @@ export const brokenStores: readonly {
   ].map((make, at) => ({
     defect: `parts of destinations are looked for one by one, way ${at + 1}`,
     make,
-    fails: [
-      'no query leaves the destinations it was given, nor joins their parts anew',
-    ],
+    fails: ['a query returns only rows of the destinations it was given'],
   })),
   {
     defect: 'attempts are looked for on every chain',
@@ -315,9 +313,7 @@ export const brokenStores: readonly {
         },
       },
     })),
-    fails: [
-      'what a payer could still be charged are open attempts of one token on one chain',
-    ],
+    fails: ['the spendable attempts of a payer are found by chain and token'],
   },
   {
     defect: 'one attempt is found, whatever is asked for',
@@ -364,7 +360,7 @@ export const brokenStores: readonly {
       ),
     })),
     fails: [
-      'open transactions of a submitter come in the order of their nonces',
+      'transactions of a submitter in flight come in the order of their nonces',
       'proofs come in the order of the chain, from a block on',
     ],
   },
@@ -376,7 +372,7 @@ export const brokenStores: readonly {
       ),
     })),
     fails: [
-      'all transactions at one nonce of a submitter are found, open or not',
+      'all transactions at one nonce of a submitter are found, in flight or not',
     ],
   },
   {
@@ -472,18 +468,16 @@ export const brokenStores: readonly {
         },
       },
     })),
-    fails: [
-      'rows that differ in one part of what tells them apart are all kept',
-    ],
+    fails: ['rows that differ in one part of their identity are all kept'],
   },
   {
     defect: 'versions are not looked at',
     make: inWrites(changedUpdates(overwrite)),
     fails: [
-      'an order is not written over another version of it, nor where none is',
-      'an attempt is not written over another version of it, nor where none is',
-      'a transaction is not written over another version of it, nor where none is',
-      'a proof is not written over another version of it, nor where none is',
+      'an order is not updated over another version, nor where none is',
+      'an attempt is not updated over another version, nor where none is',
+      'a transaction is not updated over another version, nor where none is',
+      'a proof is not updated over another version, nor where none is',
       'one stale row among 100 refuses them all',
       'a version read in one unit of work is refused in a later one',
     ],
@@ -495,13 +489,13 @@ export const brokenStores: readonly {
     })),
     fails: [
       'a second order with the same id is refused, and all of its unit',
-      'an order is not written over another version of it, nor where none is',
+      'an order is not updated over another version, nor where none is',
       'when the work fails nothing of it is kept, and its own error comes out',
       'a failed update leaves the row and its version as they were',
       'others see a unit of work when it has ended, and all of it at once',
       'a locked name lets one unit of work at a time through',
       'a unit of work that fails leaves no gap in the stream',
-      'who follows the stream misses nothing, however many write at once',
+      'a reader of the stream misses nothing, however many write at once',
     ],
   },
   {
@@ -522,7 +516,7 @@ export const brokenStores: readonly {
         return gone.gone
       },
     })),
-    fails: ['a unit of work gives what its work gives, and a read too'],
+    fails: ['a unit of work returns the result of its work, and a read too'],
   },
   {
     defect: 'an error of the work is wrapped into another one',
@@ -584,7 +578,7 @@ export const brokenStores: readonly {
     defect: 'every handle has rows of its own',
     make: () => () => memoryStore({ volatile: true }),
     fails: [
-      'what was kept is there after the store is closed and opened again',
+      'rows are there after the store is closed and opened again',
       'every handle names the same database, whenever it is opened',
       'fences rise over the end of a process too',
     ],
@@ -603,7 +597,7 @@ export const brokenStores: readonly {
     fails: [
       'events take the next cursors in the order in which they are appended',
       'a unit of work that fails leaves no gap in the stream',
-      'who follows the stream misses nothing, however many write at once',
+      'a reader of the stream misses nothing, however many write at once',
     ],
   },
   {
@@ -621,7 +615,7 @@ export const brokenStores: readonly {
       }))()
     },
     fails: [
-      'who follows the stream misses nothing, however many write at once',
+      'a reader of the stream misses nothing, however many write at once',
     ],
   },
   {
@@ -751,15 +745,15 @@ export const brokenStores: readonly {
     },
     fails: [
       'a lease is for one owner, who prolongs it under the same fence',
-      'what is written under a lease that is held is kept',
+      'a write under a lease that is held is kept',
     ],
   },
   {
     defect: 'the lease of a write is not looked at',
     make: inStore((store) => ({ write: (work) => store.write(work) })),
     fails: [
-      'what is written under a lease that someone else has is refused',
-      'a lease that was given back is free at once, under a higher fence',
+      'a write under a lease that someone else has is refused',
+      'a released lease is free at once, under a higher fence',
     ],
   },
   {
@@ -776,14 +770,12 @@ export const brokenStores: readonly {
           store.releaseLease(taken.get(lease.key) ?? lease),
       }))()
     },
-    fails: ['nobody gives back the lease of someone else'],
+    fails: ['only its holder can release a lease'],
   },
   {
     defect: 'a lease is never given back',
     make: inStore(() => ({ releaseLease: async () => undefined })),
-    fails: [
-      'a lease that was given back is free at once, under a higher fence',
-    ],
+    fails: ['a released lease is free at once, under a higher fence'],
   },
   {
     defect: 'fences begin again once a lease is given back',
@@ -815,7 +807,7 @@ export const brokenStores: readonly {
         },
       }))()
     },
-    fails: ['no fence is given twice, not even to the owner who gave it back'],
+    fails: ['no fence is given twice, not even to the owner who released it'],
   },
   {
     defect: 'who held a lease last is said to hold it',
@@ -835,8 +827,8 @@ export const brokenStores: readonly {
       }))()
     },
     fails: [
-      'who holds a lease can be read, and until when, as long as it is held',
-      'nobody is said to hold a lease that has run out',
+      'the holder of a lease can be read, and until when, as long as it is held',
+      'a lease that has run out has no holder',
     ],
   },
 ]

@@ -24,7 +24,9 @@ test('each case is failed by a store that breaks its rule', () => {
 test('a case says which rule was broken, and by what', async () => {
   const store = memoryStore({ volatile: true })
   const broken = { ...store, releaseLease: async () => undefined }
-  const [fenced] = storeCases.filter(({ name }) => /given back is/.test(name))
+  const [fenced] = storeCases.filter(({ name }) =>
+    /released lease is/.test(name),
+  )
   await expect(fenced?.run(() => broken)).rejects.toThrow(
     'A free lease was not given to two.',
   )

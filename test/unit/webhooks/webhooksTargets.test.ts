@@ -49,33 +49,33 @@ test.each([
 })
 
 test.each([
-  [{ url: undefined }, 'targets[0].url must be a URL, not this.'],
-  [{ url: 'receiver.example/x' }, 'targets[0].url must be a URL, not this.'],
-  [{ url: 'https://' }, 'targets[0].url must be a URL, not this.'],
-  [{ url: 'https://[::1%25eth0]/' }, 'targets[0].url must be a URL, not this.'],
+  [{ url: undefined }, 'targets[0].url must be a URL.'],
+  [{ url: 'receiver.example/x' }, 'targets[0].url must be a URL.'],
+  [{ url: 'https://' }, 'targets[0].url must be a URL.'],
+  [{ url: 'https://[::1%25eth0]/' }, 'targets[0].url must be a URL.'],
   [
     { url: 'http://receiver.example/x' },
-    'targets[0].url must be of https, not "http:".',
+    'targets[0].url must be an https URL, not "http:".',
   ],
   [
     { url: 'http://localhost/', privateHosts: ['localhost'] },
-    'targets[0].url must be of https, not "http:".',
+    'targets[0].url must be an https URL, not "http:".',
   ],
   [
     { url: 'file:///etc/passwd' },
-    'targets[0].url must be of https, not "file:".',
+    'targets[0].url must be an https URL, not "file:".',
   ],
   [
     { url: 'https://me:secret@receiver.example' },
-    'targets[0].url must be without credentials, not this.',
+    'targets[0].url must be a URL without credentials.',
   ],
   [
     { url: 'https://me@receiver.example' },
-    'targets[0].url must be without credentials, not this.',
+    'targets[0].url must be a URL without credentials.',
   ],
   [
     { url: 'https://2852039166/latest' },
-    'targets[0].url must be at a public address, not "169.254.169.254".',
+    'targets[0].url must be a URL with a public address, not "169.254.169.254".',
   ],
   [
     { name: '' },
@@ -91,48 +91,51 @@ test.each([
   ],
   [
     { privateHosts: 'localhost' },
-    'targets[0].privateHosts must be a list of host names, not this.',
+    'targets[0].privateHosts must be a list of host names.',
   ],
   [
     { privateHosts: ['a.example', 'https://b.example'] },
-    'targets[0].privateHosts[1] must be the name of a host, not "https://b.example".',
+    'targets[0].privateHosts[1] must be the name of a host without protocol, port or path, not "https://b.example".',
   ],
   [
     { privateHosts: ['b.example:443'] },
-    'targets[0].privateHosts[0] must be the name of a host, not "b.example:443".',
+    'targets[0].privateHosts[0] must be the name of a host without protocol, port or path, not "b.example:443".',
   ],
   [
     { privateHosts: ['*'], url: 'https://10.0.0.1' },
-    'targets[0].url must be at a public address, not "10.0.0.1".',
+    'targets[0].url must be a URL with a public address, not "10.0.0.1".',
   ],
-  [{ types: [] }, 'targets[0].types must be at least one event, not this.'],
+  [
+    { types: [] },
+    'targets[0].types must be a list of at least one event type.',
+  ],
   [
     { types: 'fulfil' },
-    'targets[0].types must be at least one event, not this.',
+    'targets[0].types must be a list of at least one event type.',
   ],
   [
     { types: ['fulfil', 'fulfill'] },
-    'targets[0].types[1] must be the name of an event, not "fulfill".',
+    'targets[0].types[1] must be a type of event, not "fulfill".',
   ],
   [
     { types: ['order.fulfil'] },
-    'targets[0].types[0] must be the name of an event, not "order.fulfil".',
+    'targets[0].types[0] must be a type of event, not "order.fulfil".',
   ],
   [
     { types: [['fulfil']] },
-    'targets[0].types[0] must be the name of an event, not "fulfil".',
+    'targets[0].types[0] must be a type of event, not "fulfil".',
   ],
   [
     { types: ['constructor'] },
-    'targets[0].types[0] must be the name of an event, not "constructor".',
+    'targets[0].types[0] must be a type of event, not "constructor".',
   ],
   [
     { ca: 'certificates' },
-    'targets[0].ca must be certificates in PEM, not this.',
+    'targets[0].ca must be one or more PEM certificates.',
   ],
   [
     { ca: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' },
-    'targets[0].ca must be certificates in PEM, not this.',
+    'targets[0].ca must be one or more PEM certificates.',
   ],
 ])('a target with %j is refused in so many words', async (changes, words) => {
   const error = await refusalOf(changes)
@@ -158,7 +161,7 @@ test.each([
   const error = await refusalOf({ secrets })
   const shown = JSON.stringify({ ...error, message: error.message })
   expect(error.message).toMatch(
-    /^targets\[0\]\.secrets(\[\d\])? must be .*this/,
+    /^targets\[0\]\.secrets(\[\d\])? must be [^,]*$/,
   )
   expect(error.details).not.toHaveProperty('value')
   for (const given of [secrets].flat(2))
@@ -181,13 +184,13 @@ test('an error never shows a path, a query or credentials', async () => {
 test('a name is given once', async () => {
   const twice = { ...good, url: 'https://other.example' }
   await expect(start(good, twice)).rejects.toThrow(
-    'targets[1].name must be given once, not "warehouse".',
+    'targets[1].name must be unique among the targets, not "warehouse".',
   )
 })
 
 test('there is at least one target', async () => {
   await expect(start()).rejects.toThrow(
-    'targets must be at least one target, not this.',
+    'targets must be a list of at least one target.',
   )
 })
 
