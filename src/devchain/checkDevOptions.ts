@@ -1,14 +1,14 @@
 import { InvalidFieldError } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
-/** Longer timers fire at once. */
+/** The longest timer; a longer one would fire at once. */
 const maxMilliseconds = 2_147_483_647
 
 const tokens = ['development', 'usdc']
 
 const modes = ['none', 'flashblocks', 'fastBlocks']
 
-/** Refuses, each by its name, options that no chain can be started with. */
+/** @throws {@link InvalidFieldError} that names the first invalid option. */
 export function checkDevOptions({
   port = 0,
   blockTime = 0,

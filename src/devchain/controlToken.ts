@@ -11,14 +11,14 @@ type Role = 'masterMinter' | 'pauser' | 'blacklister'
 
 const { abi } = fiatTokenV2_2
 
-/** Mints through the token's own master minter, whoever that is. */
+/** Mints through the token's own master minter. */
 export async function mintTokens(
   clients: SendingClients,
   { to, value, token }: MintDevTokensParameters & { token: Address },
 ): Promise<void> {
   const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
-  // Without a limit, mints under way at the same time do not starve each other.
+  // No limit, so that mints at the same time do not use up each other's.
   const args = [from, maxUint256]
   const allow = { address: token, abi, functionName: 'configureMinter', args }
   await sendAs(clients, { from, calls: [allow, mint] })

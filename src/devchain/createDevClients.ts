@@ -9,10 +9,10 @@ import {
 } from 'viem'
 import type { DevClients, DevNetwork, DevWalletClient } from './types.js'
 
-/** Not one that any live network uses: a signature made for it stays local. */
+/** No live network uses this id, so signatures made for it stay local. */
 export const devChainId = 31337
 
-/** Describes the chain that listens on a port of this machine. */
+/** Describes the chain at a port of this machine. */
 export function describeDevChain(
   port: number,
   network: DevNetwork,
@@ -30,12 +30,12 @@ export function describeDevChain(
   })
 }
 
-/** Makes one client for each party, quick to notice a new block. */
+/** Creates one client for each party, with a short polling interval. */
 export function createDevClients(
   chain: Chain,
   [payer, merchant, relayer]: readonly PrivateKeyAccount[],
 ): DevClients {
-  // The node is on this machine: if it is late it is busy, not gone.
+  // The node is on this machine: if it is slow, it is busy.
   const transport = http(undefined, { timeout: 120_000 })
   const options = { chain, transport, pollingInterval: 50 }
   const wallet = (account: PrivateKeyAccount | undefined): DevWalletClient => {

@@ -4,11 +4,11 @@ import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevChain } from './types.js'
 
-/** A contract and what its constructor takes. */
+/** What {@link deployDevContract} takes. */
 export type DeployDevContractParameters = {
-  /** One of `devContracts`, or anything with an ABI and creation code. */
+  /** One of `devContracts`, or any ABI and creation code. */
   contract: { abi: Abi; bytecode: Hex }
-  /** Arguments of its constructor. */
+  /** Arguments of the constructor. */
   args?: readonly unknown[] | undefined
 }
 
@@ -20,7 +20,7 @@ const members: MembersOf<DeployDevContractParameters> = {
 /**
  * Deploys a contract from the relayer's account and mines a block.
  *
- * @throws {@link DevCallRevertedError} when its constructor reverts.
+ * @throws {@link DevCallRevertedError} when the constructor reverts.
  *
  * @example
  * ```ts

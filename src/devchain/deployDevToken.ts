@@ -5,7 +5,7 @@ import { devContracts } from './devContracts.js'
 import { initializeToken } from './initializeToken.js'
 import type { DevChain } from './types.js'
 
-/** A version of Circle's token and what it calls itself. */
+/** What {@link deployDevToken} takes. */
 export type DeployDevTokenParameters = {
   /** One of Circle's three versions. Default: `devContracts.fiatTokenV2_2`. */
   contract?: { abi: Abi; bytecode: Hex } | undefined
@@ -25,7 +25,7 @@ const members: MembersOf<DeployDevTokenParameters> = {
 }
 
 /**
- * Deploys one more token with Circle's functions, ready for the chain's `mint`.
+ * Deploys another token with Circle's functions. Pass it to the chain's `mint`.
  *
  * @example
  * ```ts

@@ -3,9 +3,9 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { InvalidFieldError } from '../core/errors.js'
 
 /**
- * Public, and worth nothing. Not the phrase every tool defaults to: on live
- * networks those accounts carry delegated code, which a fork would inherit and
- * the token would ask for signatures.
+ * A public phrase; its accounts are worth nothing. Not the default phrase of
+ * other tools: on live networks its accounts have delegated code. A fork would
+ * inherit that code, and the token would ask it about signatures.
  */
 export const devMnemonic =
   'symbol day ski adult knock suggest swing fade tissue basic pulse screen'

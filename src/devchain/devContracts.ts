@@ -11,31 +11,34 @@ import { strictWallet } from './contracts/StrictWallet.generated.js'
 
 /** Tokens, contract wallets and EIP-7702 delegates to test against. */
 export type DevContracts = {
-  /** Circle's token of 2020: no `receiveWithAuthorization`, state of three. */
+  /**
+   * Circle's token of 2020: no `receiveWithAuthorization`, and three states of
+   * an authorization.
+   */
   fiatTokenV2_0: typeof fiatTokenV2_0
-  /** Circle's token of 2021: signatures of plain accounts only. */
+  /** Circle's token of 2021: accepts signatures of plain accounts only. */
   fiatTokenV2_1: typeof fiatTokenV2_1
   /** Circle's token since 2023. */
   fiatTokenV2_2: typeof fiatTokenV2_2
-  /** PYUSD's kind: custom errors, and a spent nonce that does not revert. */
+  /** A token like PYUSD: custom errors, and a spent nonce does not revert. */
   paxosToken: typeof paxosToken
   /** OpenZeppelin's ERC-3009, as its package ships it. */
   ozToken: typeof ozToken
-  /** Takes its owner's plain signature. */
+  /** Accepts its owner's plain signature. */
   strictWallet: typeof strictWallet
-  /** Takes anything for a signature. */
+  /** Accepts anything as a signature. */
   permissiveWallet: typeof permissiveWallet
-  /** Agrees in a simulation, burns all gas when mined. */
+  /** Accepts in a simulation, and uses all gas when mined. */
   lyingWallet: typeof lyingWallet
-  /** Refuses every signature, the account's own included. */
+  /** Refuses every signature, even the account's own. */
   strictDelegate: typeof strictDelegate
-  /** Takes the plain signature of the account's own key. */
+  /** Accepts the plain signature of the account's own key. */
   permissiveDelegate: typeof permissiveDelegate
 }
 
 /**
  * Compiled contracts for tests on a development chain. The tokens behave like
- * the real ones where this library meets them, and nowhere else.
+ * the real ones only in the functions that this library uses.
  */
 export const devContracts: DevContracts = {
   fiatTokenV2_0,

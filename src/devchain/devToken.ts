@@ -13,7 +13,7 @@ const chainIds: Readonly<Record<DevNetwork, number>> = {
   avalanche: 43114,
 }
 
-/** The USDC whose address and name a development chain takes on. */
+/** Returns the USDC whose address and name a development chain uses. */
 export function devToken(network: DevNetwork): KnownToken {
   const token = knownTokens.find(
     ({ chainId, symbol }) => chainId === chainIds[network] && symbol === 'USDC',

@@ -20,7 +20,9 @@ export class AnvilPackageNotFoundError extends CountersignError {
   override readonly retryable = false
 
   constructor() {
-    super('A development chain needs the npm package @viem/anvil.')
+    super(
+      'A development chain needs the npm package @viem/anvil: run npm install --save-dev @viem/anvil.',
+    )
   }
 }
 
@@ -38,7 +40,7 @@ export class UsdcPackageNotFoundError extends CountersignError {
   }
 }
 
-/** A control of a development chain that was not started for it. */
+/** The development chain was not started with the mode a control needs. */
 export class DevChainModeError extends CountersignError {
   override readonly name = 'DevChainModeError'
   override readonly retryable = false
@@ -48,7 +50,7 @@ export class DevChainModeError extends CountersignError {
   }
 }
 
-/** The anvil program ended, or was silent for too long, before it listened. */
+/** The anvil program ended, or took too long, before it listened. */
 export class AnvilStartError extends CountersignError {
   override readonly name = 'AnvilStartError'
   override readonly retryable = true
@@ -63,7 +65,7 @@ export class AnvilStartError extends CountersignError {
   }
 }
 
-/** The forked network has no token at the address where it was expected. */
+/** The forked network has no token at the expected address. */
 export class DevTokenNotFoundError extends CountersignError {
   override readonly name = 'DevTokenNotFoundError'
   override readonly retryable = false
@@ -76,7 +78,7 @@ export class DevTokenNotFoundError extends CountersignError {
   }
 }
 
-/** A call that sets the development chain up was reverted. */
+/** A call or deployment on the development chain reverted. */
 export class DevCallRevertedError extends CountersignError {
   override readonly name = 'DevCallRevertedError'
   override readonly retryable = false

@@ -5,7 +5,7 @@ import process from 'node:process'
 import { AnvilNotFoundError } from './errors.js'
 
 /**
- * Finds the anvil program: the one asked for, else npm's for this platform,
+ * Finds the anvil program: the given one, or else npm's for this platform, or
  * else the one on `PATH`.
  *
  * @throws {@link AnvilNotFoundError} when there is none.

@@ -3,11 +3,11 @@ import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
-/** Holds every role of a development token; nobody has its key. */
+/** Has every role of a development token. Nobody has its key. */
 export const devAuthority: Address =
   '0x00000000000000000000000000000000c0de5165'
 
-/** Sets up the token whose code lies at an address. */
+/** Initializes the token whose code is at an address. */
 export async function initializeToken(
   clients: Pick<DevClients, 'public' | 'test'>,
   {

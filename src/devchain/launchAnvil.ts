@@ -11,7 +11,7 @@ type LaunchAnvilParameters = {
   forkUrl?: string | undefined
   /** Blocks from `latest` to `safe`, and from there to `finalized`. */
   epochBlocks?: number | undefined
-  /** Blocks are mined when asked for, transactions in order of arrival. */
+  /** Mines blocks on demand only, with transactions in order of arrival. */
   noMining?: boolean | undefined
 }
 
@@ -23,7 +23,7 @@ const host = '127.0.0.1'
  * Starts anvil and resolves once it listens.
  *
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
- * @throws {@link AnvilStartError} when the program does not come up.
+ * @throws {@link AnvilStartError} when the program does not start.
  */
 export async function launchAnvil(
   parameters: LaunchAnvilParameters,
@@ -63,8 +63,7 @@ async function launchAt(
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     ...unnamed,
-    // For busy machines only: if anvil cannot start it exits, and we notice at
-    // once.
+    // Long, for busy machines: if anvil cannot start, it exits at once.
     startTimeout: 600_000,
     // stop() leaves a timer of this length behind; the exit is awaited below.
     stopTimeout: 1,

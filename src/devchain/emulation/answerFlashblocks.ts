@@ -16,7 +16,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 import { logsWithPending } from './canonicalLogs.js'
 import { sendRawSync } from './sendRawSync.js'
 
-/** Where the block stands among the parameters of methods that read state. */
+/** Index of the block parameter of each method that reads state. */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,
@@ -33,7 +33,7 @@ const blockPlace: Readonly<Record<string, number>> = {
   eth_getTransactionByBlockNumberAndIndex: 0,
 }
 
-/** The same parameters with another block instead of `pending`. */
+/** Replaces `pending` among the parameters by another block. */
 export function withoutPending(
   method: string,
   params: readonly unknown[],
@@ -84,7 +84,7 @@ function answerRead(
       const pending = findPending(view, params[0])
       if (method === 'eth_getTransactionReceipt')
         return pending?.receipt ?? null
-      // A node keeps in its pool what it was sent, and tells of it by hash.
+      // A node finds transactions in its pool by their hash.
       const waiting = sequencer.mempool.find((one) => one.hash === params[0])
       return pending?.transaction ?? waiting?.pooled ?? null
     }
@@ -121,7 +121,7 @@ async function answerPending(question: PendingQuestion): Promise<unknown> {
   return answerFrozen(question, transactions)
 }
 
-/** A node that is stuck counts on from the block below its old snapshot. */
+/** A stuck node counts from the block below its old snapshot. */
 async function answerFrozen(
   { sequencer, view, method, params }: PendingQuestion,
   transactions: readonly Json[],
@@ -140,7 +140,7 @@ async function answerFrozen(
   return node.request(method, withoutPending(method, params))
 }
 
-/** A block as it is asked for without its transactions. */
+/** Replaces the transactions of a block by their hashes. */
 function withHashes(block: Json): Json {
   const transactions = asJsonList(block.transactions).map(({ hash }) => hash)
   return { ...block, transactions }

@@ -11,7 +11,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 type InstalledFilter = {
   kind: 'logs' | 'blocks' | 'transactions'
   filter: Json
-  /** The last block whose news was fetched. */
+  /** The last block whose changes were fetched. */
   seen: number
 }
 
@@ -22,8 +22,8 @@ const kinds = {
 } as const
 
 /**
- * Serves installed filters. The node's own would also report the blocks that
- * are mined and undone to look ahead.
+ * Serves installed filters. The node's own filters would also report blocks that
+ * are mined and reverted to look ahead.
  */
 export function withBlockFilters(
   answer: AnswerRpc,

@@ -12,7 +12,7 @@ import { fillWording, providerWordings } from './providerWordings.js'
 
 type LogSource = Pick<Sequencer, 'node' | 'head'>
 
-/** Answers `eth_getLogs` without any pending view, by reth's range rules. */
+/** Answers `eth_getLogs` from sealed blocks, with the range rules of Reth. */
 export async function canonicalLogs(
   source: LogSource,
   filter: Json,
@@ -38,9 +38,9 @@ export async function canonicalLogs(
 }
 
 /**
- * Answers `eth_getLogs` as Base's nodes did with a pre-confirmed view: only
- * `toBlock: 'pending'` looks at it, and a canonical log hides a pre-confirmed
- * one at the same position.
+ * Answers `eth_getLogs` as Base's nodes did with a pre-confirmed view. Only
+ * `toBlock: 'pending'` reads the view. A canonical log hides a pre-confirmed
+ * log at the same position.
  */
 export async function logsWithPending(
   source: LogSource,
@@ -63,7 +63,7 @@ export async function logsWithPending(
   return [...canonical, ...pending.filter((log) => !seen.has(positionOf(log)))]
 }
 
-/** A block of a log filter as a number; absent means the newest. */
+/** Returns the number of a block in a log filter; the newest if absent. */
 export async function blockNumberOf(
   { node, head }: LogSource,
   block: unknown,

@@ -6,6 +6,8 @@ export class WebSocketPackageNotFoundError extends CountersignError {
   override readonly retryable = false
 
   constructor() {
-    super('An emulated network needs the npm package ws.')
+    super(
+      'An emulated network needs the npm package ws: run npm install --save-dev ws.',
+    )
   }
 }

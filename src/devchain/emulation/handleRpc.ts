@@ -8,12 +8,12 @@ import {
 } from '../sequencer/devRpc.js'
 import { type DevPolicies, refuseRequest } from './policies.js'
 
-/** What travels back, over HTTP or a socket. */
+/** The reply over HTTP or a socket. */
 export type RpcReply = {
   status: number
   /** Seconds. */
   retryAfter?: number | undefined
-  /** JSON, save for what a gateway says before it looks at JSON. */
+  /** JSON, except for what a gateway answers itself. */
   body: string
 }
 
@@ -21,9 +21,9 @@ type HandleRpcParameters = {
   text: string
   answer: AnswerRpc
   policies: DevPolicies
-  /** How many requests came, this one included. */
+  /** Number of requests so far, including this one. */
   count: number
-  /** A socket knows no HTTP status; there every refusal is JSON. */
+  /** False for a socket: it has no HTTP status, so every refusal is JSON. */
   overHttp: boolean
 }
 

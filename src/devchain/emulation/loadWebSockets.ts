@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketPackageNotFoundError } from './errors.js'
 
-/** As much of a WebSocket of the package `ws` as is used here. */
+/** The part of a WebSocket of the package `ws` that is used here. */
 export type DevSocket = {
   readonly readyState: number
   on(event: 'message', listener: (data: { toString(): string }) => void): void
@@ -32,7 +32,7 @@ type WebSockets = {
  * @throws {@link WebSocketPackageNotFoundError} when it is missing.
  */
 export async function loadWebSockets(): Promise<WebSockets> {
-  // The package has no types of its own.
+  // The package contains no types.
   const name: string = 'ws'
   return import(name).catch(() => {
     throw new WebSocketPackageNotFoundError()

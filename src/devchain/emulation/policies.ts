@@ -12,24 +12,24 @@ import {
   type WordingFacts,
 } from './providerWordings.js'
 
-/** A known provider's words, or words of one's own. */
+/** The wording of a known provider, or your own. */
 export type LogLimitWording =
   | ProviderWordingName
   | Pick<ProviderWording, 'code' | 'status' | 'text'>
 
-/** What a provider refuses or delays; nothing by default. */
+/** What a provider refuses or delays. Default: nothing. */
 export type DevPolicies = {
-  /** HTTP 403 to `eth_getBlockReceipts`, as public endpoints answer. */
+  /** Answers `eth_getBlockReceipts` with HTTP 403, as public endpoints do. */
   blockReceipts?: 'forbidden' | undefined
-  /** The widest `eth_getLogs`, in blocks, both ends counted. */
+  /** Widest range of `eth_getLogs` in blocks, both ends included. */
   maxLogRange?:
     | { blocks: number; wording?: LogLimitWording | undefined }
     | undefined
-  /** The most logs in one answer; a single block is never refused. */
+  /** Most logs in one answer. A range of a single block is never refused. */
   maxLogResults?:
     | { logs: number; wording?: LogLimitWording | undefined }
     | undefined
-  /** HTTP 429 to every n-th HTTP request or WebSocket message. */
+  /** Answers every n-th HTTP request or WebSocket message with HTTP 429. */
   rateLimit?:
     | {
         every: number
@@ -38,8 +38,8 @@ export type DevPolicies = {
       }
     | undefined
   /**
-   * How many transactions of a sender the pool takes beyond `latest`. Default
-   * words: those of Reth, which takes 16.
+   * How many transactions of one sender the pool accepts beyond `latest`.
+   * Default wording: that of Reth, which accepts 16.
    */
   maxPending?:
     | {
@@ -48,13 +48,13 @@ export type DevPolicies = {
         text?: string | undefined
       }
     | undefined
-  /** Milliseconds before each request is looked at. */
+  /** Milliseconds to wait before each request. */
   latency?: number | undefined
-  /** HTTP 400 to requests of more than one call. */
+  /** Answers requests with more than one call with HTTP 400. */
   batches?: 'refused' | undefined
-  /** `pending` answers like `latest`, as a node without a snapshot does. */
+  /** Answers `pending` like `latest`, as a node without a snapshot does. */
   pendingFallsBack?: boolean | undefined
-  /** An error to `pendingLogs` and its like, as a plain node answers. */
+  /** Refuses `pendingLogs` and similar subscriptions, as a plain node does. */
   flashblockSubscriptions?: 'refused' | undefined
 }
 
@@ -70,12 +70,12 @@ const policyMembers: MembersOf<DevPolicies> = {
   flashblockSubscriptions: true,
 }
 
-/** Refuses policies with unknown members. */
+/** @throws {@link InvalidFieldError} for an unknown member. */
 export function checkPolicies(policies: DevPolicies): void {
   checkMembers(policies, policyMembers, 'policies')
 }
 
-/** Refuses a whole request before any of its calls is answered. */
+/** Returns why a whole request is refused, before any call is answered. */
 export function refuseRequest(
   policies: DevPolicies,
   { methods, count }: { methods: readonly unknown[]; count: number },
@@ -97,7 +97,7 @@ export function refuseRequest(
   return undefined
 }
 
-/** Refuses a log request that is too wide. */
+/** @throws {@link RpcFault} when a log request is too wide. */
 export async function refuseLogRange(
   { maxLogRange }: DevPolicies,
   {
@@ -114,7 +114,7 @@ export async function refuseLogRange(
   throw limitFault(wording, { limit, requested, from, to: from + limit - 1 })
 }
 
-/** Refuses an answer with too many logs. */
+/** @throws {@link RpcFault} when an answer has too many logs. */
 export function refuseLogResults(
   { maxLogResults }: DevPolicies,
   logs: unknown,
@@ -130,7 +130,7 @@ export function refuseLogResults(
   throw limitFault(wording, { limit, requested: logs.length, from, to })
 }
 
-/** Refuses a transaction too far beyond what the chain has of its sender. */
+/** @throws {@link RpcFault} when the sender has too many pending transactions. */
 export async function refuseFullSender(
   { maxPending }: DevPolicies,
   { node, raw }: { node: NodeConnection; raw: unknown },

@@ -1,14 +1,14 @@
-/** What a provider says when it does not answer `eth_getLogs` in full. */
+/** How a provider words that it refuses `eth_getLogs`. */
 export type ProviderWording = {
-  /** What is the matter with the request. */
+  /** Why the request is refused. */
   kind: 'range' | 'results' | 'timeout' | 'head' | 'rateLimit' | 'unavailable'
   code: number
   /** HTTP status. Default: 200. */
   status?: number | undefined
   /**
-   * `{limit}` and `{requested}` are numbers, `{limit,}` has thousands
-   * separated and `{limitK}` is short; `{from}` to `{to}` is a range that should work, with `{fromHex}`
-   * and `{toHex}` in hex; `{head}` is the newest block.
+   * `{limit}` and `{requested}` are numbers; `{limit,}` separates thousands and
+   * `{limitK}` is short. `{from}` to `{to}` is a range that should work;
+   * `{fromHex}` and `{toHex}` are the same in hex. `{head}` is the newest block.
    */
   text: string
 }
@@ -45,9 +45,9 @@ export type ProviderWordingName =
   | 'baseRateLimit'
 
 /**
- * The refusals of `eth_getLogs` that providers on Base are known for, so that
- * a client can be tried against each. Read in documentation and issues, not
- * on live endpoints; providers change them without notice.
+ * Known refusals of `eth_getLogs` by providers on Base, to test a client against
+ * each. Taken from documentation and issues, not from live endpoints. Providers
+ * change them without notice.
  */
 export const providerWordings: Readonly<
   Record<ProviderWordingName, ProviderWording>
@@ -196,7 +196,7 @@ export const providerWordings: Readonly<
   },
 }
 
-/** Numbers for the places a wording leaves open. */
+/** Numbers for the placeholders of a wording. */
 export type WordingFacts = {
   limit?: number | undefined
   requested?: number | undefined
@@ -205,7 +205,7 @@ export type WordingFacts = {
   head?: number | undefined
 }
 
-/** A wording with its numbers filled in, or its places left as they are. */
+/** Fills in the placeholders of a wording. Keeps those without a number. */
 export function fillWording(text: string, facts: WordingFacts): string {
   return text.replace(
     /\{(limit|requested|from|to|head)(,|Hex|K)?\}/g,

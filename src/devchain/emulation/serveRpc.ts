@@ -9,9 +9,9 @@ import { type DevSocket, loadWebSockets } from './loadWebSockets.js'
 
 type ServeRpcParameters = {
   port?: number | undefined
-  /** Answers an HTTP body that came for a path. */
+  /** Answers the body of an HTTP request to a path. */
   handle(text: string, path: string): Promise<RpcReply>
-  /** Takes a new connection; what it returns answers a message. */
+  /** Accepts a new connection. Returns the function that answers messages. */
   connect(socket: DevSocket): Promise<(text: string) => Promise<string>>
 }
 
@@ -39,7 +39,7 @@ export async function serveRpc({
     webSockets.handleUpgrade(request, stream, head, (socket) => {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
-      // A connection that breaks is a connection that closes.
+      // A broken connection also emits `close`.
       socket.on('error', () => undefined)
       const connected = connect(socket)
       socket.on('message', async (data) => {

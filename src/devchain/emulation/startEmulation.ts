@@ -23,7 +23,7 @@ import { serveRpc } from './serveRpc.js'
 import { ownSubscriptions, passSubscriptions } from './subscriptions.js'
 
 type StartEmulationParameters = {
-  /** Where the private node listens. */
+  /** Port of the private node. */
   nodePort: number
   port?: number | undefined
   mode: 'flashblocks' | 'fastBlocks' | 'none'
@@ -33,28 +33,28 @@ type StartEmulationParameters = {
   blockTime: number
 }
 
-/** A network in front of a private node. */
+/** An emulated network in front of a private node. */
 export type Emulation = {
   port: number
   setPolicies(policies: DevPolicies): void
-  /** Absent where the node makes its blocks itself. */
+  /** Absent if the node makes its blocks itself. */
   sequencer: Sequencer | undefined
   /** Starts making blocks on time. */
   run(): Promise<void>
   stop(): Promise<void>
 }
 
-/** How the network answers, policies apart. */
+/** How the network answers without policies. */
 type Network = {
   sequencer: Sequencer | undefined
   answer: AnswerRpc
   subscribe(socket: DevSocket): Promise<AnswerRpc>
 }
 
-/** This path of the server is spared every policy; for our own use. */
+/** Requests to this path are exempt from policies; for our own use. */
 export const controlPath = '/control'
 
-/** Puts a server in front of a node that answers as another network would. */
+/** Starts a server in front of a node that answers like another network. */
 export async function startEmulation(
   parameters: StartEmulationParameters,
 ): Promise<Emulation> {

@@ -14,7 +14,7 @@ const flashblockKinds = [
   'newFlashblockTransactions',
 ]
 
-/** Subscriptions of one connection to what the emulation itself announces. */
+/** Serves the subscriptions of one connection from the emulation's feed. */
 export function ownSubscriptions(
   feed: Feed,
   socket: DevSocket,
@@ -33,7 +33,7 @@ export function ownSubscriptions(
   }
 }
 
-/** Hands the subscriptions of one connection on to the node's own socket. */
+/** Forwards the subscriptions of one connection to the node's own socket. */
 export async function passSubscriptions(
   socket: DevSocket,
   port: number,

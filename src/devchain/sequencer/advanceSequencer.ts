@@ -19,7 +19,7 @@ import {
   settleWaiters,
 } from './sequencer.js'
 
-/** Pre-confirms what the mempool holds and tells subscribers. */
+/** Pre-confirms the transactions of the mempool and notifies subscribers. */
 export async function tick(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(async () => {
     const before = new Set(sequencer.included.map(({ hash }) => hash))
@@ -28,12 +28,12 @@ export async function tick(sequencer: Sequencer): Promise<void> {
   })
 }
 
-/** Mines what is pre-confirmed, and nothing else. */
+/** Mines the pre-confirmed transactions and no others. */
 export async function seal(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(() => mineOne(sequencer))
 }
 
-/** Mines blocks now, the mempool included, as a local node would. */
+/** Mines blocks now, with the mempool, as a local node would. */
 export async function mineBlocks(
   sequencer: Sequencer,
   { blocks = 1, interval = 0 }: { blocks?: number; interval?: number },
@@ -48,14 +48,14 @@ export async function mineBlocks(
   })
 }
 
-/** Takes up what the node did on its own: mined, rolled back, reverted. */
+/** Updates the state after the node mined, rolled back or reverted. */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head
   sequencer.head = await getHead(sequencer.node)
   if (sequencer.head.number > number) await announceBlocks(sequencer, number)
 }
 
-/** Puts what may be executed into the node's pool, which is the open block. */
+/** Moves executable transactions to the node's pool, the open block. */
 async function includeMempool(sequencer: Sequencer): Promise<boolean> {
   const { node, mempool } = sequencer
   if (mempool.length === 0) return false
@@ -82,13 +82,13 @@ async function isTaken(
     await node.request(...send)
     return true
   } catch (error) {
-    // The node does not forget one that came before the nonce below it. Else
-    // what the transaction needed is gone since it was accepted.
+    // The node keeps a transaction that arrived before a lower nonce. After
+    // other errors, the state that the transaction needed is gone.
     return error instanceof RpcFault && /already imported/.test(error.message)
   }
 }
 
-/** In order of arrival, but never ahead of the sender's previous nonce. */
+/** Takes transactions in order of arrival and of each sender's nonces. */
 function takeReady(
   sequencer: Sequencer,
   next: Map<string, number>,
@@ -143,7 +143,7 @@ async function mineOne(sequencer: Sequencer): Promise<void> {
   const sealedAt = isThatSecond ? planned : timestamp * 1000
   sequencer.sealedAt.set(head.number + 1, sealedAt)
 
-  // The clock goes on from a timestamp that was asked for.
+  // The clock continues from a requested timestamp.
   const ahead = timestamp - Math.floor(Date.now() / 1000)
   if (sequencer.nextTimestamp !== undefined)
     sequencer.offset = Math.max(sequencer.offset, ahead)
@@ -157,7 +157,7 @@ async function mineOne(sequencer: Sequencer): Promise<void> {
   await openBlock(sequencer)
 }
 
-/** Tells subscribers of the canonical blocks after a number. */
+/** Notifies subscribers of the canonical blocks after a number. */
 async function announceBlocks(
   sequencer: Sequencer,
   after: number,
@@ -176,7 +176,7 @@ async function announceBlocks(
   }
 }
 
-/** Blocks of 200 ms say when they were sealed. */
+/** Adds the milliseconds of sealing to blocks of 200 ms. */
 export function stamp(sequencer: Sequencer, value: unknown): unknown {
   if (sequencer.preconfirms) return value
   return addMilliseconds(value, sequencer.sealedAt)

@@ -10,14 +10,14 @@ import {
 /** The private node behind an emulation. */
 export type NodeConnection = {
   port: number
-  /** @throws {@link RpcFault} with the node's own code and words. */
+  /** @throws {@link RpcFault} with the node's own code and message. */
   request(method: string, params?: readonly unknown[]): Promise<unknown>
-  /** Several calls in one request, in order; the first refusal is thrown. */
+  /** Sends several calls in one request. Throws the first error. */
   batch(calls: readonly NodeCall[]): Promise<unknown[]>
   close(): void
 }
 
-/** Talks to a node of this machine over connections that stay open. */
+/** Connects to a node of this machine and keeps connections alive. */
 export function connectNode(port: number): NodeConnection {
   const agent = new Agent({ keepAlive: true })
   const encode = ([method, params]: NodeCall, id: number): Json => ({

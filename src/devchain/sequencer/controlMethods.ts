@@ -7,14 +7,14 @@ import type { Sequencer } from './sequencer.js'
 
 const controls = /^(anvil|hardhat|evm|tenderly)_/
 
-/** Methods that only test nodes have, whatever their prefix. */
+/** Methods that only test nodes have, with any prefix. */
 export function isControlMethod(method: string): boolean {
   return controls.test(method)
 }
 
 /**
- * Answers the methods that mine and change time as the emulated network must;
- * every other one changes the node, and the open block is built anew.
+ * Answers the methods that mine and change time as the emulated network must.
+ * Every other method changes the node, so the open block is built again.
  */
 export function answerControl(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
@@ -108,7 +108,7 @@ async function drop(sequencer: Sequencer, hash: Hash): Promise<unknown> {
   return dropped ?? sequencer.node.request('anvil_dropTransaction', [hash])
 }
 
-/** The node has forgotten its pool; what was pre-confirmed is tried again. */
+/** The node has lost its pool, so pre-confirmed transactions run again. */
 async function resend(sequencer: Sequencer): Promise<void> {
   sequencer.mempool = [...sequencer.included, ...sequencer.mempool]
   sequencer.included = []
@@ -118,7 +118,7 @@ async function resend(sequencer: Sequencer): Promise<void> {
   await refreshBlock(sequencer)
 }
 
-/** anvil takes milliseconds here; a number of seconds is as often meant. */
+/** anvil expects milliseconds here, but callers often pass seconds. */
 function toSeconds(value: unknown): number {
   const time = Number(value)
   return time > 100_000_000_000 ? Math.floor(time / 1000) : time

@@ -1,10 +1,10 @@
-/** Many may read at once; whoever writes is alone. */
+/** A lock for many readers or one writer. */
 export type Lock = {
   shared<value>(task: () => Promise<value>): Promise<value>
   exclusive<value>(task: () => Promise<value>): Promise<value>
 }
 
-/** A lock that hands out writes in the order they were asked for. */
+/** Creates a lock that grants writes in the order of the requests. */
 export function createLock(): Lock {
   const readers = new Set<Promise<unknown>>()
   let writer: Promise<unknown> | undefined

@@ -1,27 +1,27 @@
 import type { Hash, Hex } from 'viem'
 
-/** A JSON object as it came off the wire. */
+/** A JSON object, not checked. */
 export type Json = Record<string, unknown>
 
 /** A method and its parameters. */
 export type NodeCall = readonly [method: string, params: readonly unknown[]]
 
-/** Where questions go: to the node, or to what stands in front of it. */
+/** Answers a call: the node, or a layer in front of it. */
 export type AnswerRpc = (
   method: string,
   params: readonly unknown[],
 ) => Promise<unknown>
 
-/** A refusal on its way to whoever asked. */
+/** An error to answer a call with. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault'
   readonly code: number
   readonly data: unknown
-  /** HTTP status, where it is not 200. */
+  /** HTTP status, if it is not 200. */
   readonly status: number | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
-  /** The whole HTTP body, where it is not a JSON-RPC answer. */
+  /** The whole HTTP body, if it is not a JSON-RPC answer. */
   readonly body: string | undefined
 
   constructor({
@@ -45,7 +45,7 @@ export class RpcFault extends Error {
   }
 }
 
-/** A result or an error under the id of its request. */
+/** Encodes a result or an error with the id of its request. */
 export function encodeAnswer(
   id: unknown,
   outcome: { result: unknown } | { fault: RpcFault },
@@ -56,34 +56,34 @@ export function encodeAnswer(
   return { jsonrpc: '2.0', id, error: { code, message, ...extra } }
 }
 
-/** Whatever was thrown, as something that can be answered. */
+/** Converts any thrown value to a fault. */
 export function toFault(error: unknown): RpcFault {
   if (error instanceof RpcFault) return error
   const message = error instanceof Error ? error.message : String(error)
   return new RpcFault({ code: -32603, message })
 }
 
-/** A wrong parameter. */
+/** Creates the fault for a wrong parameter. */
 export function invalidParams(message: string): RpcFault {
   return new RpcFault({ code: -32602, message })
 }
 
-/** A JSON object, or an empty one. */
+/** Returns a JSON object, or an empty one for any other value. */
 export function asJson(value: unknown): Json {
   return typeof value === 'object' && value ? (value as Json) : {}
 }
 
-/** The JSON objects of a list. */
+/** Returns the JSON objects of a list, or none. */
 export function asJsonList(value: unknown): Json[] {
   return Array.isArray(value) ? value.map(asJson) : []
 }
 
-/** A number as the wire writes it. */
+/** Encodes a number as a JSON-RPC quantity. */
 export function toQuantity(value: number): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** A transaction or block hash of an answer. */
+/** Returns a hash from an answer. */
 export function toHash(value: unknown): Hash {
   return String(value) as Hash
 }

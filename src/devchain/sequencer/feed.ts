@@ -1,7 +1,7 @@
 import { invalidParams, type Json, toQuantity } from './devRpc.js'
 import { matchesFilter } from './logFilter.js'
 
-/** What one tick added to the block under construction. */
+/** The additions of one tick to the block under construction. */
 export type Delta = {
   /** The block so far, transactions in full. */
   block: Json
@@ -16,7 +16,7 @@ type Subscriber = {
   parameter: unknown
   owner: object
   send(text: string): void
-  /** Deltas a slow consumer has not taken yet. */
+  /** Deltas that a slow consumer has not received yet. */
   held: Delta[]
 }
 
@@ -28,16 +28,16 @@ export type Feed = {
     send: (text: string) => void,
   ): string
   unsubscribe(id: unknown, owner: object): boolean
-  /** Ends what a closed connection had asked for. */
+  /** Ends the subscriptions of a closed connection. */
   leave(owner: object): void
   pushHead(head: Json): void
   pushLogs(logs: readonly Json[]): void
   pushDelta(delta: Delta): void
-  /** Whether consumers are slow: then deltas wait, and old ones get lost. */
+  /** While true, deltas wait and old ones are lost. */
   hold(on: boolean): void
 }
 
-/** Base's nodes keep this many deltas for a consumer and forget the rest. */
+/** Base's nodes keep so many deltas for a consumer and drop the others. */
 const bufferedDeltas = 20
 
 const kinds = [
@@ -49,7 +49,7 @@ const kinds = [
   'newFlashblockTransactions',
 ]
 
-/** Keeps subscriptions and hands them what they asked for. */
+/** Creates a feed that serves subscriptions. */
 export function createFeed(): Feed {
   const subscribers = new Map<string, Subscriber>()
   let count = 0

@@ -1,6 +1,6 @@
 import { asJson, type Json } from './devRpc.js'
 
-/** Whether a log has the address and the topics a filter asks for. */
+/** True when a log matches the address and topics of a filter. */
 export function matchesFilter(log: Json, filter: unknown): boolean {
   const { address, topics } = asJson(filter)
   if (!matchesOne(log.address, address)) return false

@@ -18,8 +18,8 @@ import {
 import type { DevTransaction, Sequencer } from './sequencer.js'
 
 /**
- * Accepts a signed transaction. The node judges it and forgets it again; before
- * a tick only its hash leads to it.
+ * Accepts a signed transaction. The node checks it, and its pool drops it again.
+ * Before a tick, it can be found by its hash only.
  */
 export async function submitRaw(
   sequencer: Sequencer,
@@ -38,7 +38,7 @@ export async function submitRaw(
   })
 }
 
-/** Accepts a transaction of an account the node can sign for, or plays. */
+/** Accepts a transaction of an account that the node has or impersonates. */
 export async function submitUnsigned(
   sequencer: Sequencer,
   method: string,
@@ -55,7 +55,7 @@ export async function submitUnsigned(
     )
     const wanted = { ...transaction, from, nonce: toQuantity(nonce) }
     if (method === 'eth_sendTransaction') {
-      // It has no key of an account it only plays.
+      // It has no key of an impersonated account.
       const raw = await node
         .request('eth_signTransaction', [wanted])
         .catch(() => undefined)
@@ -66,7 +66,7 @@ export async function submitUnsigned(
   })
 }
 
-/** The nonce after every transaction of an account that is known here. */
+/** Returns the nonce after all known transactions of an account. */
 async function nextNonce(
   { node, mempool }: Sequencer,
   from: Address,
@@ -96,14 +96,14 @@ async function take(
   const hash = toHash(await node.request(...first))
   const found = await withdraw(sequencer, hash)
   const maxFee = BigInt(String(found.maxFeePerGas ?? found.gasPrice ?? 0))
-  // With every field given, the node comes to the same hash each time.
+  // With all fields given, the hash is the same each time.
   const again: NodeCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
   const sent = send ?? again
   keep(sequencer, { hash, from, nonce, maxFee, pooled: found, send: sent })
   return hash
 }
 
-/** Takes a transaction out of the node's pool, as the node showed it there. */
+/** Removes a transaction from the node's pool and returns it. */
 async function withdraw({ node }: Sequencer, hash: Hash): Promise<Json> {
   const found = asJson(await node.request('eth_getTransactionByHash', [hash]))
   await node.request('anvil_dropTransaction', [hash])
@@ -131,7 +131,7 @@ function pickFields(transaction: Json): Json {
   }
 }
 
-/** Takes the place of one with the same nonce, else comes last. */
+/** Appends a transaction. Replaces one with the same sender and nonce. */
 function keep(sequencer: Sequencer, transaction: DevTransaction): void {
   const { from, nonce } = transaction
   const others = sequencer.mempool.filter(
@@ -154,12 +154,12 @@ export async function parseRaw(
       maxFee: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
     }
   } catch {
-    // The node says what is wrong with it.
+    // The node reports what is wrong with it.
     return undefined
   }
 }
 
-/** What only we can know: the node has forgotten those it was shown. */
+/** Refuses what the node no longer knows from its own pool. */
 function refuseUsed(
   { included, mempool }: Sequencer,
   { hash, from, nonce, maxFee }: Omit<DevTransaction, 'send' | 'pooled'>,

@@ -6,7 +6,7 @@ import { makePhantom, visiblePending } from './pendingView.js'
 import { dropPending, reorderPending } from './reorgChain.js'
 import type { Sequencer } from './sequencer.js'
 
-/** A log that is shown as pre-confirmed although nothing emitted it. */
+/** What `phantomLog` of {@link PreconfirmationControls} takes. */
 export type PhantomLogParameters = {
   address: Address
   topics?: readonly Hex[] | undefined
@@ -22,30 +22,30 @@ const members: MembersOf<PhantomLogParameters> = {
   transactionHash: true,
 }
 
-/** What can go right and wrong on a network with Flashblocks. */
+/** Controls of a network with Flashblocks, its faults included. */
 export type PreconfirmationControls = {
-  /** Pre-confirms what was sent, without waiting for the time to come. */
+  /** Pre-confirms all sent transactions now. */
   tick(): Promise<void>
-  /** Seals the open block: what is pre-confirmed becomes canonical. */
+  /** Seals the open block: pre-confirmed transactions become canonical. */
   seal(): Promise<void>
   /**
-   * Takes a pre-confirmed transaction back for good; without a hash, all.
-   * Gives the hashes of those that are gone.
+   * Drops a pre-confirmed transaction for good; without a hash, all of them.
+   * Returns the hashes of the dropped transactions.
    */
   dropPending(hash?: Hash): Promise<Hash[]>
-  /** Turns the order of the senders in the open block around. */
+  /** Reverses the order of the senders in the open block. */
   reorder(): Promise<void>
-  /** No pending view until the next block opens; `pending` is `latest`. */
+  /** Removes the pending view until the next block: `pending` is `latest`. */
   loseSnapshot(): Promise<void>
-  /** Freezes the pending view while the chain goes on, or thaws it. */
+  /** Freezes the pending view while the chain goes on, or unfreezes it. */
   stall(on?: boolean): Promise<void>
-  /** Shows a log as pre-confirmed that no block will ever hold. */
+  /** Shows a pre-confirmed log that no block will contain. */
   phantomLog(log: PhantomLogParameters): Promise<void>
-  /** Sends the newest delta to subscribers once more. */
+  /** Sends the newest delta to subscribers again. */
   duplicateDelta(): Promise<void>
   /**
-   * While on, subscribers take no deltas. Afterwards they get the newest 20,
-   * and never learn of the others.
+   * While on, subscribers receive no deltas. Afterwards they receive the newest
+   * 20 and miss the others.
    */
   slowConsumers(on?: boolean): Promise<void>
 }

@@ -13,8 +13,8 @@ import { openBlock, refreshBlock } from './previewBlock.js'
 import type { DevTransaction, Head, Sequencer } from './sequencer.js'
 
 /**
- * Replaces the newest blocks by as many empty ones and tells subscribers of
- * the logs that are gone. The transactions return to the mempool, or vanish.
+ * Replaces the newest blocks by as many empty ones and sends the removed logs
+ * to subscribers. The transactions return to the mempool or are dropped.
  */
 export async function reorgChain(
   sequencer: Sequencer,
@@ -45,8 +45,8 @@ export async function reorgChain(
 }
 
 /**
- * Takes a pre-confirmed transaction, or all of them, out of the open block
- * for good. Those of the same sender that need its nonce wait for another.
+ * Drops a pre-confirmed transaction, or all of them, from the open block.
+ * Later ones of the same sender wait for another transaction at its nonce.
  */
 export async function dropPending(
   sequencer: Sequencer,
@@ -67,7 +67,7 @@ export async function dropPending(
   })
 }
 
-/** Puts the last sender first; each sender's own order stays. */
+/** Reverses the order of the senders. Each sender's own order stays. */
 export async function reorderPending(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(async () => {
     const { included } = sequencer
@@ -120,7 +120,7 @@ export async function getBlocks(
   return blocks
 }
 
-/** Another block of the same time; a wei of fee makes its hash differ. */
+/** Mines a block of the same time. A higher base fee changes its hash. */
 async function mineInstead(
   { node }: Sequencer,
   { block }: OldBlock,
@@ -134,7 +134,7 @@ function removedLogs({ receipts }: OldBlock): Json[] {
   return receiptLogs(receipts).map((log) => ({ ...log, removed: true }))
 }
 
-/** Those with a signature; what the node signed for nobody cannot return. */
+/** Returns the signed transactions. Impersonated ones cannot return. */
 export function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
   return asJsonList(block.transactions).flatMap((one, at) => {
     if (BigInt(String(one.r ?? 0)) === 0n) return []

@@ -5,7 +5,7 @@ import { getHead } from './sequencer.js'
 
 /**
  * Replaces the newest blocks of a node that makes its blocks itself by as many
- * empty ones. The transactions return to its pool, or vanish.
+ * empty ones. The transactions return to its pool or are dropped.
  */
 export async function reorgNode(
   port: number,
@@ -16,11 +16,11 @@ export async function reorgNode(
     const ahead = await getClock(node)
     const old = await getNewest(node, depth)
     await node.request('anvil_reorg', [depth, []])
-    // It sets its clock back to the last block.
+    // The node sets its clock back to the last block.
     const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
-    // What a transaction needs may be gone with what cannot return.
+    // A transaction may need another one that cannot return.
     for (const { send } of old.flatMap(toTransactions))
       await node.request(...send).catch(() => undefined)
   } finally {
@@ -28,7 +28,7 @@ export async function reorgNode(
   }
 }
 
-/** The newest blocks, read while none was added. */
+/** Returns the newest blocks. Repeats if a block was added meanwhile. */
 async function getNewest(node: NodeConnection, depth: number) {
   for (;;) {
     const head = await getHead(node)
@@ -37,7 +37,7 @@ async function getNewest(node: NodeConnection, depth: number) {
   }
 }
 
-/** Seconds the node's clock is ahead of this machine's. */
+/** Returns how many seconds the node's clock is ahead of this machine's. */
 async function getClock(node: NodeConnection): Promise<number> {
   const params = ['pending', false]
   const block = asJson(await node.request('eth_getBlockByNumber', params))

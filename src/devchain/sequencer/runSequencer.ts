@@ -3,8 +3,8 @@ import { openBlock } from './previewBlock.js'
 import type { Sequencer } from './sequencer.js'
 
 /**
- * Ticks and seals on time until it is told to stop. With a tick of 0 there are
- * no ticks, with a block time of 0 no blocks, save on demand.
+ * Ticks and seals on time until it is stopped. With a tick of 0, it ticks on
+ * demand only; with a block time of 0, it seals on demand only.
  */
 export async function runSequencer(
   sequencer: Sequencer,
@@ -22,13 +22,13 @@ export async function runSequencer(
         await seal(sequencer)
       if (sequencer.preconfirms && tickTime) await tick(sequencer)
     } catch {
-      // The node is going down, or busy beyond its means: the next step tells.
+      // The node is stopping or too busy. The next step tries again.
     }
     schedule()
   }
   const schedule = () => {
     if (stopped) return
-    // Steps that were missed are not made up for.
+    // Skips missed steps.
     while (next <= Date.now()) next += step
     timer = setTimeout(run, next - Date.now())
   }

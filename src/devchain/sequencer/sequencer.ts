@@ -4,16 +4,16 @@ import type { Lock } from './createLock.js'
 import { asJson, type Json, type NodeCall, toHash } from './devRpc.js'
 import type { Delta, Feed } from './feed.js'
 
-/** A transaction the sequencer knows and no block holds yet. */
+/** A known transaction that is in no block yet. */
 export type DevTransaction = {
   hash: Hash
   /** Lower case. */
   from: Address
   nonce: number
   maxFee: bigint
-  /** As a node tells of it while it waits in the node's own pool. */
+  /** The transaction as a node shows it while it is in the pool. */
   pooled: Json
-  /** What hands it to the node, as often as needed. */
+  /** The call that sends it to the node. Can be repeated. */
   send: NodeCall
 }
 
@@ -28,45 +28,45 @@ export type PendingBlock = {
   receipts: readonly Json[]
 }
 
-/** A log that is shown as pre-confirmed and never becomes canonical. */
+/** A pre-confirmed log that never becomes canonical. */
 export type Phantom = { log: Json; after: number }
 
-/** A pending view that no longer moves. */
+/** A pending view that no longer changes. */
 type FrozenView = {
   pending: PendingBlock
   balances: ReadonlyMap<string, unknown>
 }
 
-/** Everything an emulated network knows beyond what its node knows. */
+/** The state of an emulated network beyond that of its node. */
 export type Sequencer = {
   readonly node: NodeConnection
   readonly lock: Lock
   readonly feed: Feed
-  /** Whether transactions are pre-confirmed before their block is sealed. */
+  /** True when transactions are pre-confirmed before their block. */
   readonly preconfirms: boolean
-  /** Milliseconds; 0 means that blocks are only mined on demand. */
+  /** Milliseconds; with 0, blocks are mined on demand only. */
   blockTime: number
   head: Head
-  /** When the open block is sealed, in milliseconds of the wall clock. */
+  /** When to seal the open block, in Unix milliseconds. */
   due: number
   /** Seconds the chain is ahead of the wall clock. */
   offset: number
-  /** The next block's timestamp, where someone asked for one. */
+  /** The requested timestamp of the next block. */
   nextTimestamp: number | undefined
-  /** Accepted, seen by nobody but us. */
+  /** Accepted transactions that are not visible yet. */
   mempool: DevTransaction[]
-  /** Pre-confirmed: in the open block, and in the node's pool. */
+  /** Pre-confirmed transactions, in the open block and the node's pool. */
   included: DevTransaction[]
   pending: PendingBlock | undefined
   view: 'live' | 'lost' | FrozenView
   phantoms: Phantom[]
   lastDelta: Delta | undefined
-  /** When a block was sealed, in chain milliseconds. */
+  /** When each block was sealed, in chain milliseconds. */
   sealedAt: Map<number, number>
   waiters: Map<Hash, Set<(receipt: Json) => void>>
 }
 
-/** A sequencer at the node's present head, its first block not open yet. */
+/** Creates a sequencer at the node's head. Its first block is not open yet. */
 export async function createSequencer(
   parts: Pick<
     Sequencer,
@@ -100,7 +100,7 @@ export async function getHead(node: NodeConnection): Promise<Head> {
   }
 }
 
-/** The timestamp the open block has. */
+/** Returns the timestamp of the open block. */
 export function openTimestamp(sequencer: Sequencer): number {
   const { head, due, offset, blockTime, nextTimestamp } = sequencer
   const sealing = blockTime === 0 ? Date.now() : due
@@ -108,7 +108,7 @@ export function openTimestamp(sequencer: Sequencer): number {
   return nextTimestamp ?? Math.max(head.timestamp, planned)
 }
 
-/** Hands a receipt to whoever waits for its transaction. */
+/** Resolves the waiters of the transactions with their receipts. */
 export function settleWaiters(
   { waiters }: Sequencer,
   receipts: readonly Json[],
