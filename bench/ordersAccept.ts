@@ -12,7 +12,7 @@ import {
   openShop,
   signOrders,
 } from './ordersShop.js'
-import { startDelayProxy } from './startDelayProxy.js'
+import { startDelayProxy } from './startServer.js'
 
 const accepts = 300
 const rounds = 5

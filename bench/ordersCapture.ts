@@ -14,8 +14,8 @@ import {
   openShop,
   signOrders,
 } from './ordersShop.js'
-import { startDelayProxy } from './startDelayProxy.js'
 import { startMiner } from './startMiner.js'
+import { startDelayProxy } from './startServer.js'
 
 const captures = 500
 /** What the peers do of them; their times are scaled. */

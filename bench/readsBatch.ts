@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadClient } from 'countersign/reads'
 import { type Address, createPublicClient, getAddress, http } from 'viem'
 import { type Candidates, compare, type Row } from './compare.js'
-import { type ReadsNode, startReadsNode } from './startReadsNode.js'
+import { type BenchServer, startReadsNode } from './startServer.js'
 
 const calls = 100
 
@@ -28,7 +28,7 @@ export async function benchReadsBatch(): Promise<Row[]> {
   }
 }
 
-async function countOwn(node: ReadsNode): Promise<number> {
+async function countOwn(node: BenchServer): Promise<number> {
   const before = await node.countRequests()
   await readers(node)().countersign?.((work) => work())
   const count = (await node.countRequests()) - before
@@ -41,7 +41,7 @@ const accounts: readonly Address[] = Array.from({ length: 40 }, () =>
   getAddress(`0x${randomBytes(20).toString('hex')}`),
 )
 
-function readers({ url }: ReadsNode): () => Candidates {
+function readers({ url }: BenchServer): () => Candidates {
   const ours = createReadClient({ url })
   const theirs = createPublicClient({
     transport: http(url, { batch: { batchSize: calls, wait: 0 } }),

@@ -1,7 +1,7 @@
 import { createReadClient, decodeTokenLog } from 'countersign/reads'
 import { createPublicClient, erc20Abi, getAbiItem, http } from 'viem'
 import { compare, type Row } from './compare.js'
-import { type ReadsNode, startReadsNode } from './startReadsNode.js'
+import { type BenchServer, startReadsNode } from './startServer.js'
 
 const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
 const range = { fromBlock: 1_000_000n, toBlock: 1_001_999n }
@@ -31,7 +31,7 @@ export async function benchReadsLogs(): Promise<Row[]> {
   }
 }
 
-function decoders({ url }: ReadsNode) {
+function decoders({ url }: BenchServer) {
   const ours = createReadClient({ url })
   const theirs = createPublicClient({ transport: http(url) })
   return {

@@ -1,7 +1,7 @@
 import { createReadClient, decodeTokenLog } from 'countersign/reads'
 import { createPublicClient, erc20Abi, http, parseEventLogs } from 'viem'
 import { compare, type Row } from './compare.js'
-import { type ReadsNode, startReadsNode } from './startReadsNode.js'
+import { type BenchServer, startReadsNode } from './startServer.js'
 
 const rounds = 25
 const count = 300
@@ -38,7 +38,7 @@ export async function benchReadsReceipts(): Promise<Row[]> {
 
 type Decoders = Record<'countersign' | 'viem', () => Promise<bigint>>
 
-function decoders({ url }: ReadsNode, block: bigint): Decoders {
+function decoders({ url }: BenchServer, block: bigint): Decoders {
   const ours = createReadClient({ url })
   const theirs = createPublicClient({ transport: http(url) })
   return {

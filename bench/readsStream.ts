@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import type { Row } from './compare.js'
-import { startReadsNode } from './startReadsNode.js'
+import { startReadsNode } from './startServer.js'
 
 type Run = {
   seconds: number

@@ -8,7 +8,11 @@ import {
   stringToHex,
 } from 'viem'
 import { setCode, setStorageAt } from 'viem/actions'
-import { devAuthority } from './initializeToken.js'
+import {
+  devAuthority,
+  devRoles,
+  type InitializeTokenParameters,
+} from './initializeToken.js'
 import { loadUsdcArtifacts } from './loadUsdcArtifacts.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
@@ -38,17 +42,11 @@ const initializers = parseAbi([
  */
 export async function putUsdc(
   clients: Pick<DevClients, 'public' | 'test'>,
-  {
-    token,
-    name,
-    symbol,
-    decimals,
-  }: { token: Address; name: string; symbol: string; decimals: number },
+  { token, name, symbol, decimals }: InitializeTokenParameters,
 ): Promise<void> {
   await putCode(clients, token)
-  const roles = [devAuthority, devAuthority, devAuthority, devAuthority]
   const calls = [
-    ['initialize', [name, symbol, 'USD', decimals, ...roles]],
+    ['initialize', [name, symbol, 'USD', decimals, ...devRoles]],
     ['initializeV2', [name]],
     ['initializeV2_1', [lostAndFound]],
     ['initializeV2_2', [[], symbol]],
