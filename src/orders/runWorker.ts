@@ -11,11 +11,9 @@ import {
 } from './evidence/endingContext.js'
 import { limitTo } from './limitTo.js'
 import { observeFailure } from './model/observeFailure.js'
-import { openAside } from './model/putAside.js'
 import type { OrdersContext } from './model/types.js'
 import type { Limit, SubmitterEngine } from './submitter/driveSubmitters.js'
 import { watchDestination } from './watcher/watchDestination.js'
-import { destinationKey, type WatchMemory } from './watcher/watchState.js'
 
 /** What `run` takes. */
 export type RunWorkerParameters = {
@@ -220,13 +218,8 @@ function startWatcher(
   const caughtUp = new Promise<void>((resolve) => {
     tellCaughtUp = resolve
   })
-  const key = destinationKey('watch', destination)
-  const aside = openAside(context, {
-    key,
-    observed: 'watch.failed',
-    about: destination,
-  })
-  const memory: WatchMemory = { aside }
+  const watcher = watchDestination(context, destination)
+  const { aside } = watcher
   // A signal of its own: Node takes more than ten who listen for a leak.
   const pausing = new AbortController()
   onEnd(signal, () => pausing.abort())
@@ -235,21 +228,18 @@ function startWatcher(
       let pause: number
       try {
         // The signal may have aborted while this look waited for a place.
-        const look = async () =>
-          signal.aborted
-            ? undefined
-            : watchDestination(context, destination, memory)
+        const look = async () => (signal.aborted ? undefined : watcher.look())
         pause = (await limit(look))?.nextLook ?? 0
         aside.clear(wholeWatch)
       } catch (error) {
         pause = aside.put(wholeWatch, error)
       }
-      await aside.save(memory.lease).catch(() => undefined)
+      await aside.save(watcher.lease()).catch(() => undefined)
       tellCaughtUp()
       await wait(pause, pausing.signal)
     }
     tellCaughtUp()
-    const { lease } = memory
+    const lease = watcher.lease()
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
   return { destination, caughtUp, ended: watch() }

@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { endingClient } from '../../chain/rpc/endingClient.js'
+import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Milliseconds nodes have for their answers once the work is to end. */
@@ -23,4 +24,20 @@ export function endingContext(
     tokens: context.tokens.map(ending),
     wallets: context.wallets.map(ending),
   }
+}
+
+/**
+ * Does work that ends when the context's signal aborts: it drops open requests
+ * to nodes and sends no more. A write that has begun is completed.
+ *
+ * @throws the signal's reason as soon as it aborts.
+ */
+export async function underSignal<result>(
+  context: OrdersContext,
+  work: (context: OrdersContext) => Promise<result>,
+): Promise<result> {
+  const { signal } = context
+  if (!signal) return work(context)
+  signal.throwIfAborted()
+  return endOnAbort(work(endingContext(context, signal)), signal)
 }

@@ -64,9 +64,9 @@ export async function findEvidence(
     since: order.createdAt,
   })
   if (outcome.status === 'captured')
-    return readProof(client, parameters, outcome.proof.transactionHash)
+    return getProof(client, parameters, outcome.proof.transactionHash)
   if (outcome.status === 'canceled')
-    return readProof(client, parameters, outcome.transactionHash)
+    return getProof(client, parameters, outcome.transactionHash)
   // The merchant drew the nonce, so nothing used it before the order.
   if (outcome.status === 'unknown')
     throw new NodeAnswerError({
@@ -89,7 +89,7 @@ async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
   })
 }
 
-async function readProof(
+async function getProof(
   client: Client,
   stored: Pick<StoredOrder, 'order' | 'attempt'>,
   hash: Hash,

@@ -19,9 +19,9 @@ export async function rememberSubmitters(
     )
     const isKnown = (known: readonly string[]) =>
       here.every(({ submitter }) => known.includes(submitter.account))
-    if (isKnown(await readAccounts(tables, chainId))) continue
+    if (isKnown(await loadAccounts(tables, chainId))) continue
     await tables.lock(submittersKey(chainId))
-    const known = await readAccounts(tables, chainId)
+    const known = await loadAccounts(tables, chainId)
     const accounts = new Set([
       ...known,
       ...here.map(({ submitter }) => submitter.account),
@@ -36,7 +36,7 @@ export async function findOrphans(
   tables: Values,
   chainId: number,
 ): Promise<Submitter[]> {
-  const accounts = await readAccounts(tables, chainId)
+  const accounts = await loadAccounts(tables, chainId)
   return accounts
     .filter(
       (account) =>
@@ -48,7 +48,7 @@ export async function findOrphans(
     .map((account) => ({ chainId, account }))
 }
 
-async function readAccounts(
+async function loadAccounts(
   tables: Values,
   chainId: number,
 ): Promise<Submitter['account'][]> {

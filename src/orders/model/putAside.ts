@@ -167,7 +167,7 @@ function encodeEntries(waiting: ReadonlyMap<string, Waiting>): JsonObject {
  * Reads what the holder of a lease has put aside, by name. Ignores entries of
  * an earlier holder, because the current one tries everything again.
  */
-export async function readAside(
+export async function loadAside(
   tables: Pick<StoreReader, 'getValue' | 'getLease'>,
   key: string,
 ): Promise<ReadonlyMap<string, AsideEntry>> {

@@ -6,8 +6,8 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
-import { tellLoss } from './tellLoss.js'
 
 /** What the chain says about an attempt, at one block. */
 export type Evidence =
@@ -17,8 +17,8 @@ export type Evidence =
   /** In one block the nonce is unused and the time at or past `validBefore`. */
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
 
-/** Seconds after which an order that is over, but not finally, is looked at. */
-const lookAgain = 15n
+/** Seconds of chain time until an order that is not finally over is looked at. */
+export const lookAgain = 15n
 
 /**
  * What the record has to say once the chain has spoken. Pure, and without
@@ -201,7 +201,7 @@ function settleCancel(
     },
     { ...settledBy(proof), requested: keptRequest(order) },
   )
-  const lost = tellLoss(moved.order, { proofs, at })
+  const lost = reportLoss(moved.order, { proofs, at })
   return {
     ...changes,
     orders: lost.orders,
@@ -238,7 +238,7 @@ function settleConsumed(
       requested: keptRequest(order),
     },
   )
-  const lost = tellLoss(moved.order, { proofs, at })
+  const lost = reportLoss(moved.order, { proofs, at })
   return {
     ...noChanges(),
     attempts,
@@ -266,7 +266,7 @@ function settleExpired(
     const row = { ...order, ...fields }
     // What was given up after its payment was lost ends here.
     const isEnd = final && order.state === 'voided' && !order.unexpected
-    const told = isEnd ? tellLoss(row, { proofs, at }) : { orders: [row] }
+    const told = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
     return { ...closeAttempt(attempt, final), ...told }
   }
   const moved = moveOrder(
@@ -279,7 +279,7 @@ function settleExpired(
     },
     fields,
   )
-  const lost = tellLoss(moved.order, { proofs, at })
+  const lost = reportLoss(moved.order, { proofs, at })
   return {
     ...closeAttempt(attempt, final),
     orders: lost.orders,

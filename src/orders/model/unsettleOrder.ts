@@ -7,8 +7,8 @@ import type {
 import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
+import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
-import { tellLoss } from './tellLoss.js'
 import type { SettledPolicy } from './types.js'
 
 type Facts = {
@@ -53,10 +53,10 @@ export function unsettleOrder(
       ...fields,
     },
   )
-  const erased = isLost ? [tellErased(moved.order, order, at)] : []
+  const erased = isLost ? [reportErased(moved.order, order, at)] : []
   const removed = gone.map((proof) => ({ ...proof, removed: true }))
   const others = proofs.filter((proof) => !gone.includes(proof))
-  const loss = tellOlderLoss(erased[0]?.order ?? moved.order, {
+  const loss = reportOlderLoss(erased[0]?.order ?? moved.order, {
     removed,
     others,
     at,
@@ -78,7 +78,7 @@ export function unsettleOrder(
  * Reports the loss at once if a newer attempt exists: later looks concern only
  * that attempt, and not the payment for which the goods went out.
  */
-function tellOlderLoss(
+function reportOlderLoss(
   order: OrderRecord,
   {
     removed,
@@ -96,7 +96,7 @@ function tellOlderLoss(
   )
   return number === order.attempt || isPaid
     ? { orders: [order], events: [] }
-    : tellLoss(order, { proofs: removed, at, number })
+    : reportLoss(order, { proofs: removed, at, number })
 }
 
 /** State and due times of an order without the proof that settled it. */
@@ -171,7 +171,7 @@ function wasErased(
   )
 }
 
-function tellErased(
+function reportErased(
   order: OrderRecord,
   { state }: OrderRecord,
   at: bigint,

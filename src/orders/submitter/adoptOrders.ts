@@ -1,8 +1,8 @@
 import type { OrderRecord } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /** Milliseconds between two looks for orders of removed wallets. */

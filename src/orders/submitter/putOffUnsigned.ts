@@ -1,6 +1,6 @@
+import { writeAgain } from '../../store/writeAgain.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'
 

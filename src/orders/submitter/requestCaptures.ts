@@ -1,10 +1,10 @@
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 
 /** Writes down that an order is to be captured, with the others of this tick. */
 export type CaptureRequest = (orderId: string) => Promise<OrderRecord>

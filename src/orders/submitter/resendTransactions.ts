@@ -1,7 +1,7 @@
 import type { Hash, Hex } from 'viem'
+import { isKeyAway } from '../../store/isKeyAway.js'
 import type { SealContext, TransactionRecord } from '../../store/types.js'
 import { collectChanges } from '../model/collectChanges.js'
-import { isKeyAway } from '../model/isKeyAway.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { openSealed } from '../model/openSealed.js'
 import { sealContextOf } from '../model/paymentOf.js'

@@ -4,14 +4,14 @@ import type { ReadLog } from '../../chain/logs/logTypes.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { wait } from '../../core/wait.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
-import { readBlockNumber } from '../evidence/readBlockNumber.js'
-import { readHeads } from '../evidence/readHeads.js'
-import { readTransfers } from '../evidence/readPaymentLogs.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { underSignal } from '../evidence/endingContext.js'
+import { getHeads } from '../evidence/getHeads.js'
+import { getTransfers } from '../evidence/getPaymentLogs.js'
+import { parseBlockNumber } from '../evidence/parseBlockNumber.js'
 import type { OrdersContext } from '../model/types.js'
-import { clientOf } from '../watcher/clientOf.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'
-import { readProofs } from '../watcher/readSettled.js'
-import { underSignal } from '../watcher/underSignal.js'
+import { findStandingProofs } from '../watcher/findSettled.js'
 
 /** What `audit` takes. */
 export type AuditParameters = {
@@ -85,8 +85,8 @@ export async function auditOrders(
 ): Promise<AuditReport> {
   checkMembers(parameters, members)
   const range = {
-    fromBlock: readBlockNumber(parameters.fromBlock, 'fromBlock'),
-    toBlock: readBlockNumber(parameters.toBlock, 'toBlock'),
+    fromBlock: parseBlockNumber(parameters.fromBlock, 'fromBlock'),
+    toBlock: parseBlockNumber(parameters.toBlock, 'toBlock'),
   }
   return underSignal(context, async (it) => {
     const destinations = await Promise.all(
@@ -106,7 +106,7 @@ async function auditDestination(
 ): Promise<DestinationAudit> {
   const { store, signal } = context
   const client = clientOf(context, destination)
-  const { latest } = await readHeads(client, context.policy)
+  const { latest } = await getHeads(client, context.policy)
   const first =
     given.fromBlock ??
     (await findFirstBlock(context, client, destination, latest))
@@ -115,7 +115,7 @@ async function auditDestination(
     row.blockNumber >= first &&
     (given.toBlock === undefined || row.blockNumber <= given.toBlock)
   const kept = await store.read((tables) =>
-    readProofs(tables, [destination], first, signal),
+    findStandingProofs(tables, [destination], first, signal),
   )
   // Read the chain after the record, so that it is at least as far.
   const toBlock = await findLast(context, client, {
@@ -125,7 +125,7 @@ async function auditDestination(
   const fromBlock =
     given.fromBlock === undefined && first > toBlock ? toBlock : first
   const range = { fromBlock, toBlock }
-  const logs = await readTransfers(context, client, destination, range)
+  const logs = await getTransfers(context, client, destination, range)
   const moved = logs.flatMap(movementOf)
   const recorded = await refresh(context, destination, {
     moved,
@@ -161,7 +161,7 @@ async function findLast(
   { wanted, recorded }: { wanted: bigint | undefined; recorded: bigint },
 ): Promise<bigint> {
   for (let look = 1; ; look++) {
-    const { number } = (await readHeads(client, policy)).latest
+    const { number } = (await getHeads(client, policy)).latest
     // Limited to the head: blocks beyond it would cost request after request.
     if (wanted !== undefined && wanted <= number) return wanted
     if (recorded <= number || look === mostLooks) return number

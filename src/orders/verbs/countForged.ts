@@ -1,6 +1,6 @@
+import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { mostTries } from './checkAccept.js'
 import type { CancelRefusal } from './writeCancel.js'
 

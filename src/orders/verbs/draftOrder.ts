@@ -8,12 +8,12 @@ import type {
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { tellOrder } from '../model/changes.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { drawBuyerToken, hashBuyerToken } from './drawBuyerToken.js'
 import {
   type Draft,

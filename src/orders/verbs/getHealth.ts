@@ -17,15 +17,15 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import { findOrphans } from '../model/knownSubmitters.js'
-import { readAside } from '../model/putAside.js'
+import { loadAside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import {
   readerOf,
   readSubmitterValue,
   submitterKey,
 } from '../submitter/submitterState.js'
-import { findFinalityFault } from '../watcher/findFinalityFault.js'
-import { destinationKey, readCursor } from '../watcher/watchState.js'
+import { findFinalityFault } from '../watcher/believeFinality.js'
+import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
 import { storeKey } from './openStore.js'
 
 /** How orders, submitters and chains stand. */
@@ -86,7 +86,7 @@ export type PutAside = {
    * which the account does not sign, work on an account nonce (`replace nonce
    * 7`), or a part of watching the chain: `watch`, `head`, `finality`,
    * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
-   * `grading`.
+   * `finalityRaised`.
    */
   what: string
   /** The name of the error. */
@@ -267,7 +267,7 @@ async function readKept(
   const state = Object(await tables.getValue(storeKey))
   const kept: Omit<DestinationHealth, 'lag'>[] = []
   for (const destination of destinations) {
-    const cursor = await readCursor(tables, destination)
+    const cursor = await loadCursor(tables, destination)
     kept.push({
       ...destination,
       counts: await tables.orders.count([destination]),
@@ -298,7 +298,7 @@ async function readPutAside(
   tables: StoreReader,
   key: string,
 ): Promise<PutAside[]> {
-  const entries = await readAside(tables, key)
+  const entries = await loadAside(tables, key)
   return [...entries].map(([what, entry]) => ({ what, ...entry }))
 }
 

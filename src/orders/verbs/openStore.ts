@@ -1,7 +1,7 @@
 import type { Destination } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 
 /** Name of the value that says which database this is. */
 export const storeKey = 'store'

@@ -1,5 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { AttemptRecord, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import {
   moveOrder,
   noChanges,
@@ -12,7 +13,6 @@ import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { getChainTime } from './getChainTime.js'
 import { newAttempt } from './newAttempt.js'
 import { readWindow, windowFrom } from './readWindow.js'

@@ -1,5 +1,5 @@
+import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { storeKey } from './openStore.js'
 
 /**

@@ -6,6 +6,7 @@ import type {
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import {
   moveOrder,
   noChanges,
@@ -17,7 +18,6 @@ import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { sumSpentSince } from './sumSpentSince.js'
 

@@ -6,7 +6,7 @@ import type {
   ProofRecord,
   Reader,
 } from '../../store/types.js'
-import { readProofs } from '../watcher/readSettled.js'
+import { findStandingProofs } from '../watcher/findSettled.js'
 
 type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
 
@@ -22,7 +22,7 @@ export async function sumSpentSince(
   { payer, at }: { payer: Address; at: JudgedAt },
 ): Promise<bigint> {
   const fromBlock = await findYoung(tables, destinations, at)
-  const proofs = await readProofs(tables, destinations, fromBlock)
+  const proofs = await findStandingProofs(tables, destinations, fromBlock)
   return proofs
     .filter((proof) => proof.payer === payer && isSince(proof, at))
     .reduce((sum, { value }) => sum + value, 0n)

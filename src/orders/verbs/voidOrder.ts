@@ -1,12 +1,12 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
 
 /** What `void` takes. */

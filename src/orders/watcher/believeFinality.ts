@@ -1,12 +1,8 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
-import { type ChainHeads, isSameBlock } from '../evidence/readHeads.js'
-import type { SeenFinality, WatchMemory } from './watchState.js'
-
-/** The safe and final blocks that two looks have confirmed. */
-export type SureHeads = {
-  safe: BlockHead | undefined
-  finalized: BlockHead | undefined
-}
+import { type ChainHeads, isSameBlock } from '../evidence/getHeads.js'
+import type { SettledPolicy } from '../model/types.js'
+import type { SeenFinality, SureHeads, WatchMemory } from './watchState.js'
 
 /** Numbers of the unconfirmed blocks, which the next look reads to compare. */
 export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
@@ -61,4 +57,26 @@ function reached(
 ): BlockHead | undefined {
   const isReached = believed && named && named.number >= believed.number
   return isReached ? believed : undefined
+}
+
+/** The error if orders cannot reach the finality that the policy asks for. */
+export function findFinalityFault(
+  { blocks, fulfilAt }: Pick<SettledPolicy, 'blocks' | 'fulfilAt'>,
+  {
+    safe,
+    finalized,
+    fault,
+  }: {
+    [tag in 'safe' | 'finalized']: ChainHeads[tag]
+  } & Partial<Pick<ChainHeads, 'fault'>>,
+): Error | undefined {
+  if (fault || blocks || finalized) return fault
+  if (fulfilAt === 'safe' && safe) return undefined
+  const tag = fulfilAt === 'safe' ? 'safe' : 'finalized'
+  const effect =
+    fulfilAt === 'included' ? 'no order becomes final' : 'no order is fulfilled'
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no ${tag} block: set policy.blocks, or ${effect}`,
+  })
 }

@@ -1,25 +1,16 @@
-import type { Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
-import type { Destination, Lease, ProofRecord } from '../../store/types.js'
+import type { ProofRecord } from '../../store/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
-import type { ChainHeads } from '../evidence/readHeads.js'
+import type { ChainHeads } from '../evidence/getHeads.js'
+import { recheckApart } from '../evidence/recheckProofs.js'
 import type { OrdersContext } from '../model/types.js'
-import { openApart } from './openApart.js'
-import { readProofs } from './readSettled.js'
+import { addSeen, loadCursor, traced } from './destinationCursor.js'
+import { findStandingProofs } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
-import { recheckApart } from './recheckProofs.js'
 import { type Displaced, takeBack } from './takeBack.js'
-import { addSeen, readCursor, traced, type WatchMemory } from './watchState.js'
-
-/** What one tick of a watcher works with. */
-export type Watch = {
-  client: Client
-  destination: Destination
-  memory: WatchMemory
-  heads: ChainHeads
-  lease: Lease | undefined
-}
+import { openApart } from './tryStep.js'
+import type { Watch, WatchMemory } from './watchState.js'
 
 /** Looks in a row at which a node is behind before we believe it. */
 const mostBehind = 5
@@ -126,7 +117,7 @@ async function startSeen(
   { store }: OrdersContext,
   { destination, memory, heads }: Watch,
 ): Promise<WatchMemory['seen'] & object> {
-  const cursor = await store.read((tables) => readCursor(tables, destination))
+  const cursor = await store.read((tables) => loadCursor(tables, destination))
   const seen = cursor?.seen ?? []
   // What is final by now may have been replaced before it was.
   memory.recheckFrom = below(lowestOpen(heads), seen) + 1n
@@ -154,9 +145,9 @@ async function recheckFrom(
   watch: Watch,
   fromBlock: bigint,
 ): Promise<boolean> {
-  const { client, destination, heads, lease, memory } = watch
+  const { client, destination, heads, lease } = watch
   const all = await context.store.read((tables) =>
-    readProofs(tables, [destination], fromBlock),
+    findStandingProofs(tables, [destination], fromBlock),
   )
   const times = await getBlockTimes(
     client,
@@ -165,7 +156,7 @@ async function recheckFrom(
   const doubtful = all.filter(
     ({ blockNumber, blockHash }) => times.get(blockNumber)?.hash !== blockHash,
   )
-  const apart = openApart(memory, {
+  const apart = openApart(watch, {
     step: 'reorganizations',
     time: heads.latest.timestamp,
   })

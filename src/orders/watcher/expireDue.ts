@@ -3,17 +3,16 @@ import type { OrderState } from '../../store/types.js'
 import { noChanges, tellOrder } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { Watch } from './checkReorg.js'
-import { eraseSecrets } from './eraseSecrets.js'
-import { findPaid } from './findPaid.js'
-import { isOver, type Judged, judgeDue, payerOf } from './judgeDue.js'
-import { openApart } from './openApart.js'
+import { isOver, type Judged, judgeExpiry, payerOf } from './judgeExpiry.js'
+import { settleTransfers } from './reconcileDestination.js'
 import { settleFindings } from './settleFindings.js'
-import { lookAgain, type SureWatch } from './sureWatch.js'
-import type { WatchMemory } from './watchState.js'
+import { openApart } from './tryStep.js'
+import type { SureWatch, Watch, WatchMemory } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 const pageSize = 200
@@ -47,13 +46,13 @@ export async function expireDue(
 ): Promise<void> {
   const { memory, heads } = watch
   const { timestamp } = heads.latest
-  const apart = openApart(memory, { step: expiryStep, time: timestamp })
+  const apart = openApart(watch, { step: expiryStep, time: timestamp })
   let isSeen: boolean | undefined
   let isAnswering = !apart.isWaiting(expiryStep)
   const again = timestamp + lookAgain
   // Every row of a page gets a later look or none, so pages come to an end.
   for (;;) {
-    const due = await readDue(context, watch)
+    const due = await findDue(context, watch)
     if (!due.length) break
     // All writes below rely on the time of the newest block.
     await heads.confirm()
@@ -61,7 +60,7 @@ export async function expireDue(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),
     )
     if (isAsked && isSeen === undefined) {
-      isSeen = await findPaid(context, watch).then(
+      isSeen = await settleTransfers(context, watch).then(
         () => true,
         (error: unknown) => {
           if (error instanceof LeaseLostError) throw error
@@ -73,7 +72,7 @@ export async function expireDue(
     }
     const dueWatch = { ...watch, apart, isSeen: isSeen === true }
     const judged = isAnswering
-      ? await judgeDue(dueWatch, due).catch((error: unknown) => {
+      ? await judgeExpiry(dueWatch, due).catch((error: unknown) => {
           apart.put(expiryStep, error, again)
           return undefined
         })
@@ -93,11 +92,11 @@ const unjudged = ({ order }: StoredOrder): Judged => ({
 })
 
 function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
-  for (const [id, since] of unpaid ?? [])
-    if (since + forgetAfter < time) unpaid?.delete(id)
+  for (const [id, since] of unpaid)
+    if (since + forgetAfter < time) unpaid.delete(id)
 }
 
-async function readDue(
+async function findDue(
   { store }: OrdersContext,
   { destination, heads }: Watch,
 ): Promise<StoredOrder[]> {
@@ -148,7 +147,7 @@ function postpone(
       return noChanges()
     const end = lastSecondOf(attempt)
     // The second look, which ends an unpaid draft, needs a later block.
-    const pause = unpaid?.get(order.id) === timestamp ? unpaidAgain : lookAgain
+    const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =
       order.state === 'stored' &&

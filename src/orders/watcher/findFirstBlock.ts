@@ -3,7 +3,7 @@ import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
 import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import type { OrdersContext } from '../model/types.js'
-import { readCursor } from './watchState.js'
+import { loadCursor } from './destinationCursor.js'
 
 /**
  * The first block that can matter for the record of a destination: the block of its
@@ -25,7 +25,7 @@ export async function findFirstBlock(
       destinations: [destination],
       limit: 1,
     })
-    return { cursor: await readCursor(tables, destination), order, proof }
+    return { cursor: await loadCursor(tables, destination), order, proof }
   })
   const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
   if (!order) return read

@@ -3,10 +3,10 @@ import type { Changes } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
-import type { Watch } from './checkReorg.js'
-import { pageSettled } from './readSettled.js'
+import { destinationKey } from './destinationCursor.js'
+import { findSettledPages } from './findSettled.js'
 import { fulfilAtOnce } from './settleFindings.js'
-import { destinationKey } from './watchState.js'
+import type { Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /** Events read at a time. */
@@ -55,7 +55,7 @@ async function findStart(
     find: (query: OrderQuery) =>
       store.read((tables) => tables.orders.find(query)),
   }
-  for await (const page of pageSettled(
+  for await (const page of findSettledPages(
     { orders },
     destination,
     'included',

@@ -1,17 +1,20 @@
 import type { Hash } from 'viem'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import { type Recheck, recheckApart } from '../evidence/recheckProofs.js'
 import { collectChanges } from '../model/collectChanges.js'
+import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import type { OrdersContext } from '../model/types.js'
-import { eraseSecrets } from './eraseSecrets.js'
-import { type Apart, openApart } from './openApart.js'
-import { readSettled } from './readSettled.js'
+import { findSettled } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
-import { type Recheck, recheckApart } from './recheckProofs.js'
-import type { SureWatch } from './sureWatch.js'
 import { type Displaced, takeBack } from './takeBack.js'
+import { type Apart, openApart } from './tryStep.js'
+import type { SureWatch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
+
+/** The name under which the raising of finalities is put aside. */
+export const finalityStep = 'finalityRaised'
 
 /** Orders in one unit of work. */
 const unitSize = 100
@@ -29,19 +32,19 @@ export async function raiseSettled(
   context: OrdersContext,
   watch: SureWatch,
 ): Promise<void> {
-  const { destination, sure, memory, heads } = watch
+  const { destination, sure, heads } = watch
   const { safe, finalized } = sure
   const time = heads.latest.timestamp
-  const apart = openApart(memory, { step: 'grading', time })
+  const apart = openApart(watch, { step: finalityStep, time })
   const top = highest(safe?.number, finalized?.number)
   const included =
     top === undefined
       ? []
-      : await readSettled(context, destination, 'included', { toBlock: top })
+      : await findSettled(context, destination, 'included', { toBlock: top })
   const safeOnes =
     finalized === undefined
       ? []
-      : await readSettled(context, destination, 'safe', {
+      : await findSettled(context, destination, 'safe', {
           toBlock: finalized.number,
         })
   const due = [...included, ...safeOnes].filter(

@@ -4,16 +4,16 @@ import { LeaseLostError } from '../../store/errors.js'
 import type { Destination, Lease, OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
-import type { ChainHeads } from '../evidence/readHeads.js'
+import type { ChainHeads } from '../evidence/getHeads.js'
+import { recheckApart } from '../evidence/recheckProofs.js'
 import { noChanges } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
-import type { Apart } from './openApart.js'
-import { readSettled } from './readSettled.js'
-import { recheckApart } from './recheckProofs.js'
+import { findSettled } from './findSettled.js'
+import type { Apart } from './tryStep.js'
 import { writeUnit } from './writeUnit.js'
 
 /**
@@ -36,8 +36,8 @@ export async function recheckConsumed(
 ): Promise<boolean> {
   const { client, destination, fromBlock, apart } = watch
   const settled = [
-    ...(await readSettled(context, destination, 'included', { fromBlock })),
-    ...(await readSettled(context, destination, 'safe', { fromBlock })),
+    ...(await findSettled(context, destination, 'included', { fromBlock })),
+    ...(await findSettled(context, destination, 'safe', { fromBlock })),
   ]
   const all = settled.filter(({ state }) => state === 'consumed')
   const consumed = all.filter(({ id }) => !apart.isWaiting(id))

@@ -2,19 +2,20 @@ import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
-import { readBlockNumber } from '../evidence/readBlockNumber.js'
-import { readHeads } from '../evidence/readHeads.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { underSignal } from '../evidence/endingContext.js'
+import { getHeads } from '../evidence/getHeads.js'
+import { parseBlockNumber } from '../evidence/parseBlockNumber.js'
 import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
-import { checkReorg, type Watch } from './checkReorg.js'
-import { clientOf } from './clientOf.js'
+import { checkReorg } from './checkReorg.js'
+import { loadCursor } from './destinationCursor.js'
 import { findFirstBlock } from './findFirstBlock.js'
 import {
   type DestinationReconciliation,
   reconcileDestination,
 } from './reconcileDestination.js'
-import { underSignal } from './underSignal.js'
-import { readCursor, type WatchMemory } from './watchState.js'
+import { newMemory, type Watch } from './watchState.js'
 
 /** What `reconcile` takes. */
 export type ReconcileParameters = {
@@ -69,7 +70,7 @@ export async function reconcile(
 ): Promise<ReconciliationReport> {
   checkMembers(parameters, members)
   const { destination, fromBlock } = parameters
-  readBlockNumber(fromBlock, 'fromBlock')
+  parseBlockNumber(fromBlock, 'fromBlock')
   const wanted =
     destination === undefined
       ? context.destinations
@@ -109,10 +110,19 @@ async function findUnread(
   { client, destination, heads: { latest } }: Watch,
 ): Promise<bigint | undefined> {
   const [cursor, first] = await Promise.all([
-    context.store.read((tables) => readCursor(tables, destination)),
+    context.store.read((tables) => loadCursor(tables, destination)),
     findFirstBlock(context, client, destination, latest),
   ])
   return cursor && cursor.from <= first ? undefined : first
+}
+
+/** The caller gets the first failure: nothing is put aside. */
+const failAtOnce: Watch['aside'] = {
+  put: (_name, error) => {
+    throw error
+  },
+  isWaiting: () => false,
+  clear: () => undefined,
 }
 
 /** Without a lease: nobody waits for it, the rows' versions keep the peace. */
@@ -123,9 +133,15 @@ async function reconcileOne(
 ): Promise<DestinationReconciliation> {
   const { policy } = context
   const client = clientOf(context, destination)
-  const memory: WatchMemory = {}
-  const heads = await readHeads(client, policy)
-  const watch = { client, destination, memory, heads, lease: undefined }
+  const heads = await getHeads(client, policy)
+  const watch = {
+    client,
+    destination,
+    heads,
+    memory: newMemory(),
+    lease: undefined,
+    aside: failAtOnce,
+  }
   await checkReorg(context, watch)
   const found = await reconcileDestination(context, {
     ...watch,
@@ -133,7 +149,7 @@ async function reconcileOne(
     fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
   // Others have seen a fork by now, and would not look at this again.
-  const after = await readHeads(client, policy, [heads.latest.number])
+  const after = await getHeads(client, policy, [heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return found
 }

@@ -1,11 +1,25 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { Destination } from '../../store/types.js'
-import { readPaymentLogs } from '../evidence/readPaymentLogs.js'
+import { findBlockAt } from '../evidence/findBlockAt.js'
+import { findCanonical } from '../evidence/findCanonical.js'
+import { getPaymentLogs, getTransfers } from '../evidence/getPaymentLogs.js'
 import type { OrdersContext } from '../model/types.js'
-import type { Watch } from './checkReorg.js'
-import { findStart } from './findStart.js'
-import { moveCursor } from './moveCursor.js'
+import {
+  addSeen,
+  type DestinationCursor,
+  loadCursor,
+  moveCursor,
+} from './destinationCursor.js'
 import { settleLogs } from './settleLogs.js'
-import { addSeen } from './watchState.js'
+import type { Watch } from './watchState.js'
+
+/** Blocks read again before the cursor. */
+const overlap = 64n
+
+/** No order is older, as far as is asked. */
+const mostAsked = 1000
+
+const endOfTime = 2n ** 62n
 
 /** What a reconciliation read, and what was new. */
 export type DestinationReconciliation = {
@@ -49,7 +63,7 @@ export async function reconcileDestination(
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }
-  const logs = await readPaymentLogs(context, client, destination, range)
+  const logs = await getPaymentLogs(context, client, destination, range)
   const changes = await settleLogs(context, watch, logs)
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
@@ -67,4 +81,110 @@ export async function reconcileDestination(
     overpaid: countOf('overpaid'),
     unmatched: countOf('unmatched'),
   }
+}
+
+/**
+ * Writes what reached a destination since its cursor and is not on record. Drafts
+ * without a payer have no other way to be known as paid: nobody can say whose
+ * nonce to ask for.
+ *
+ * The cursor stays: what else happened is left to a reconciliation.
+ *
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * the node refuses, does not answer, or not with one whole chain.
+ */
+export async function settleTransfers(
+  context: OrdersContext,
+  watch: Watch,
+): Promise<void> {
+  const { client, destination, heads } = watch
+  const { fromBlock } = await findStart(context, { ...watch, isDeep: false })
+  const range = { fromBlock, toBlock: heads.latest.number }
+  const transfers = await getTransfers(context, client, destination, range)
+  await settleLogs(context, watch, { transfers, spent: [] })
+}
+
+/**
+ * Where a reconciliation begins: before the cursor, as far back as the chain
+ * may have changed since; without one, when the oldest open order was made.
+ *
+ * @throws {@link NodeAnswerError} when the node is behind the cursor, unless
+ * the watch gave that block up or the caller gives the start.
+ */
+async function findStart(
+  context: OrdersContext,
+  watch: Watch & { isDeep: boolean; fromBlock?: bigint | undefined },
+): Promise<{
+  cursor: DestinationCursor | undefined
+  fromBlock: bigint
+  /** Nothing is left out between the cursor and the start. */
+  isWhole: boolean
+}> {
+  const { destination, heads, fromBlock: wanted } = watch
+  const cursor = await context.store.read((tables) =>
+    loadCursor(tables, destination),
+  )
+  if (!cursor) {
+    const fromBlock = wanted ?? (await findOldest(context, watch))
+    return { cursor, fromBlock, isWhole: true }
+  }
+  const { last, seen } = await findLast(watch, cursor)
+  const kept = { ...cursor, seen }
+  if (wanted !== undefined)
+    return { cursor: kept, fromBlock: wanted, isWhole: wanted <= last + 1n }
+  const { isDeep } = watch
+  const near = last + 1n - overlap
+  const final = isDeep ? heads.finalized?.number : undefined
+  const low = final !== undefined && final < near ? final : near
+  const fromBlock = low < cursor.from ? cursor.from : low
+  return { cursor: kept, fromBlock, isWhole: true }
+}
+
+/** The last reconciled block that is still in the chain. */
+async function findLast(
+  {
+    client,
+    heads: { latest, finalized },
+    memory: { dropped = -1n },
+    fromBlock,
+  }: Watch & { fromBlock?: bigint | undefined },
+  cursor: DestinationCursor,
+): Promise<{ last: bigint; seen: DestinationCursor['seen'] }> {
+  const { number } = cursor.last
+  const { canonical } = await findCanonical(client, [cursor.last])
+  if (canonical.length) return { last: number, seen: cursor.seen }
+  const { canonical: seen, isReorged } = await findCanonical(
+    client,
+    cursor.seen,
+  )
+  const isGivenUp = fromBlock !== undefined || number <= dropped
+  if (!isReorged && !isGivenUp && latest.number < number)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: `is older than block ${number}, which was read before`,
+    })
+  const deepest = cursor.seen[0]?.number ?? number
+  const final = finalized?.number ?? deepest
+  const lowest = final < deepest ? final : deepest
+  return { last: seen.at(-1)?.number ?? lowest, seen }
+}
+
+async function findOldest(
+  { store }: OrdersContext,
+  { client, destination, heads }: Watch,
+): Promise<bigint> {
+  const found = await store.read(async ({ orders }) => [
+    ...(await orders.find({ unsettled: destination, limit: 1 })),
+    ...(await orders.find({
+      lookDue: destination,
+      until: endOfTime,
+      limit: mostAsked,
+    })),
+  ])
+  const { latest } = heads
+  const oldest = found.reduce(
+    (low, { createdAt }) => (createdAt < low ? createdAt : low),
+    latest.timestamp,
+  )
+  return found.length ? findBlockAt(client, oldest, latest) : latest.number
 }

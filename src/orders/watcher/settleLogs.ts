@@ -1,24 +1,35 @@
+import type { Address, Hex } from 'viem'
+import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/logTypes.js'
-import type { Destination } from '../../store/types.js'
-import type { PaymentLogs } from '../evidence/readPaymentLogs.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type {
+  AttemptRecord,
+  Destination,
+  OrderRecord,
+  ProofRecord,
+} from '../../store/types.js'
+import type { PaymentLogs } from '../evidence/getPaymentLogs.js'
 import {
+  getTimedReceipts,
   hashesOf,
-  readTimedReceipts,
   type TimedReceipt,
-} from '../evidence/readTimedReceipts.js'
+} from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { proofRecordOf } from '../model/proofRecordOf.js'
+import type { Evidence } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { Watch } from './checkReorg.js'
-import { matchReceipts } from './matchReceipts.js'
 import { type Finding, settleFindings } from './settleFindings.js'
-import { writeUnit } from './writeUnit.js'
 import {
   settleUnmatched,
   type Unmatched,
   unmatchedOf,
-} from './writeUnmatched.js'
+} from './settleUnmatched.js'
+import type { Watch } from './watchState.js'
+import { writeUnit } from './writeUnit.js'
 
 /** Transactions in one unit of work. */
 const unitSize = 100
@@ -36,7 +47,7 @@ export async function settleLogs(
   { transfers, spent }: PaymentLogs,
 ): Promise<Changes> {
   const fresh = await dropKnown(context, watch.destination, transfers)
-  const receipts = await readTimedReceipts(watch, [...fresh, ...spent])
+  const receipts = await getTimedReceipts(watch, [...fresh, ...spent])
   const written: Changes[] = []
   for (let at = 0; at < receipts.length; at += unitSize) {
     context.signal?.throwIfAborted()
@@ -121,4 +132,104 @@ function findUnmatched(
       ? (unmatchedOf(log, destination, receipt) ?? [])
       : []
   })
+}
+
+type Spent = { authorizer: Address; nonce: Hex; wasUsed: boolean }
+
+/** What receipts say about orders of a destination. */
+async function matchReceipts(
+  { store }: Pick<OrdersContext, 'store'>,
+  destination: Destination,
+  receipts: readonly TimedReceipt[],
+): Promise<Finding[]> {
+  const spent = receipts.map(({ receipt }) => parseSpent(receipt, destination))
+  const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
+  if (!nonces.length) return []
+  const found = await findAttemptsOf({ store }, destination, nonces)
+  return receipts.flatMap((timed, at) =>
+    (spent[at] ?? []).flatMap((event) => {
+      const stored = found.get(event.nonce)
+      const evidence = stored && judgeEvent(timed, event, stored)
+      return stored && evidence
+        ? [
+            {
+              orderId: stored.order.id,
+              attempt: stored.attempt.number,
+              evidence,
+            },
+          ]
+        : []
+    }),
+  )
+}
+
+/** The nonces of a token that a transaction used or canceled. */
+function parseSpent(receipt: ProofReceipt, { token }: Destination): Spent[] {
+  return receipt.logs.flatMap((log) => {
+    if (log.address.toLowerCase() !== token) return []
+    const event = decodeTokenLog(log)
+    if (!event || event.name === 'Transfer') return []
+    const wasUsed = event.name === 'AuthorizationUsed'
+    const nonce = event.nonce.toLowerCase() as Hex
+    return [{ authorizer: event.authorizer, nonce, wasUsed }]
+  })
+}
+
+async function findAttemptsOf(
+  { store }: Pick<OrdersContext, 'store'>,
+  destination: Destination,
+  nonces: readonly Hex[],
+): Promise<ReadonlyMap<Hex, Pick<StoredOrder, 'order' | 'attempt'>>> {
+  const { attempts, orders } = await store.read(async (tables) => {
+    const found = await tables.attempts.find({ nonces })
+    const ids = found.map(({ orderId }) => orderId)
+    return {
+      attempts: found,
+      orders: ids.length ? await tables.orders.find({ ids }) : [],
+    }
+  })
+  const own = new Map(
+    orders
+      .filter((order) => isInDestinations(order, [destination]))
+      .map((order): [string, OrderRecord] => [order.id, order]),
+  )
+  return new Map(
+    attempts.flatMap(
+      (
+        attempt: AttemptRecord,
+      ): [Hex, Pick<StoredOrder, 'order' | 'attempt'>][] => {
+        const order = own.get(attempt.orderId)
+        return order ? [[attempt.nonce, { order, attempt }]] : []
+      },
+    ),
+  )
+}
+
+function judgeEvent(
+  { receipt, blockTime }: TimedReceipt,
+  { authorizer, wasUsed }: Spent,
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
+): Evidence | undefined {
+  const payer = attempt.payer ?? order.payer
+  // To the token a nonce is the payer's own: another's says nothing.
+  if (payer !== undefined && payer !== authorizer) return undefined
+  const proof = proofRecordOf(
+    receipt,
+    { order, attempt: { ...attempt, payer: authorizer } },
+    blockTime,
+  )
+  if (proof) return evidenceOf(proof, payer)
+  const { transactionHash, blockNumber } = receipt
+  return wasUsed && payer !== undefined
+    ? { kind: 'consumed', transactionHash, blockNumber }
+    : undefined
+}
+
+/** Without a payer anyone can cancel a nonce of the same bytes: their own. */
+function evidenceOf(
+  proof: Omit<ProofRecord, 'version'>,
+  payer: Address | undefined,
+): Evidence | undefined {
+  if (proof.kind === 'capture') return { kind: 'capture', proof }
+  return payer === undefined ? undefined : { kind: 'cancel', proof }
 }

@@ -5,6 +5,7 @@ import type {
   StoreWriter,
   TransactionRecord,
 } from '../../store/types.js'
+import type { Recheck } from '../evidence/recheckProofs.js'
 import { type Changes, noChanges, tellOrder } from '../model/changes.js'
 import {
   type ChangeSet,
@@ -19,7 +20,6 @@ import { settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
-import type { Recheck } from './recheckProofs.js'
 import { writeUnit } from './writeUnit.js'
 
 /** A proof that is no longer where it was. */

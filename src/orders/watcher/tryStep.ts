@@ -1,6 +1,5 @@
 import { LeaseLostError } from '../../store/errors.js'
-import type { Aside } from '../model/putAside.js'
-import type { WatchMemory } from './watchState.js'
+import type { Watch } from './watchState.js'
 
 /**
  * Takes one step of a look, unless it waits for its next try. A step that fails
@@ -10,30 +9,70 @@ import type { WatchMemory } from './watchState.js'
  * @throws {@link LeaseLostError} when another process works on it now.
  */
 export async function tryStep<result>(
-  { aside, apart }: WatchMemory,
+  { aside, memory: { apart } }: Pick<Watch, 'aside' | 'memory'>,
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
   // If only parts of the step failed, the step runs and they alone wait.
-  const hasParts = apart?.has(name) === true
-  if (!hasParts && aside?.isWaiting(name)) return undefined
+  const hasParts = apart.has(name)
+  if (!hasParts && aside.isWaiting(name)) return undefined
   try {
     const result = await step()
-    if (!hasParts && !apart?.has(name)) aside?.clear(name)
+    if (!hasParts && !apart.has(name)) aside.clear(name)
     return result
   } catch (error) {
     if (error instanceof LeaseLostError) throw error
-    if (!aside?.isWaiting(name)) aside?.put(name, error)
+    if (!aside.isWaiting(name)) aside.put(name, error)
     return undefined
   }
 }
 
 /** Reports a fault by putting it aside, and clears it once it is over. */
 export function reportFault(
-  aside: Aside | undefined,
+  aside: Watch['aside'],
   name: string,
   fault: Error | undefined,
 ): void {
-  if (!fault) aside?.clear(name)
-  else if (!aside?.isWaiting(name)) aside?.put(name, fault)
+  if (!fault) aside.clear(name)
+  else if (!aside.isWaiting(name)) aside.put(name, fault)
+}
+
+/** Puts aside single things that fail in a step, so that the others go on. */
+export type Apart = {
+  /**
+   * Puts one thing aside and reports it.
+   *
+   * @param due chain time of its next try, if known.
+   * @throws the error itself if nothing keeps a list of failures.
+   */
+  put(name: string, error: unknown, due?: bigint | undefined): void
+  /** True while it waits for its next try. */
+  isWaiting(name: string): boolean
+  /** Forgets everything that was tried again and did not fail. */
+  close(): void
+}
+
+/** Begins a step that may put single things aside. */
+export function openApart(
+  { aside, memory: { apart } }: Pick<Watch, 'aside' | 'memory'>,
+  { step, time }: { step: string; time: bigint },
+): Apart {
+  const failed = new Set<string>()
+  return {
+    put: (name, error, due = 0n) => {
+      aside.put(name, error)
+      failed.add(name)
+      apart.set(name, { step, due })
+    },
+    isWaiting: (name) => aside.isWaiting(name),
+    close: () => {
+      for (const [name, one] of apart) {
+        const isOpen =
+          one.step !== step || failed.has(name) || aside.isWaiting(name)
+        if (isOpen || one.due > time) continue
+        apart.delete(name)
+        aside.clear(name)
+      }
+    },
+  }
 }

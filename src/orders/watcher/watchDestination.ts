@@ -1,103 +1,128 @@
+import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { Destination, Lease } from '../../store/types.js'
-import { readHeads } from '../evidence/readHeads.js'
-import { openAside } from '../model/putAside.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { getHeads } from '../evidence/getHeads.js'
+import { type Aside, openAside } from '../model/putAside.js'
 import type { OrdersContext } from '../model/types.js'
-import { believeFinality, findUnconfirmed } from './believeFinality.js'
-import { behindError, checkReorg, type Watch } from './checkReorg.js'
-import { clientOf } from './clientOf.js'
+import {
+  believeFinality,
+  findFinalityFault,
+  findUnconfirmed,
+} from './believeFinality.js'
+import { behindError, checkReorg } from './checkReorg.js'
+import { destinationKey } from './destinationCursor.js'
 import { expireDue, expiryStep } from './expireDue.js'
-import { findFinalityFault } from './findFinalityFault.js'
 import { fulfilIncluded } from './fulfilIncluded.js'
-import { holdLease } from './holdLease.js'
-import { raiseSettled } from './raiseSettled.js'
+import { finalityStep, raiseSettled } from './raiseSettled.js'
 import { reconcileDestination } from './reconcileDestination.js'
 import { reportFault, tryStep } from './tryStep.js'
-import { destinationKey, type WatchMemory } from './watchState.js'
+import { newMemory, type Watch, type WatchMemory } from './watchState.js'
 
-/** Milliseconds between two periodic reconciliations. */
-const reconcileEvery = 10_000
-
-/** Milliseconds between two that go back to the last final block. */
+/** Milliseconds between two reconciliations that go back to the last final block. */
 const deepEvery = 600_000
 
+/** Watches the orders of one destination, one look at a time. */
+export type DestinationWatcher = {
+  /**
+   * Looks once at what the chain says about the orders of the destination, and
+   * writes it: what a reorganization took back, what expired, what happened
+   * without us, and how final everything is by now. Does nothing while another
+   * process watches. If a part fails, puts it aside and goes on with the others.
+   *
+   * @returns in how many milliseconds the next look is due.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * name its newest block; the next look begins again.
+   */
+  look(): Promise<{ nextLook: number }>
+  /** Steps and orders that failed and wait for their next try. */
+  aside: Aside
+  /** The right to watch this destination, while it is held. */
+  lease(): Lease | undefined
+}
+
 /**
- * Looks once at what the chain says about the orders of a destination, and writes
- * it: what a reorganization took back, what expired, what nobody told us
- * about, and how sure the chain is by now.
- *
- * @param memory what the last look left, `{}` at first; it is changed.
- * @returns in how many milliseconds the next look is due.
- * A part that fails is put aside and tried again later; the others go on.
- *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
- * its newest block; the next look begins again.
+ * Starts to watch a destination. What its looks remember is created with each
+ * new lease, because another process may have written since the last one.
  */
-export async function watchDestination(
+export function watchDestination(
   context: OrdersContext,
   destination: Destination,
-  memory: WatchMemory,
-): Promise<{ nextLook: number }> {
+  {
+    aside = openAside(context, {
+      key: destinationKey('watch', destination),
+      observed: 'watch.failed',
+      about: destination,
+    }),
+    reconcileEvery = 10_000,
+  }: {
+    aside?: Aside | undefined
+    /** Milliseconds between two periodic reconciliations. */
+    reconcileEvery?: number | undefined
+  } = {},
+): DestinationWatcher {
   const { store, policy, owner } = context
   const client = clientOf(context, destination)
   const nextLook = policy.pollingInterval ?? client.pollingInterval
   const key = destinationKey('watch', destination)
-  memory.aside ??= openAside(context, {
-    key,
-    observed: 'watch.failed',
-    about: destination,
-  })
-  const lease = await store.takeLease({
-    key,
-    owner,
-    milliseconds: policy.lease,
-  })
-  if (lease?.fence !== memory.lease?.fence) forget(memory)
-  memory.lease = lease
-  if (!lease) return { nextLook: policy.lease / 2 }
-  try {
-    await holdLease(context, lease, async () => {
-      const heads = await readHeads(client, policy, numbersToAsk(memory))
-      await look(context, { client, destination, memory, heads, lease })
-    })
-  } catch (error) {
-    if (!(error instanceof LeaseLostError)) throw error
-    forget(memory)
+  const milliseconds = policy.lease
+  let lease: Lease | undefined
+  let memory = newMemory()
+  const renew = (next: Lease | undefined): void => {
+    if (next?.fence !== lease?.fence) {
+      memory = newMemory()
+      aside.clearAll()
+    }
+    lease = next
   }
-  return { nextLook }
+  const look = async (): Promise<{ nextLook: number }> => {
+    const held = await store.takeLease({ key, owner, milliseconds })
+    renew(held)
+    if (!held) return { nextLook: policy.lease / 2 }
+    try {
+      await holdLease(context, held, async () => {
+        const heads = await getHeads(client, policy, numbersToAsk(memory))
+        const watch = { client, destination, heads, memory, lease, aside }
+        await lookOnce(context, { ...watch, reconcileEvery })
+      })
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error
+      renew(undefined)
+    }
+    return { nextLook }
+  }
+  return { look, aside, lease: () => lease }
 }
 
-async function look(
+/** The steps of one look. Each runs even if another one failed. */
+async function lookOnce(
   context: OrdersContext,
-  watch: Watch & { lease: Lease },
+  watch: Watch & { reconcileEvery: number },
 ): Promise<void> {
-  const { memory, heads } = watch
-  const { aside } = memory
-  const sure = believeFinality(memory, heads)
+  const { memory, heads, aside } = watch
+  const sureWatch = { ...watch, sure: believeFinality(memory, heads) }
   reportFault(aside, 'finality', findFinalityFault(context.policy, heads))
-  const verdict = await tryStep(memory, 'reorganizations', () =>
+  const verdict = await tryStep(watch, 'reorganizations', () =>
     checkReorg(context, watch),
   )
   const isBehind = verdict === 'behind'
   reportFault(aside, 'head', isBehind ? behindError(watch) : undefined)
   if (isBehind) return
-  const sureWatch = { ...watch, sure }
-  // Each step runs even if another one failed.
-  await tryStep(memory, expiryStep, () => expireDue(context, sureWatch))
-  await tryStep(memory, 'reconciliation', () =>
+  await tryStep(watch, expiryStep, () => expireDue(context, sureWatch))
+  await tryStep(watch, 'reconciliation', () =>
     reconcileWhenDue(context, watch, verdict === 'reorged'),
   )
   if (context.policy.fulfilAt === 'included')
-    await tryStep(memory, 'fulfilment', () => fulfilIncluded(context, watch))
-  await tryStep(memory, 'grading', () => raiseSettled(context, sureWatch))
+    await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
+  await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
 }
 
 async function reconcileWhenDue(
   context: OrdersContext,
-  watch: Watch & { lease: Lease },
+  watch: Watch & { reconcileEvery: number },
   isReorged: boolean,
 ): Promise<void> {
-  const { memory } = watch
+  const { memory, reconcileEvery } = watch
   const now = performance.now()
   const { nextReconcile = now, nextDeepReconcile = now } = memory
   const isDeep = nextDeepReconcile <= now
@@ -114,19 +139,32 @@ function numbersToAsk(memory: WatchMemory): bigint[] {
   return newest ? [newest.number, ...finality] : finality
 }
 
-/** What was known under a lease that was lost is not known any more. */
-function forget(memory: WatchMemory): void {
-  memory.lease = undefined
-  memory.aside?.clearAll()
-  memory.apart = undefined
-  memory.head = undefined
-  memory.behind = undefined
-  memory.dropped = undefined
-  memory.finality = undefined
-  memory.unpaid = undefined
-  memory.seen = undefined
-  memory.recheckFrom = undefined
-  memory.nextReconcile = undefined
-  memory.nextDeepReconcile = undefined
-  memory.fulfilledTo = undefined
+/**
+ * Works under a lease that is prolonged for as long as the work takes, so that
+ * slow nodes do not let two processes take turns at it for ever.
+ *
+ * Does not stop work whose lease is lost: its writes are refused.
+ */
+async function holdLease(
+  { store, owner, policy }: OrdersContext,
+  { key }: Lease,
+  work: () => Promise<void>,
+): Promise<void> {
+  const over = new AbortController()
+  const prolong = async (): Promise<void> => {
+    const milliseconds = policy.lease
+    for (;;) {
+      await wait(milliseconds / 3, over.signal)
+      if (over.signal.aborted) return
+      if (!(await store.takeLease({ key, owner, milliseconds }))) return
+    }
+  }
+  // If the store does not answer, the work itself fails.
+  const prolonging = prolong().catch(() => undefined)
+  try {
+    await work()
+  } finally {
+    over.abort()
+    await prolonging
+  }
 }

@@ -1,8 +1,8 @@
 import { DuplicateRecordError } from '../../store/errors.js'
 import type { Lease, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { type Changes, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
-import { writeAgain } from '../model/writeAgain.js'
 
 /**
  * Writes a unit of work; again when someone else wrote the same rows, or

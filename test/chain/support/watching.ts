@@ -4,11 +4,8 @@ import { mine, waitForTransactionReceipt } from 'viem/actions'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
 import { openAside } from '../../../src/orders/model/putAside.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
+import { destinationKey } from '../../../src/orders/watcher/destinationCursor.js'
 import { watchDestination } from '../../../src/orders/watcher/watchDestination.js'
-import {
-  destinationKey,
-  type WatchMemory,
-} from '../../../src/orders/watcher/watchState.js'
 import type {
   Destination,
   EventRecord,
@@ -26,21 +23,18 @@ export function destinationOf({ destinations }: OrdersContext): Destination {
  * A watcher of one destination that looks when it is called; each look reconciles,
  * and tries again at once what failed before.
  */
-export function watcherOf(
-  context: OrdersContext,
-  memory: WatchMemory = {},
-): () => Promise<unknown> {
+export function watcherOf(context: OrdersContext): () => Promise<unknown> {
   const destination = destinationOf(context)
   const aside = openAside(context, {
     key: destinationKey('watch', destination),
     observed: 'watch.failed',
     about: destination,
   })
-  memory.aside = { ...aside, isWaiting: () => false }
-  return () => {
-    memory.nextReconcile &&= 0
-    return watchDestination(context, destination, memory)
-  }
+  const watcher = watchDestination(context, destination, {
+    aside: { ...aside, isWaiting: () => false },
+    reconcileEvery: 0,
+  })
+  return () => watcher.look()
 }
 
 export async function orderOf(

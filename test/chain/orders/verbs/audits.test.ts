@@ -4,9 +4,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { mine, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
+import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
-import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { draft, fakeNode, fundedAccount, mined } from '../../support/desk.js'
 import { capture, openShop, type Shop } from '../../support/orderRows.js'
 import {
@@ -102,7 +102,7 @@ test('an audit right after a reconciliation is exact, also where a worker began 
   expect(await typesOf(context)).toEqual(['unmatched'])
   // What was read once is not read again.
   const { from } = (await context.store.read((tables) =>
-    readCursor(tables, destinationOf(context)),
+    loadCursor(tables, destinationOf(context)),
   )) ?? { from: -1n }
   const [again] = (await reconcile(context)).destinations
   expect(again?.fromBlock).toBeGreaterThanOrEqual(from)
@@ -113,8 +113,7 @@ test('an audit right after 20 fulfil events covers all of their captures', async
   const shop = await newShop({ policy: { fulfilAt: 'included' } })
   const { context } = shop
   // It reconciles at its first look, and not again for ten seconds.
-  const memory = {}
-  const look = () => watchDestination(context, destinationOf(context), memory)
+  const { look } = watchDestination(context, destinationOf(context))
   await look()
   const ids: string[] = []
   for (let at = 0; at < 20; at++) ids.push(await newOrder(shop))

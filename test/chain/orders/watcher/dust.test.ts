@@ -12,8 +12,8 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { topics } from '../../../../src/core/tokenAbi.js'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
+import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { type Asked, draft, fakeNode, rpcError } from '../../support/desk.js'
 import { destinationOf, orderOf, watcherOf } from '../../support/watching.js'
 import { contextOf, putOrder } from '../../support/watchRows.js'
@@ -113,7 +113,7 @@ test.each(
     expect(report).toMatchObject({ captured: 1, unmatched: 1 })
     expect((await orderOf(context, id)).state).toBe('captured')
     const cursor = await context.store.read((tables) =>
-      readCursor(tables, destinationOf(context)),
+      loadCursor(tables, destinationOf(context)),
     )
     expect(cursor?.last.number).toBeGreaterThanOrEqual(blockNumber)
     await watcherOf(context)()

@@ -8,10 +8,12 @@ import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { openStore } from '../../../../src/orders/verbs/openStore.js'
 import { resumeOrders } from '../../../../src/orders/verbs/resumeOrders.js'
-import { moveCursor } from '../../../../src/orders/watcher/moveCursor.js'
+import {
+  loadCursor,
+  moveCursor,
+} from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
-import { readCursor } from '../../../../src/orders/watcher/watchState.js'
 import { memoryStore } from '../../../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../../../src/store/types.js'
 import {
@@ -214,8 +216,7 @@ test('a draft that a payment nobody showed us pays is captured', async () => {
 
 test('a worker whose clock is set back reconciles as often as before', async () => {
   const context = contextOf(chain)
-  const memory = {}
-  const look = () => watchDestination(context, destinationOf(context), memory)
+  const { look } = watchDestination(context, destinationOf(context))
   // From the first look on, however long the rest takes.
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   onTestFinished(() => {
@@ -288,7 +289,7 @@ test.each(['eth_getTransactionReceipt', 'eth_getLogs'])(
     })
     await reconcile(context)
     const cursor = () =>
-      context.store.read((tables) => readCursor(tables, destinationOf(context)))
+      context.store.read((tables) => loadCursor(tables, destinationOf(context)))
     const payment = await draft(chain)
     const id = await putOrder(context, payment)
     await mined(chain, capturePayment(chain.clients.merchant, { payment }))
@@ -457,7 +458,7 @@ test('a slow reconciliation does not set back what another has read since', asyn
   await transfer(4n)
   await reconcile(fast)
   const cursor = () =>
-    slow.store.read((tables) => readCursor(tables, destinationOf(slow)))
+    slow.store.read((tables) => loadCursor(tables, destinationOf(slow)))
   const moved = await cursor()
   goOn()
   await late
@@ -473,7 +474,7 @@ test('how far back was read is kept, whoever reads on', async () => {
   await mineBlocks(chain, 1)
   await reconcile(context)
   const destination = destinationOf(context)
-  const cursor = () => context.store.read((it) => readCursor(it, destination))
+  const cursor = () => context.store.read((it) => loadCursor(it, destination))
   const before = await cursor()
   if (!before) throw new Error('no cursor')
   const { number } = before.last

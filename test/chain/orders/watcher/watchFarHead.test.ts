@@ -5,12 +5,12 @@ import type {
   Observation,
   OrdersContext,
 } from '../../../../src/orders/model/types.js'
-import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import {
   destinationKey,
   encodeCursor,
-  readCursor,
-} from '../../../../src/orders/watcher/watchState.js'
+  loadCursor,
+} from '../../../../src/orders/watcher/destinationCursor.js'
+import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import {
   type Asked,
   draft,
@@ -118,7 +118,7 @@ test.each([
 /** Puts a cursor on record whose head this chain never had. */
 async function putFarCursor(context: OrdersContext, ahead: bigint) {
   const destination = destinationOf(context)
-  const cursor = await context.store.read((it) => readCursor(it, destination))
+  const cursor = await context.store.read((it) => loadCursor(it, destination))
   if (!cursor) throw new Error('no cursor')
   const number = cursor.last.number + ahead
   const last = { number, hash: randomHash() }
@@ -161,7 +161,7 @@ test('heads on record that no node knows are reported, and dropped while the cha
   await look()
   expect(await typesOf(context, id)).toContain('fulfil')
   const cursor = await store.read((it) =>
-    readCursor(it, destinationOf(context)),
+    loadCursor(it, destinationOf(context)),
   )
   const head = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
   expect(cursor?.last.number).toBeLessThanOrEqual(head)

@@ -214,12 +214,10 @@ test('another network behind the same address takes no capture back', async () =
 
 test('health names what a watch put aside until it works again', async () => {
   const { node, context } = watchOver()
-  const memory = {}
-  const destination = destinationOf(context)
+  const watcher = watchDestination(context, destinationOf(context))
   const look = async () => {
-    await watchDestination(context, destination, memory)
-    const { aside, lease } = Object(memory)
-    await aside.save(lease)
+    await watcher.look()
+    await watcher.aside.save(watcher.lease())
     const [health] = (await getHealth(context)).destinations
     return health?.putAside.map(({ what, reason }) => [what, reason])
   }

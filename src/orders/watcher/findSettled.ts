@@ -14,7 +14,7 @@ const pageSize = 500
 type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
 
 /** All orders settled with a finality in these blocks, the lowest first. */
-export async function readSettled(
+export async function findSettled(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,
   finality: Finality,
@@ -22,20 +22,25 @@ export async function readSettled(
 ): Promise<OrderRecord[]> {
   return store.read(async (tables) => {
     const rows: OrderRecord[] = []
-    for await (const page of pageSettled(tables, destination, finality, range))
+    for await (const page of findSettledPages(
+      tables,
+      destination,
+      finality,
+      range,
+    ))
       rows.push(...page)
     return rows
   })
 }
 
 /** The same, so many at a time. */
-export function pageSettled(
+export function findSettledPages(
   { orders }: { orders: Reader<OrderRecord, OrderQuery> },
   destination: Destination,
   finality: Finality,
   { fromBlock, toBlock }: Range,
 ): AsyncGenerator<OrderRecord[]> {
-  return readPages(
+  return findPages(
     (from, limit) =>
       orders.find({
         settled: destination,
@@ -53,13 +58,13 @@ export function pageSettled(
 }
 
 /** All proofs in these blocks that stand, in the order of the chain. */
-export async function readProofs(
+export async function findStandingProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
   fromBlock: bigint,
   signal?: AbortSignal | undefined,
 ): Promise<ProofRecord[]> {
-  const pages = readPages(
+  const pages = findPages(
     (from, limit) => proofs.find({ destinations, fromBlock: from, limit }),
     {
       fromBlock,
@@ -79,7 +84,7 @@ export async function readProofs(
  * Each row once. Pages begin at a block, so a block with more rows asks for a
  * longer one.
  */
-async function* readPages<row>(
+async function* findPages<row>(
   find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,
   {
     fromBlock,

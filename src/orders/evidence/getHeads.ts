@@ -40,7 +40,7 @@ const method = 'eth_getBlockByNumber'
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
  * its newest block.
  */
-export async function readHeads(
+export async function getHeads(
   client: Client,
   { blocks: depths }: Pick<SettledPolicy, 'blocks'>,
   numbers: readonly bigint[] = [],
@@ -49,7 +49,7 @@ export async function readHeads(
   const [finalized, safe, blocks, latest] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),
-    readBlocks(client, numbers),
+    getBlocks(client, numbers),
     getBlockHead(client, 'latest'),
   ])
   if (!latest?.hash)
@@ -106,7 +106,7 @@ export function isSameBlock(
   )
 }
 
-async function readBlocks(
+async function getBlocks(
   client: Client,
   numbers: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, BlockHead>> {

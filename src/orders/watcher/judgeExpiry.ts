@@ -4,9 +4,10 @@ import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import type { Evidence } from '../model/settleOrder.js'
+import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { Apart } from './openApart.js'
-import { lookAgain, type SureWatch } from './sureWatch.js'
+import type { Apart } from './tryStep.js'
+import type { SureWatch } from './watchState.js'
 
 /** What one look knows when it judges what is due. */
 export type DueWatch = SureWatch & {
@@ -44,7 +45,7 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or otherwise than it is asked.
  */
-export async function judgeDue(
+export async function judgeExpiry(
   { client, destination, heads, sure, isSeen, apart, memory }: DueWatch,
   due: readonly StoredOrder[],
 ): Promise<Judged[]> {
@@ -104,13 +105,12 @@ export async function judgeDue(
  * left out once would end a paid draft.
  */
 function isStillUnpaid(
-  memory: DueWatch['memory'],
+  { unpaid }: DueWatch['memory'],
   { id }: OrderRecord,
   time: bigint,
 ): boolean {
-  memory.unpaid ??= new Map()
-  const before = memory.unpaid.get(id)
-  if (before === undefined) memory.unpaid.set(id, time)
+  const before = unpaid.get(id)
+  if (before === undefined) unpaid.set(id, time)
   return before !== undefined && before < time
 }
 

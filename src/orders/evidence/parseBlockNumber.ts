@@ -6,7 +6,7 @@ import { InvalidFieldError } from '../../core/errors.js'
  *
  * @throws {@link InvalidFieldError}
  */
-export function readBlockNumber(
+export function parseBlockNumber(
   value: bigint | undefined,
   field: string,
 ): bigint | undefined {

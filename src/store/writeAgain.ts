@@ -1,6 +1,5 @@
-import { StaleRecordError } from '../../store/errors.js'
-import type { Lease, StoreWriter } from '../../store/types.js'
-import type { OrdersContext } from './types.js'
+import { StaleRecordError } from './errors.js'
+import type { Lease, PaymentStore, StoreWriter } from './types.js'
 
 const mostTries = 5
 
@@ -11,7 +10,7 @@ const mostTries = 5
  * @throws {@link StaleRecordError} when that happens five times in a row.
  */
 export async function writeAgain<result>(
-  { store }: Pick<OrdersContext, 'store'>,
+  { store }: { store: PaymentStore },
   work: (tables: StoreWriter) => Promise<result>,
   options?: { lease?: Lease | undefined },
 ): Promise<result> {

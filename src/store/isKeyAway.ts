@@ -1,4 +1,4 @@
-import { StoreError } from '../../store/errors.js'
+import { StoreError } from './errors.js'
 
 /**
  * True when a seal may open later because the function that returns its key

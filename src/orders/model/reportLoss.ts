@@ -7,7 +7,7 @@ import { type Changes, tellOrder } from './changes.js'
  *
  * @param facts.number the attempt in question. @default the newest one
  */
-export function tellLoss(
+export function reportLoss(
   order: OrderRecord,
   {
     proofs,

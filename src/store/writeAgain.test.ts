@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
-import { memoryStore } from '../../store/memoryStore.js'
+import { DuplicateRecordError, StaleRecordError } from './errors.js'
+import { memoryStore } from './memoryStore.js'
 import { writeAgain } from './writeAgain.js'
 
 const stale = new StaleRecordError({ table: 'orders' })

@@ -26,7 +26,7 @@ export type PaymentLogs = {
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
  */
-export async function readPaymentLogs(
+export async function getPaymentLogs(
   context: Pick<OrdersContext, 'store' | 'signal'>,
   client: Client,
   destination: Destination,
@@ -64,8 +64,8 @@ export async function readPaymentLogs(
     }
   })
   const reading = Promise.all([
-    readTransfers(context, client, destination, range),
-    ...slots.map((slot) => readSlot(context, client, destination, slot, range)),
+    getTransfers(context, client, destination, range),
+    ...slots.map((slot) => getSlot(context, client, destination, slot, range)),
   ])
   // Faults are waited out there, which nobody has the time for any more.
   const [transfers, ...spent] = await endOnAbort(reading, signal)
@@ -76,7 +76,7 @@ export async function readPaymentLogs(
  * Logs of transfers to the recipient of a destination. Leaves out transfers of 0,
  * which anyone can send from any account, any number of times.
  */
-export async function readTransfers(
+export async function getTransfers(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
   { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
@@ -98,7 +98,7 @@ function isOfNothing(log: ReadLog): boolean {
 
 type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 
-function readSlot(
+function getSlot(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
   { token }: Destination,

@@ -4,7 +4,7 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipts.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
-import type { ChainHeads } from './readHeads.js'
+import type { ChainHeads } from './getHeads.js'
 
 /** A receipt with the time of its block, Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }
@@ -22,7 +22,7 @@ export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or not with one whole chain.
  */
-export async function readTimedReceipts(
+export async function getTimedReceipts(
   { client, heads: { latest } }: { client: Client; heads: ChainHeads },
   logs: readonly ReadLog[],
 ): Promise<TimedReceipt[]> {

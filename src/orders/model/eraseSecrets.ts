@@ -1,5 +1,5 @@
 import type { TransactionRecord } from '../../store/types.js'
-import type { Step } from '../model/collectChanges.js'
+import type { Step } from './collectChanges.js'
 
 /**
  * Forgets the credentials of an order that is finally decided, so that nobody

@@ -5,7 +5,7 @@ import type {
   ProofRecord,
   StoreWriter,
 } from '../../store/types.js'
-import type { TimedReceipt } from '../evidence/readTimedReceipts.js'
+import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
 
 /** A payment that belongs to no order, as it is kept. */
