@@ -18,7 +18,7 @@ const chunkSize = 150
  * Which of many nonces are spent at one block, and the time each of them was
  * not, in one request for each 150. Attempts without a payer are left out.
  *
- * Does not tell what spent them: `findEvidence` does.
+ * `findEvidence` finds what spent them.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not

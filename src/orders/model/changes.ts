@@ -64,7 +64,7 @@ export async function writeChanges(
   if (events.length) await tables.events.append(events)
 }
 
-/** Moves an order by the table of states, with the event that tells of it. */
+/** Moves an order by the table of states, with the event that reports it. */
 export function moveOrder(
   order: OrderRecord,
   to: OrderState,
@@ -75,14 +75,14 @@ export function moveOrder(
   return tellOrder(dropPreconfirmed(order), event, { ...fields, state: to })
 }
 
-/** What was only pre-confirmed is nothing once the order goes on. Pure. */
+/** Drops a pre-confirmation, which means nothing once the order goes on. Pure. */
 export function dropPreconfirmed(order: OrderRecord): OrderRecord {
   return order.finality === 'preconfirmed'
     ? { ...order, finality: undefined, settledHash: undefined }
     : order
 }
 
-/** Changes an order in its state, with the event that tells of it. */
+/** Changes an order within its state, with the event that reports it. Pure. */
 export function tellOrder(
   order: OrderRecord,
   {

@@ -9,7 +9,7 @@ const finalities: readonly Finality[] = [
   'finalized',
 ]
 
-/** Whether the chain is as sure as is asked. */
+/** True when a finality is at least the required one. */
 function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
   return (
     finality !== undefined &&
@@ -30,13 +30,13 @@ export function raiseFinality(
   const events: Changes['events'] = []
   let changed = order
   if (order.finality !== finality) {
-    const told = tellOrder(
+    const reported = tellOrder(
       changed,
       { type: 'finalityRaised', at, data: { finality } },
       { finality },
     )
-    changed = told.order
-    events.push(told.event)
+    changed = reported.order
+    events.push(reported.event)
   }
   const isDue =
     order.state === 'captured' &&
@@ -46,13 +46,13 @@ export function raiseFinality(
     isAtLeast(finality, fulfilAt)
   if (isDue) {
     const fulfilmentId = `${order.id}/${proof.transactionHash}`
-    const told = tellOrder(
+    const reported = tellOrder(
       changed,
       { type: 'fulfil', at, data: { fulfilmentId, finality } },
       { fulfilled: fulfilmentId },
     )
-    changed = told.order
-    events.push(told.event)
+    changed = reported.order
+    events.push(reported.event)
   }
   return changed === order
     ? noChanges()

@@ -27,6 +27,6 @@ export function reportLoss(
   if (fulfilled === undefined || !isTakenBack)
     return { orders: [order], events: [] }
   const data = { fulfilled }
-  const told = tellOrder(order, { type: 'lossAfterFulfilment', at, data })
-  return { orders: [told.order], events: [told.event] }
+  const reported = tellOrder(order, { type: 'lossAfterFulfilment', at, data })
+  return { orders: [reported.order], events: [reported.event] }
 }

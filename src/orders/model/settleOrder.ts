@@ -21,8 +21,8 @@ export type Evidence =
 export const lookAgain = 15n
 
 /**
- * What the record has to say once the chain has spoken. Pure, and without
- * effect when the same evidence comes again.
+ * Decides an order by evidence of the chain. Pure, and without effect when the
+ * same evidence comes again.
  *
  * @param at Unix milliseconds, for the events.
  */
@@ -84,7 +84,7 @@ function settleCapture(
   const ofAttempt = proofs.filter(
     (known) => !known.removed && known.attempt === attempt.number,
   )
-  // A nonce is spent once: what spent it elsewhere is of a fork that is gone.
+  // A nonce is spent once: other proofs of it are of replaced blocks.
   const gone = ofAttempt.filter(
     (known) =>
       known.transactionHash !== transactionHash || known.logIndex !== logIndex,
@@ -105,21 +105,21 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  // The same payment elsewhere: its money is told of already.
+  // The same payment in another block: it is reported already.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
   const refund = { ...data, ...refundOf(attempt, proof) }
   const settles = before && before.transactionHash === order.settledHash
   if (order.state === 'captured' && isSettled && !settles) {
     if (before) return changes
-    const told = tellOrder(
+    const reported = tellOrder(
       order,
       { type: 'overpaid', at, data: refund },
       { overpaid: true },
     )
-    return { ...changes, orders: [told.order], events: [told.event] }
+    return { ...changes, orders: [reported.order], events: [reported.event] }
   }
-  // What was fulfilled is owed, whatever was given up for lost since.
+  // A fulfilled order is owed, even if it was given up since.
   const isGivenUp =
     order.fulfilled === undefined &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||
@@ -161,13 +161,13 @@ function refundOf(
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
-/** What a capture came before, should a reorganization take it back. */
+/** What was requested before the capture, in case a reorg undoes it. */
 const overtakenRequest = ({
   requested,
 }: OrderRecord): OrderRecord['requested'] =>
   requested === 'capture' ? undefined : requested
 
-/** What is given up stays so when a reorganization takes back what ended it. */
+/** A voided order is voided again if a reorg undoes what settled it. */
 const keptRequest = ({
   state,
   requested,
@@ -181,7 +181,7 @@ function settleCancel(
 ): Changes {
   const { order, attempt, proofs } = file
   const filed = fileProof(file, proof)
-  // What an older attempt's end says about the order was decided by then.
+  // The end of an older attempt says nothing new about the order.
   const isOver = attempt.number !== order.attempt || order.state === 'captured'
   if (!filed && (isOver || order.state === 'canceled')) return noChanges()
   const changes = {
@@ -264,10 +264,10 @@ function settleExpired(
   const stays = order.state === 'voided' || order.state === 'expired'
   if (stays) {
     const row = { ...order, ...fields }
-    // What was given up after its payment was lost ends here.
+    // An order that was voided after its payment was lost ends here.
     const isEnd = final && order.state === 'voided' && !order.unexpected
-    const told = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
-    return { ...closeAttempt(attempt, final), ...told }
+    const reported = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
+    return { ...closeAttempt(attempt, final), ...reported }
   }
   const moved = moveOrder(
     order,
@@ -287,7 +287,7 @@ function settleExpired(
   }
 }
 
-/** A credential nobody can use any more need not be kept. */
+/** Erases credentials once nobody can use them any more. */
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
   const closed = {
     ...attempt,

@@ -154,7 +154,7 @@ export type OrdersContext = {
   recipients: readonly Address[]
   /** Everything this instance answers for. */
   destinations: readonly Destination[]
-  /** Ends what is asked of nodes, where it can be told to end. */
+  /** Ends what is asked of nodes, where that is possible. */
   signal?: AbortSignal | undefined
   /** Names this instance in leases. */
   owner: string
@@ -259,7 +259,7 @@ export type CaptureRefusal =
   | 'deadlinePassed'
   /** The payer took on code since, and the policy takes no such payers. */
   | 'contractPayer'
-  /** An older payment can be spent again: a fork took its cancellation back. */
+  /** An older payment can be spent again: a reorg undid its cancellation. */
   | 'otherPayment'
   /** What is kept of the signature does not open. */
   | 'sealBroken'
@@ -318,7 +318,7 @@ export type OrderEvent = Destination & {
   type: OrderEventType
   /** Unix milliseconds of the machine that wrote it. */
   at: bigint
-  /** What it tells, by its type; integers as decimal text. */
+  /** Details by its type; integers as decimal text. */
   data: JsonObject
 }
 

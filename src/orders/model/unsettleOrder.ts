@@ -20,9 +20,9 @@ type Facts = {
 }
 
 /**
- * What the record has to say when a reorganization took back what settled an
- * order: the same bytes are sent again while the window is open and they are
- * ours to send, else the order is what it would be without the proof. Pure.
+ * Undoes a settlement that a reorganization took back: the same bytes are sent
+ * again while the window is open and they are ours to send, else the order is
+ * what it would be without the proof. Pure.
  *
  * If the reorganization is below `finalized`, the secrets are erased and
  * nothing can be sent again. That is reported as `sealBroken`.
@@ -61,7 +61,7 @@ export function unsettleOrder(
     others,
     at,
   })
-  // What was given up is sent by nobody, whatever was sent for it before.
+  // Nothing is sent for an order that was given up.
   const isAgain = isInFlight(moved.order) && !isSent
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
@@ -130,7 +130,7 @@ function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
     isToBeSent(file, policy)
   const without = { isOpen, isOurs: reopened.length > 0, isSent }
   const to = stateWithout(order, without)
-  // As when it was accepted; what the buyer has canceled is asked for by nobody.
+  // As when it was accepted. Nobody captures what the buyer canceled.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
@@ -187,7 +187,7 @@ function isInFlight({ state, requested }: OrderRecord): boolean {
   )
 }
 
-/** The buyer's cancellation a capture came before, where it is to be sent. */
+/** True when the buyer's cancellation, which a capture overtook, is sent now. */
 function isToBeSent(
   {
     order: { requested, fulfilled },
@@ -209,7 +209,7 @@ function stateWithout(
   { state, unexpected, requested, fulfilled }: OrderRecord,
   { isOpen, isOurs, isSent }: Without,
 ): OrderRecord['state'] {
-  // What was fulfilled is captured again, whoever had given it up before.
+  // A fulfilled order is captured again, even if it was given up before.
   const isOwed = state === 'captured' && fulfilled !== undefined
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
   // The chain is asked at once whether the nonce is unused past the deadline.
@@ -218,7 +218,7 @@ function stateWithout(
   return isSent ? 'stored' : 'capturing'
 }
 
-/** The buyer's cancellation is sent again whatever the merchant gave up. */
+/** The buyer's cancellation is sent again, even if the order is voided. */
 function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],

@@ -16,16 +16,16 @@ import type { Watch, WatchMemory } from './watchState.js'
 const mostBehind = 5
 
 /**
- * Notices that the chain is another than the one seen before, and writes what
- * became of everything it showed since: a proof that is gone takes back what
- * it settled, one that moved is kept where it is now.
+ * Compares the chain with the blocks seen before. After a reorganization, checks
+ * every proof in the replaced blocks: a proof that is gone no longer settles its
+ * order, and one that moved is kept where it is now.
  *
  * Nothing is taken back for a receipt one node does not have. A head counts as
  * seen once the next look finds it by its number. If no node knows a seen block
  * any more, it is dropped after some looks during which the chain goes on.
  *
- * @returns whether the chain was reorganized, or nothing can be told because
- * the node is behind.
+ * @returns `behind` while the node is behind a block seen before, which says
+ * nothing about the chain.
  */
 export async function checkReorg(
   context: OrdersContext,
@@ -34,25 +34,25 @@ export async function checkReorg(
   const { memory, heads } = watch
   const { latest } = heads
   const seen = memory.seen ?? (await startSeen(context, watch))
-  const fork = await findFork(watch, seen)
+  const reorg = await findReorg(watch, seen)
   const newest = seen.at(-1)
   const isBehind =
-    !fork.isReorged && newest !== undefined && latest.number < newest.number
+    !reorg.isReorged && newest !== undefined && latest.number < newest.number
   if (isBehind && !isToDrop(watch, newest)) return 'behind'
   memory.behind = undefined
-  if (fork.isReorged || fork.isLost || isBehind) {
-    const { canonical } = fork
+  if (reorg.isReorged || reorg.isLost || isBehind) {
+    const { canonical } = reorg
     const from =
       (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
     const before = memory.recheckFrom
     memory.recheckFrom = before === undefined || from < before ? from : before
   }
-  memory.seen = fork.canonical
+  memory.seen = reorg.canonical
   memory.head = { number: latest.number, hash: latest.hash }
   if (memory.recheckFrom === undefined) return 'same'
   const isClear = await recheckFrom(context, watch, memory.recheckFrom)
   if (isClear) memory.recheckFrom = undefined
-  return fork.isReorged ? 'reorged' : 'same'
+  return reorg.isReorged ? 'reorged' : 'same'
 }
 
 /** The error of a node that is behind a block seen before. */
@@ -66,7 +66,7 @@ export function behindError({
   })
 }
 
-type Fork = {
+type Reorg = {
   /** The seen blocks that are still in the chain. */
   canonical: readonly SeenBlock[]
   isReorged: boolean
@@ -76,11 +76,11 @@ type Fork = {
   isLost: boolean
 }
 
-/** Finds the seen blocks that are still in the chain, and any fork. */
-async function findFork(
+/** Finds the seen blocks that are still in the chain, and any reorg. */
+async function findReorg(
   { client, memory: { head }, heads: { blocks } }: Watch,
   seen: readonly SeenBlock[],
-): Promise<Fork> {
+): Promise<Reorg> {
   const same = { isReorged: false, isLost: false }
   const there = head && blocks.get(head.number)
   if (head && there?.hash === head.hash)

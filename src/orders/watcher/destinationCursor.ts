@@ -14,7 +14,7 @@ export type DestinationCursor = {
   from: bigint
   /** The last block before which nothing is missing. */
   last: SeenBlock
-  /** Heads seen before it, the lowest first, to find where a chain forked. */
+  /** Heads seen before it, the lowest first, to find where a reorg began. */
   seen: readonly SeenBlock[]
 }
 
@@ -74,8 +74,8 @@ function parseSeen(pair: readonly unknown[]): SeenBlock {
 }
 
 /**
- * Keeps how far a destination is reconciled, for whoever reads on from there. Where
- * another process was faster, and has read further, its cursor stays.
+ * Writes how far a destination is reconciled. If another process has read
+ * further meanwhile, its cursor stays.
  *
  * @param cursors.before the one that was read from.
  * @throws {@link LeaseLostError} when the watch's lease is someone else's.

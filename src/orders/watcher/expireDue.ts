@@ -161,7 +161,7 @@ function postpone(
       !order.needsReview &&
       // The buyer wants it canceled, though that could not be sent.
       attempt.cancellation === undefined
-    const told = tellOrder(
+    const reported = tellOrder(
       order,
       {
         type: 'deadlineNear',
@@ -170,6 +170,10 @@ function postpone(
       },
       { lookDue, ...(isDue ? { requested: 'capture', sendDue: 0n } : {}) },
     )
-    return { ...noChanges(), orders: [told.order], events: [told.event] }
+    return {
+      ...noChanges(),
+      orders: [reported.order],
+      events: [reported.event],
+    }
   }
 }

@@ -20,7 +20,7 @@ import { writeUnit } from './writeUnit.js'
  * Looks again at the orders whose nonce was spent without paying them: they
  * have no proof on record that could be looked for.
  *
- * @returns whether all that could be told was written.
+ * @returns whether every one of them was decided and written.
  */
 export async function recheckConsumed(
   context: OrdersContext,
@@ -86,7 +86,7 @@ async function recheckOrder(
   const attempt = found.get(order.id)?.attempt
   if (!attempt) return true
   const stored = { order, attempt }
-  // A node behind the settling block cannot tell.
+  // A node behind the settling block does not know.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
     findOpen(client, destination, [stored], latest.number),

@@ -53,7 +53,7 @@ export type ReconciliationReport = {
 
 /**
  * Compares the record with the chain and writes what is missing: payments and
- * cancellations nobody told us about, payments of orders that had been given
+ * cancellations that others submitted, payments of orders that had been given
  * up, and payments without an order. Run again, it changes nothing.
  *
  * What it finds can be taken back by a reorganization until it is final.
@@ -148,7 +148,7 @@ async function reconcileOne(
     isDeep: true,
     fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
-  // Others have seen a fork by now, and would not look at this again.
+  // A worker that saw a reorg meanwhile would not look at this again.
   const after = await getHeads(client, policy, [heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return found

@@ -41,7 +41,7 @@ export type DestinationReconciliation = {
 /**
  * Reads everything that happened to a destination since its cursor, and some blocks
  * before, and writes what was not on record. The cursor moves when all of it is
- * written, beside whoever holds the lease too.
+ * written, with or without the lease.
  *
  * @throws {@link NodeAnswerError} when the answers do not fit together, as
  * while the chain is reorganized; the cursor stays then.

@@ -42,7 +42,7 @@ export function unmatchedOf(
   }
 }
 
-/** What payments without an order change; told once each. */
+/** What payments without an order change; each is reported once. */
 export async function settleUnmatched(
   tables: Pick<StoreWriter, 'proofs'>,
   found: readonly Unmatched[],

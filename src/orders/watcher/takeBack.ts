@@ -168,7 +168,7 @@ function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
         ...row,
         spendable: row.signature !== undefined && blockTime < lastSecondOf(row),
       }))
-    const told = tellOrder(
+    const reported = tellOrder(
       order,
       {
         type: 'reorged',
@@ -183,7 +183,7 @@ function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
     )
     return {
       ...noChanges(),
-      orders: [told.order],
+      orders: [reported.order],
       attempts: reopened,
       transactions: reopenLast(
         transactions.filter(
@@ -196,7 +196,7 @@ function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
         ),
         reopened[0]?.cancellation,
       ),
-      events: [told.event],
+      events: [reported.event],
     }
   }
 }
