@@ -72,7 +72,7 @@ export function moveOrder(
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
   if (order.state !== to) checkTransition(order.state, to)
-  return tellOrder(dropPreconfirmed(order), event, { ...fields, state: to })
+  return withEvent(dropPreconfirmed(order), event, { ...fields, state: to })
 }
 
 /** Drops a pre-confirmation, which means nothing once the order goes on. Pure. */
@@ -83,7 +83,7 @@ export function dropPreconfirmed(order: OrderRecord): OrderRecord {
 }
 
 /** Changes an order within its state, with the event that reports it. Pure. */
-export function tellOrder(
+export function withEvent(
   order: OrderRecord,
   {
     type,

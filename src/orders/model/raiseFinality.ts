@@ -1,6 +1,6 @@
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
-import { type Changes, noChanges, tellOrder } from './changes.js'
+import { type Changes, noChanges, withEvent } from './changes.js'
 
 const finalities: readonly Finality[] = [
   'preconfirmed',
@@ -30,7 +30,7 @@ export function raiseFinality(
   const events: Changes['events'] = []
   let changed = order
   if (order.finality !== finality) {
-    const reported = tellOrder(
+    const reported = withEvent(
       changed,
       { type: 'finalityRaised', at, data: { finality } },
       { finality },
@@ -46,7 +46,7 @@ export function raiseFinality(
     isAtLeast(finality, fulfilAt)
   if (isDue) {
     const fulfilmentId = `${order.id}/${proof.transactionHash}`
-    const reported = tellOrder(
+    const reported = withEvent(
       changed,
       { type: 'fulfil', at, data: { fulfilmentId, finality } },
       { fulfilled: fulfilmentId },

@@ -1,5 +1,5 @@
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
-import { type Changes, tellOrder } from './changes.js'
+import { type Changes, withEvent } from './changes.js'
 
 /**
  * Raises the loss of an order that was fulfilled for a payment the chain took
@@ -27,6 +27,6 @@ export function reportLoss(
   if (fulfilled === undefined || !isTakenBack)
     return { orders: [order], events: [] }
   const data = { fulfilled }
-  const reported = tellOrder(order, { type: 'lossAfterFulfilment', at, data })
+  const reported = withEvent(order, { type: 'lossAfterFulfilment', at, data })
   return { orders: [reported.order], events: [reported.event] }
 }

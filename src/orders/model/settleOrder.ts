@@ -5,7 +5,7 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
-import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
@@ -112,7 +112,7 @@ function settleCapture(
   const settles = before && before.transactionHash === order.settledHash
   if (order.state === 'captured' && isSettled && !settles) {
     if (before) return changes
-    const reported = tellOrder(
+    const reported = withEvent(
       order,
       { type: 'overpaid', at, data: refund },
       { overpaid: true },
@@ -138,7 +138,7 @@ function settleCapture(
   )
   if (!unexpected || (before && order.unexpected))
     return { ...changes, orders: [moved.order], events: [moved.event] }
-  const due = tellOrder(moved.order, { type: 'refundDue', at, data: refund })
+  const due = withEvent(moved.order, { type: 'refundDue', at, data: refund })
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
 }
 

@@ -4,7 +4,7 @@ import type {
   ProofRecord,
   TransactionRecord,
 } from '../../store/types.js'
-import { type Changes, moveOrder, noChanges, tellOrder } from './changes.js'
+import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import { reportLoss } from './reportLoss.js'
@@ -175,10 +175,10 @@ function reportErased(
   order: OrderRecord,
   { state }: OrderRecord,
   at: bigint,
-): ReturnType<typeof tellOrder> {
+): ReturnType<typeof withEvent> {
   const type = state === 'captured' ? 'captureRejected' : 'cancelRejected'
   const reason = 'sealBroken'
-  return tellOrder(order, { type, at, data: { reason } }, { reason })
+  return withEvent(order, { type, at, data: { reason } }, { reason })
 }
 
 function isInFlight({ state, requested }: OrderRecord): boolean {

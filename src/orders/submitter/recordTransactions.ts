@@ -11,7 +11,7 @@ import {
   type Changes,
   moveOrder,
   noChanges,
-  tellOrder,
+  withEvent,
   writeChanges,
 } from '../model/changes.js'
 import { endsOf } from '../model/endsOf.js'
@@ -279,7 +279,7 @@ function startOrder(
   const event = { type: to, at, data: { attempt: attempt.number } } as const
   const fields = { requested: kind, sendDue: undefined, reason: undefined }
   return order.state === 'voided'
-    ? tellOrder(order, event, fields)
+    ? withEvent(order, event, fields)
     : moveOrder(order, to, event, fields)
 }
 

@@ -3,7 +3,7 @@ import {
   type Changes,
   dropPreconfirmed,
   moveOrder,
-  tellOrder,
+  withEvent,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -38,7 +38,7 @@ export function rejectOrder(
   }
   // What is tried over and over fails once.
   if (isTold) return { orders: [{ ...order, ...fields }], events: [] }
-  const told = tellOrder(
+  const told = withEvent(
     order,
     {
       type: isCancel ? 'cancelRejected' : 'captureRejected',
@@ -95,7 +95,7 @@ export function reopenOrder(
   if (isGivenUp(order, options.relays))
     return rejectOrder(file, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
-  const told = tellOrder(
+  const told = withEvent(
     dropPreconfirmed(order),
     { type: 'reopened', at: options.at },
     { state: 'stored', requested: kept, sendDue: 0n },

@@ -1,7 +1,7 @@
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
+import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
@@ -53,7 +53,7 @@ async function writeRequests(
       if (!isInDestinations(order, context.destinations)) continue
       orders.set(order.id, order)
       if (!isToBeAsked(order)) continue
-      const told = tellOrder(
+      const told = withEvent(
         order,
         { type: 'captureRequested', at },
         {

@@ -1,7 +1,7 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { type Changes, tellOrder, writeChanges } from '../model/changes.js'
+import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
@@ -239,7 +239,7 @@ function applyFate(
   const first = file()
   if (first && isForeign) {
     const data = { account, nonce }
-    const shared = tellOrder(first.order, { type: 'submitterShared', at, data })
+    const shared = withEvent(first.order, { type: 'submitterShared', at, data })
     collected.add({ orders: [shared.order], events: [shared.event] })
   }
   const now = file()
@@ -269,7 +269,7 @@ function holdOrder(collected: ChangeSet, orderId: string, at: bigint): void {
   if (!order || order.needsReview || order.state !== 'stored') return
   // It is not captured: the buyer's cancellation goes out all the same.
   if (order.requested === 'cancel') return
-  const held = tellOrder(
+  const held = withEvent(
     order,
     { type: 'needsReview', at, data: { payer: order.payer } },
     {

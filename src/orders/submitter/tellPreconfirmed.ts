@@ -1,6 +1,6 @@
 import { proveCapture } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { noChanges, tellOrder, writeChanges } from '../model/changes.js'
+import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
@@ -47,12 +47,12 @@ function tellOne(
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,
   at: bigint,
-): ReturnType<typeof tellOrder> | undefined {
+): ReturnType<typeof withEvent> | undefined {
   const receipt = hash && preconfirmed.get(hash)
   const isNew = order.state === 'capturing' && order.settledHash !== hash
   if (!receipt || !isNew || !proveCapture(receipt, paymentOf(order, attempt)))
     return undefined
-  return tellOrder(
+  return withEvent(
     order,
     { type: 'preconfirmed', at, data: { transactionHash: hash } },
     { finality: 'preconfirmed', settledHash: hash },

@@ -9,7 +9,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { tellOrder } from '../model/changes.js'
+import { withEvent } from '../model/changes.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
@@ -74,7 +74,7 @@ async function writeDraft(
   const { value, nonce, validBefore } = draft.attempt
   // Position and version are the store's to give, and not shown.
   const blank = { ...draft.order, version: 1, position: 0n }
-  const told = tellOrder(blank, {
+  const told = withEvent(blank, {
     type: 'drafted',
     at: context.now(),
     data: { value: String(value), nonce, validBefore: String(validBefore) },

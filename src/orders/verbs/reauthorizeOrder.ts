@@ -4,7 +4,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import {
   moveOrder,
   noChanges,
-  tellOrder,
+  withEvent,
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
@@ -167,7 +167,7 @@ function tellRenewal(
   { order }: StoredOrder,
   attempt: AttemptRecord,
   fields: Partial<StoredOrder['order']>,
-): ReturnType<typeof tellOrder> {
+): ReturnType<typeof withEvent> {
   const { number, nonce, validBefore } = attempt
   const event = {
     type: 'reauthorized',
@@ -175,7 +175,7 @@ function tellRenewal(
     data: { attempt: number, nonce, validBefore: String(validBefore) },
   } as const
   const renewed = { deadline: validBefore, tries: 0, ...fields }
-  if (order.state === 'stored') return tellOrder(order, event, renewed)
+  if (order.state === 'stored') return withEvent(order, event, renewed)
   return moveOrder(order, 'drafted', event, {
     ...renewed,
     reason: undefined,

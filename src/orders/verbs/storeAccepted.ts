@@ -10,7 +10,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import {
   moveOrder,
   noChanges,
-  tellOrder,
+  withEvent,
   writeChanges,
 } from '../model/changes.js'
 import { loadOrder } from '../model/loadOrders.js'
@@ -206,9 +206,9 @@ async function isHeld(
 function holdAccepted(
   { now }: OrdersContext,
   order: OrderRecord,
-): ReturnType<typeof tellOrder> {
+): ReturnType<typeof withEvent> {
   const { payer } = order
-  return tellOrder(
+  return withEvent(
     order,
     { type: 'needsReview', at: now(), data: { payer } },
     {

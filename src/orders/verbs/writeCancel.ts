@@ -2,7 +2,7 @@ import type { StoreWriter } from '../../store/types.js'
 import {
   moveOrder,
   noChanges,
-  tellOrder,
+  withEvent,
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
@@ -51,7 +51,7 @@ export async function keepRequested(
   const requested = isVoided || before === 'cancel' ? before : asked
   if (before === requested && wasKept(found))
     return refuseCancel(found, 'captureInFlight')
-  const { order, event } = tellOrder(
+  const { order, event } = withEvent(
     found.order,
     {
       type: 'cancelRequested',
@@ -80,7 +80,7 @@ export async function relayCancel(
   const { order } = found
   if (order.state === 'canceling' || order.requested === 'cancel')
     return accept(found)
-  const told = tellOrder(
+  const told = withEvent(
     order,
     { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
     { requested: 'cancel', sendDue: 0n, reason: undefined },
@@ -99,7 +99,7 @@ async function setAside(
   const { order, attempt } = found
   if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
-  const told = tellOrder(order, {
+  const told = withEvent(order, {
     type: 'cancelRequested',
     at,
     data: { relayed: false },

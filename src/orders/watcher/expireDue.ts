@@ -1,6 +1,6 @@
 import { LeaseLostError } from '../../store/errors.js'
 import type { OrderState } from '../../store/types.js'
-import { noChanges, tellOrder } from '../model/changes.js'
+import { noChanges, withEvent } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
@@ -161,7 +161,7 @@ function postpone(
       !order.needsReview &&
       // The buyer wants it canceled, though that could not be sent.
       attempt.cancellation === undefined
-    const reported = tellOrder(
+    const reported = withEvent(
       order,
       {
         type: 'deadlineNear',

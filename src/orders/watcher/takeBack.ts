@@ -6,7 +6,7 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import type { Recheck } from '../evidence/recheckProofs.js'
-import { type Changes, noChanges, tellOrder } from '../model/changes.js'
+import { type Changes, noChanges, withEvent } from '../model/changes.js'
 import {
   type ChangeSet,
   collectChanges,
@@ -168,7 +168,7 @@ function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
         ...row,
         spendable: row.signature !== undefined && blockTime < lastSecondOf(row),
       }))
-    const reported = tellOrder(
+    const reported = withEvent(
       order,
       {
         type: 'reorged',
