@@ -29,7 +29,10 @@ function nodeOf({ blocks, receipt }: Chain): Client {
             transactionHash,
             blockHash: receipt.hash,
             blockNumber: quantity(receipt.number),
-            ...{ status: '0x1', from: '0x', gasUsed: '0x1', logs: [] },
+            status: '0x1',
+            from: '0x',
+            gasUsed: '0x1',
+            logs: [],
           }
         : null,
     eth_getBlockByNumber: (number) => {

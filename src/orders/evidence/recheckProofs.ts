@@ -44,11 +44,11 @@ export async function recheckProofs<seen extends SeenProof>(
   proofs: readonly seen[],
   { chainId }: RecheckOptions,
 ): Promise<Recheck<seen>[]> {
-  const checked = await lookAgain(client, proofs)
+  const checked = await checkPlaces(client, proofs)
   const gone = checked.filter(({ verdict }) => verdict === 'gone')
   if (!gone.length) return checked
   const [second, named] = await Promise.all([
-    lookAgain(
+    checkPlaces(
       client,
       gone.map(({ proof }) => proof),
     ),
@@ -110,7 +110,7 @@ export async function recheckApart<seen extends SeenProof>(
   }
 }
 
-async function lookAgain<seen extends SeenProof>(
+async function checkPlaces<seen extends SeenProof>(
   client: Client,
   proofs: readonly seen[],
 ): Promise<Recheck<seen>[]> {

@@ -52,7 +52,7 @@ export async function expireDue(
   const again = timestamp + lookAgain
   // Every row of a page gets a later look or none, so pages come to an end.
   for (;;) {
-    const due = await findDue(context, watch)
+    const due = await loadDue(context, watch)
     if (!due.length) break
     // All writes below rely on the time of the newest block.
     await heads.confirm()
@@ -96,7 +96,7 @@ function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
     if (since + forgetAfter < time) unpaid.delete(id)
 }
 
-async function findDue(
+async function loadDue(
   { store }: OrdersContext,
   { destination, heads }: Watch,
 ): Promise<StoredOrder[]> {

@@ -22,7 +22,7 @@ export async function fulfilIncluded(
   watch: Watch,
 ): Promise<void> {
   const { destination, memory } = watch
-  let after = memory.fulfilledTo ?? (await findStart(context, watch))
+  let after = memory.fulfilledTo ?? (await loadPlace(context, watch))
   for (;;) {
     const page = await context.store.read(({ events }) =>
       events.find({ destinations: [destination], after, limit: pageSize }),
@@ -38,7 +38,7 @@ export async function fulfilIncluded(
 }
 
 /** Where it was left; at the very first all that is captured is looked at. */
-async function findStart(
+async function loadPlace(
   context: OrdersContext,
   watch: Watch,
 ): Promise<bigint> {

@@ -44,14 +44,28 @@ export async function putOrder(
   const { chainId, verifyingContract: token } = domain
   const id = changes.order?.id ?? randomHash().slice(2, 18)
   const signature = await sealer.seal(payment.signature, {
-    ...{ kind: 'payment', orderId: id, attempt: 1 },
-    ...{ chainId, token, payer, nonce },
+    kind: 'payment',
+    orderId: id,
+    attempt: 1,
+    chainId,
+    token,
+    payer,
+    nonce,
   })
   await store.write(async ({ orders, attempts, transactions }) => {
     await orders.insert([
       {
-        ...{ id, chainId, token, recipient, submitter: recipient, sequence: 0 },
-        ...{ state: 'stored', attempt: 1, value, decimals: 6, primaryType },
+        id,
+        chainId,
+        token,
+        recipient,
+        submitter: recipient,
+        sequence: 0,
+        state: 'stored',
+        attempt: 1,
+        value,
+        decimals: 6,
+        primaryType,
         tokenName: domain.name,
         tokenVersion: domain.version,
         payer,
@@ -61,15 +75,16 @@ export async function putOrder(
         deadline: validBefore,
         sendDue: undefined,
         lookDue: validBefore - policy.deadlineNear,
-        ...{
-          requested: undefined,
-          reason: undefined,
-          tries: 0,
-          needsReview: false,
-        },
-        ...{ unexpected: false, overpaid: false, fulfilled: undefined },
+        requested: undefined,
+        reason: undefined,
+        tries: 0,
+        needsReview: false,
+        unexpected: false,
+        overpaid: false,
+        fulfilled: undefined,
         finality: undefined,
-        ...{ settledHash: undefined, settledBlock: undefined },
+        settledHash: undefined,
+        settledBlock: undefined,
         ...changes.order,
       },
     ])
@@ -100,8 +115,15 @@ function attemptOf(
   const { from: payer, value, validAfter, validBefore, nonce } = message
   const { chainId, verifyingContract: token } = domain
   return {
-    ...{ chainId, token, orderId, number: 1, nonce, payer, value },
-    ...{ validAfter, validBefore },
+    chainId,
+    token,
+    orderId,
+    number: 1,
+    nonce,
+    payer,
+    value,
+    validAfter,
+    validBefore,
     signedAfter: validAfter,
     signedBefore: validBefore,
     signatureHash: randomHash(),
@@ -118,11 +140,20 @@ function transactionOf(
   { domain, message }: SignedPayment,
 ): Omit<TransactionRecord, 'version'> {
   return {
-    ...{ chainId: domain.chainId, account: message.to, nonce: 0, bump: 0 },
-    ...{ kind: 'capture', orderId, attempt: 1 },
-    ...{ hash: undefined, raw: undefined, gas: 100_000n },
-    ...{ maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n },
-    ...{ recordedAt: 0n, inFlight: true },
+    chainId: domain.chainId,
+    account: message.to,
+    nonce: 0,
+    bump: 0,
+    kind: 'capture',
+    orderId,
+    attempt: 1,
+    hash: undefined,
+    raw: undefined,
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 9n,
+    maxPriorityFeePerGas: 1n,
+    recordedAt: 0n,
+    inFlight: true,
     ...changes,
   }
 }

@@ -129,7 +129,9 @@ test('the capture of an older attempt is not sent again to fill a gap of nonces'
   await until(settles).toBe('captured')
   await mineSlowly(shop, id, 5)
   expect(await orders.get({ orderId: id })).toMatchObject({
-    ...{ state: 'captured', attempt: 2, overpaid: false },
+    state: 'captured',
+    attempt: 2,
+    overpaid: false,
   })
   expect(await orders.audit()).toMatchObject({
     ok: true,
@@ -160,7 +162,8 @@ test('a cancellation of ours that a fork takes back is sent again, and the new p
   await until(async () => (await eventsOf(shop, id)).at(-1)).toBe('reorged')
   await waiting(1)
   expect(await orders.capture({ orderId: id, timeout: 30_000 })).toMatchObject({
-    ...{ status: 'rejected', reason: 'otherPayment' },
+    status: 'rejected',
+    reason: 'otherPayment',
   })
   await control.mine({ blocks: 1 })
   await until(async () => (await rowsOf(shop, id)).attempts[0]?.spendable).toBe(

@@ -487,7 +487,8 @@ test('how far back was read is kept, whoever reads on', async () => {
   expect(await cursor()).toMatchObject({ from, last: { number: number + 1n } })
   await move({ ...before, from: from - 5n })
   expect(await cursor()).toMatchObject({
-    ...{ from: from - 5n, last: { number: number + 1n } },
+    from: from - 5n,
+    last: { number: number + 1n },
   })
 })
 

@@ -296,8 +296,11 @@ test('an alarm is taken back whose transaction was gone before anyone saw the fo
   const settledBlock = (await getBlockNumber(chain.clients.public)) + 1n
   const id = await putOrder(context, await draft(chain), {
     order: {
-      ...{ state: 'consumed', finality: 'included', lookDue: undefined },
-      ...{ settledHash: randomHash(), settledBlock },
+      state: 'consumed',
+      finality: 'included',
+      lookDue: undefined,
+      settledHash: randomHash(),
+      settledBlock,
     },
     attempt: { spendable: false },
   })
@@ -305,7 +308,9 @@ test('an alarm is taken back whose transaction was gone before anyone saw the fo
   await look()
   await look()
   expect(await orderOf(context, id)).toMatchObject({
-    ...{ state: 'stored', finality: undefined, settledHash: undefined },
+    state: 'stored',
+    finality: undefined,
+    settledHash: undefined,
   })
 })
 
@@ -318,10 +323,19 @@ test('a payment without an order that was lost while nobody looked is taken back
     tables.proofs.insert([
       {
         ...destinationOf(context),
-        ...{ transactionHash: randomHash(), logIndex: 0, kind: 'unmatched' },
-        ...{ orderId: undefined, attempt: undefined, blockNumber },
-        ...{ blockHash: randomHash(), blockTime: 1n, payer, value: 3n },
-        ...{ submitter: payer, gasUsed: 1n, effectiveGasPrice: 1n },
+        transactionHash: randomHash(),
+        logIndex: 0,
+        kind: 'unmatched',
+        orderId: undefined,
+        attempt: undefined,
+        blockNumber,
+        blockHash: randomHash(),
+        blockTime: 1n,
+        payer,
+        value: 3n,
+        submitter: payer,
+        gasUsed: 1n,
+        effectiveGasPrice: 1n,
         removed: false,
       },
     ]),
@@ -346,7 +360,9 @@ test('a payment without an order is told once, wherever a fork puts it', async (
   // Its log is the second one of the block.
   await writeContract(payer, { ...token, functionName: 'approve', args })
   const sent = writeContract(payer, {
-    ...{ ...token, functionName: 'transfer', args },
+    ...token,
+    functionName: 'transfer',
+    args,
   })
   const hash = await sent
   await mineBlocks(chain, 1)

@@ -10,6 +10,7 @@ import type {
   ProofRecord,
   TransactionRecord,
 } from '../../../../src/store/types.js'
+import { storedAttempt, storedOrder } from '../../support/storedOrder.js'
 
 const word = (digit: string): Hash => `0x${digit.repeat(64)}`
 const address = (digit: string) => `0x${digit.repeat(40)}` as const
@@ -21,29 +22,29 @@ const destination = {
 }
 
 const order: OrderRecord = {
+  ...storedOrder,
   ...destination,
-  ...{ id: 'one', version: 3, position: 1n, sequence: 4 },
-  ...{
-    submitter: destination.recipient,
-    state: 'stored',
-    attempt: 1,
-    value: 5n,
-  },
-  ...{ decimals: 6, primaryType: 'TransferWithAuthorization' },
-  ...{ tokenName: 'Coin', tokenVersion: '2', payer: address('3') },
-  ...{ buyerTokenHash: word('4'), metadata: {}, createdAt: 100n },
-  ...{ deadline: 1000n, sendDue: undefined, lookDue: undefined },
-  ...{ requested: undefined, reason: undefined, tries: 0, needsReview: false },
-  ...{ unexpected: false, overpaid: false, fulfilled: undefined },
-  ...{ finality: undefined, settledHash: undefined, settledBlock: undefined },
+  version: 3,
+  sequence: 4,
+  submitter: destination.recipient,
+  payer: address('3'),
+  createdAt: 100n,
+  deadline: 1000n,
+  sendDue: undefined,
 }
 
 const attempt: AttemptRecord = {
-  ...{ chainId: 31337, token: destination.token, orderId: 'one', number: 1 },
-  ...{ version: 2, nonce: word('5'), payer: address('3'), value: 5n },
-  ...{ validAfter: 50n, validBefore: 1000n, signedAfter: 50n },
-  ...{ signedBefore: 1000n, signatureHash: word('6') },
-  ...{ spendableUntil: 1000n, spendable: false, signature: 'sealed' },
+  ...storedAttempt,
+  chainId: destination.chainId,
+  token: destination.token,
+  version: 2,
+  payer: address('3'),
+  validAfter: 50n,
+  validBefore: 1000n,
+  signedAfter: 50n,
+  signedBefore: 1000n,
+  spendableUntil: 1000n,
+  spendable: false,
   cancellation: undefined,
 }
 
@@ -55,25 +56,49 @@ function proofAt(
 ): ProofRecord {
   return {
     ...destination,
-    ...{ transactionHash, logIndex: 1, version: 1, kind: 'capture' },
-    ...{ orderId: 'one', attempt: 1, blockHash: word('7') },
-    ...{ blockNumber: block, blockTime: 500n, payer: address('3') },
-    ...{ value: 5n, submitter: address('8'), gasUsed: 1n },
-    ...{ effectiveGasPrice: 1n, removed: false },
+    transactionHash,
+    logIndex: 1,
+    version: 1,
+    kind: 'capture',
+    orderId: 'one',
+    attempt: 1,
+    blockHash: word('7'),
+    blockNumber: block,
+    blockTime: 500n,
+    payer: address('3'),
+    value: 5n,
+    submitter: address('8'),
+    gasUsed: 1n,
+    effectiveGasPrice: 1n,
+    removed: false,
     ...fields,
   }
 }
 
 const captured = (settledHash: Hash): OrderRecord => ({
   ...order,
-  ...{ state: 'captured', settledHash, settledBlock: 9n, finality: 'included' },
+  state: 'captured',
+  settledHash,
+  settledBlock: 9n,
+  finality: 'included',
 })
 
 const sent: TransactionRecord = {
-  ...{ chainId: 31337, account: destination.recipient, nonce: 7, bump: 0 },
-  ...{ version: 2, kind: 'capture', orderId: 'one', attempt: 1 },
-  ...{ hash: word('9'), raw: 'sealed', gas: 1n, maxFeePerGas: 1n },
-  ...{ maxPriorityFeePerGas: 1n, recordedAt: 0n, inFlight: false },
+  chainId: 31337,
+  account: destination.recipient,
+  nonce: 7,
+  bump: 0,
+  version: 2,
+  kind: 'capture',
+  orderId: 'one',
+  attempt: 1,
+  hash: word('9'),
+  raw: 'sealed',
+  gas: 1n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
+  recordedAt: 0n,
+  inFlight: false,
 }
 
 const policy = {
@@ -86,7 +111,9 @@ const facts = { blockTime: 600n, at: 0n, policy }
 test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
   const proofs = [proofAt(word('a'), 9n)]
   const file = {
-    ...{ order: { ...captured(word('a')), unexpected: true }, attempt, proofs },
+    order: { ...captured(word('a')), unexpected: true },
+    attempt,
+    proofs,
   }
   const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'voided' }])
@@ -95,11 +122,9 @@ test('what was given up and paid all the same is not sent again when a fork take
 
 test('what was paid for real is sent again when a fork takes it back', () => {
   const file = {
-    ...{
-      order: captured(word('9')),
-      attempt,
-      proofs: [proofAt(word('9'), 9n)],
-    },
+    order: captured(word('9')),
+    attempt,
+    proofs: [proofAt(word('9'), 9n)],
   }
   const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
@@ -111,7 +136,8 @@ test('what someone else’s transaction has ended stays closed when a fork takes
   const file = { order: captured(word('9')), attempt, proofs }
   const before = { ...sent, nonce: 5, hash: word('e') }
   const changes = unsettleOrder(file, {
-    ...{ ...facts, transactions: [before, sent] },
+    ...facts,
+    transactions: [before, sent],
   })
   expect(changes.transactions).toEqual([{ ...sent, inFlight: true }])
 })
@@ -126,7 +152,8 @@ test.each([
     const proofs = [proofAt(word('a'), 9n)]
     const file = { order: captured(word('a')), attempt, proofs }
     const changes = unsettleOrder(file, {
-      ...{ ...facts, transactions: [] },
+      ...facts,
+      transactions: [],
       policy: { ...policy, capture },
     })
     expect(changes.orders).toMatchObject([
@@ -141,7 +168,8 @@ test('what the buyer has canceled is not captured by itself after a fork', () =>
   const changes = unsettleOrder(
     { order: canceled, attempt, proofs },
     {
-      ...{ ...facts, transactions: [] },
+      ...facts,
+      transactions: [],
       policy: { ...policy, capture: 'onAccept' },
     },
   )
@@ -206,7 +234,8 @@ test('what was voided and consumed is voided when a fork takes that back, and pa
   if (!consumed) throw new Error('no order')
   const file = { order: consumed, attempt, proofs: [] }
   const changes = unsettleOrder(file, {
-    ...{ ...facts, transactions: [] },
+    ...facts,
+    transactions: [],
     policy: { ...policy, capture: 'onAccept' },
   })
   expect(changes.orders).toMatchObject([
@@ -271,7 +300,8 @@ test('another nonce that pays an order pays it once too often', () => {
     proofs: [before],
   }
   const { version: _, ...proof } = proofAt(word('a'), 9n, {
-    ...{ logIndex: 4, attempt: 2 },
+    logIndex: 4,
+    attempt: 2,
   })
   const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
   expect(changes.orders).toMatchObject([
