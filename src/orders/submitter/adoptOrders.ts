@@ -1,3 +1,4 @@
+import { endOfTime } from '../../store/endOfTime.js'
 import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findOrphans } from '../model/knownSubmitters.js'
@@ -10,9 +11,6 @@ const lookEvery = 10_000
 
 /** Most orders to take at one look, so that other relayers get the rest. */
 const most = 100
-
-/** Also finds the orders that are due later: they have no wallet either. */
-const endOfTime = 2n ** 62n
 
 /**
  * Takes over the due orders of removed wallets if this submitter may send for their
@@ -63,6 +61,7 @@ async function findAdoptable(
     for (const orphan of await findOrphans(context, tables, chainId)) {
       // Another process still has that wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
+      // Orders that are due later have no wallet either.
       const due = { sendDue: orphan, recipients, until: endOfTime, limit: most }
       const orders = await tables.orders.find(due)
       ids.push(...orders.filter(isAdoptable).map(({ id }) => id))

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { endOfTime } from '../../store/endOfTime.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
@@ -98,5 +99,3 @@ async function findWaiting(
   const own = [...due, ...stuck].map(({ recipient }) => recipient)
   return [...new Set(own)].filter((one) => recipients.includes(one))
 }
-
-const endOfTime = 2n ** 62n

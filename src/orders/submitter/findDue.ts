@@ -1,5 +1,6 @@
 import type { SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
+import { endOfTime } from '../../store/endOfTime.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { signedPaymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -10,9 +11,6 @@ import type { SubmitterState } from './submitterState.js'
 
 /** Most orders one tick takes. */
 export const mostDue = 500
-
-/** What is due is compared with the chain's time once that is known. */
-const endOfTime = 2n ** 62n
 
 /** Orders that may be due, the soonest deadline first. */
 export type FoundDue = {
@@ -33,6 +31,7 @@ export async function peekDue(
   if (limit === 0) return undefined
   // The look at the chain is on its way before this takes the time.
   await wait(1)
+  // Compared with the chain's time once that is known.
   const files = await readDue(context, submitter, endOfTime, limit).catch(
     () => undefined,
   )

@@ -1,3 +1,4 @@
+import { endOfTime } from '../../store/endOfTime.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { StoreReader } from '../../store/types.js'
 import { endsOf } from '../model/endsOf.js'
@@ -113,6 +114,7 @@ export async function findWork(
     const due = await tables.orders.find({
       sendDue: submitter.wallet.submitter,
       recipients,
+      // What is due later is compared with the chain's time, not ours.
       until: endOfTime,
       limit: much,
     })
@@ -120,9 +122,6 @@ export async function findWork(
     return { ...nothing, isBusy: due.length > 0, isMuch }
   })
 }
-
-/** What is due later has to be compared with the chain's time, not ours. */
-const endOfTime = 2n ** 62n
 
 async function loadSubmitter(
   tables: StoreReader,

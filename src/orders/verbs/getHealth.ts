@@ -9,6 +9,7 @@ import {
 import { getBalance } from '../../chain/state/getBalance.js'
 import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
+import { endOfTime } from '../../store/endOfTime.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
@@ -324,9 +325,6 @@ async function readSubmitter(
 /** Most waiting orders to count on a submitter whose wallet was removed. */
 const mostCounted = 1000
 
-/** Also finds orders that are due later: they wait for the wallet too. */
-const endOfTime = 2n ** 62n
-
 /** Reports a submitter whose wallet was removed if orders of ours wait for it. */
 async function readOrphan(
   context: OrdersContext,
@@ -337,6 +335,7 @@ async function readOrphan(
   const due = await tables.orders.find({
     sendDue: submitter,
     recipients,
+    // Orders that are due later wait for the wallet too.
     until: endOfTime,
     limit: mostCounted,
   })

@@ -1,4 +1,5 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { endOfTime } from '../../store/endOfTime.js'
 import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import { findCanonical } from '../evidence/findCanonical.js'
@@ -18,8 +19,6 @@ const overlap = 64n
 
 /** No order is older, as far as is asked. */
 const mostAsked = 1000
-
-const endOfTime = 2n ** 62n
 
 /** What a reconciliation read, and what was new. */
 export type DestinationReconciliation = {

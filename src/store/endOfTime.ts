@@ -1,0 +1,2 @@
+/** A time after all others that every store can count. */
+export const endOfTime = 2n ** 62n
