@@ -1,7 +1,7 @@
 import type { Orders } from '../orders/Orders.js'
 import { allowOrigin } from './cors.js'
 import { oneAtATime } from './oneAtATime.js'
-import { readParameters } from './readParameters.js'
+import { parseParameters } from './parseParameters.js'
 import { findRoute } from './routes/findRoute.js'
 import { problem } from './routes/problem.js'
 import { createRoutes } from './routes/routes.js'
@@ -46,7 +46,7 @@ export function createPaymentHandler(
   orders: Orders,
   parameters: PaymentHandlerParameters,
 ): PaymentHandler {
-  const settled = readParameters(parameters)
+  const settled = parseParameters(parameters)
   const desk: Desk = {
     ...settled,
     orders,

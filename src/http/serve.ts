@@ -4,8 +4,8 @@ import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
 import type { OneAtATime } from './oneAtATime.js'
+import type { SettledParameters } from './parseParameters.js'
 import { readBody } from './readBody.js'
-import type { SettledParameters } from './readParameters.js'
 import { RequestRefusedError } from './routes/errors.js'
 import type { FoundRoute } from './routes/findRoute.js'
 import type { BuyerCall, MerchantCall, Route } from './routes/route.js'
@@ -40,14 +40,14 @@ export async function serve(
     checkOrigin(request, originsFor(desk, route, request))
   if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
-  const orderId = segment === undefined ? '' : readSegment(segment)
+  const orderId = segment === undefined ? '' : parseSegment(segment)
   if (route.who === 'buyer') {
     const admitted = await admitBuyer(desk, request, orderId)
-    const sent = await readSent(desk, request, route)
+    const sent = await parseSent(desk, request, route)
     return route.run({ ...sent, ...admitted, orderId, signal })
   }
   const admitted = await admitMerchant(desk, request)
-  const sent = await readSent(desk, request, route)
+  const sent = await parseSent(desk, request, route)
   return route.run({ ...sent, ...admitted, orderId, signal })
 }
 
@@ -77,7 +77,7 @@ function originsFor(
 }
 
 /** An order cannot have an id that is none, whoever asks for it. */
-function readSegment(segment: string): string {
+function parseSegment(segment: string): string {
   try {
     return parseOrderId(decodeURIComponent(segment))
   } catch {
@@ -122,7 +122,7 @@ async function admitMerchant(
 }
 
 /** The body and the query, of the shapes the route asks for. */
-async function readSent(
+async function parseSent(
   { bodies, hub }: Desk,
   request: Request,
   { body, query }: Route,
@@ -132,11 +132,11 @@ async function readSent(
     request,
     hub,
     body: body && (await readBody(request, bodies[body])),
-    query: query && checkShape(query, readQuery(searchParams), 'query'),
+    query: query && checkShape(query, parseQuery(searchParams), 'query'),
   }
 }
 
-function readQuery(parameters: URLSearchParams): Record<string, string> {
+function parseQuery(parameters: URLSearchParams): Record<string, string> {
   const names = [...parameters.keys()]
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined)

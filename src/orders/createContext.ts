@@ -31,13 +31,13 @@ export function createContext(
 ): OrdersContext {
   checkShape(parameters)
   const { store, observe } = parameters
-  const sealer = readSealer(parameters.seal)
-  const tokens = readTokens(parameters.tokens)
-  const wallets = readWallets(parameters.wallets, tokens)
+  const sealer = parseSealer(parameters.seal)
+  const tokens = parseTokens(parameters.tokens)
+  const wallets = parseWallets(parameters.wallets, tokens)
   const others = (parameters.recipients ?? []).map((address, index) =>
     readCheckedAddress(address, `recipients[${index}]`),
   )
-  const relayers = readRelayers(parameters.relayers, wallets)
+  const relayers = parseRelayers(parameters.relayers, wallets)
   for (const token of tokens)
     checkRelayed(token.chainId, { wallets, relayers, others })
   return {
@@ -111,7 +111,7 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof Object(value)[name] === 'function')
 }
 
-function readSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
+function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   if (seal === 'none') return noSeal
   // What cannot seal would only be noticed by the first buyer.
   if (!seal || !hasMethods(seal, ['seal', 'open']))
@@ -121,7 +121,7 @@ function readSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   return seal
 }
 
-function readTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
+function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
   if (!Array.isArray(given) || !given.length)
     throw new InvalidFieldError('tokens', given, 'a list of at least one')
   const tokens = given.map((one: OrderToken, index) => {
@@ -147,7 +147,7 @@ function readTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
   return tokens
 }
 
-function readWallets(
+function parseWallets(
   given: readonly Client[],
   tokens: OrdersContext['tokens'],
 ): OrderWallet[] {
@@ -180,7 +180,7 @@ function readWallets(
  * Submitters that send for recipients without a wallet. On a chain with a single
  * wallet that wallet is the default, as no other could be meant.
  */
-function readRelayers(
+function parseRelayers(
   given: CreateOrdersParameters['relayers'],
   wallets: readonly OrderWallet[],
 ): Submitter[] {

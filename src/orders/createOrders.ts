@@ -10,7 +10,7 @@ import {
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { CreateOrdersParameters, OrdersContext } from './model/types.js'
 import type { Orders } from './Orders.js'
-import { openAndRun } from './runWorker.js'
+import { runWorker } from './runWorker.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancelOrder } from './verbs/cancelOrder.js'
@@ -72,8 +72,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     run: (given) =>
       watchVerb(context, 'run', async () => {
         checkObject(given)
-        // The worker opens the store itself and tries again if that fails.
-        await hold(openAndRun(context, drive(), given, open))
+        await hold(runWorker(context, drive(), given, open))
       }),
     resume: () => perform('resume', {}, () => resumeOrders(context)),
     within: (given) => {

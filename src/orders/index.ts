@@ -44,9 +44,7 @@ export type {
   OrderForBuyer,
 } from './verbs/getForBuyer.js'
 export type {
-  ChainHealth,
   DestinationHealth,
-  NodeFault,
   OrdersHealth,
   PutAside,
   SubmitterHealth,
@@ -61,6 +59,7 @@ export type {
   ListedOrders,
   ListOrdersParameters,
 } from './verbs/listOrders.js'
+export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'

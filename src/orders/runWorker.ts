@@ -38,25 +38,9 @@ const members: MembersOf<RunWorkerParameters> = {
 }
 
 /**
- * Does all that is due, on every submitter and for every token, until told to stop,
- * or closed: sends, settles, watches for reorganizations and ends of windows, reconciles.
- * The first thing it does is to catch up with the chain.
- *
- * A node or a store that fails is tried again, ever more slowly, and shows only
- * in what is observed. Any number of workers may run over one store.
- *
- * @throws {@link InvalidFieldError} when a parameter is malformed.
+ * `run` of `Orders`. Opens the store itself, and tries again if that fails.
  */
-export function runWorker(
-  context: OrdersContext,
-  engine: SubmitterEngine,
-  parameters: RunWorkerParameters,
-): Promise<void> {
-  return openAndRun(context, engine, parameters, async () => undefined)
-}
-
-/** The same, over a store that has to be opened first. */
-export async function openAndRun(
+export async function runWorker(
   context: OrdersContext,
   engine: SubmitterEngine,
   parameters: RunWorkerParameters,

@@ -11,7 +11,7 @@ export async function captureForMerchant({
   orderId,
   request,
 }: MerchantCall): Promise<Response> {
-  const wait = readWait(request)
+  const wait = parseWait(request)
   const result = await orders.capture({ orderId, timeout: wait * 1_000 })
   if (result.status === 'rejected') return refusal(result.reason, 'state')
   return answer(result.status === 'captured' ? 200 : 202, result, {
@@ -20,7 +20,7 @@ export async function captureForMerchant({
 }
 
 /** What RFC 7240 calls the wait; nothing where none is asked for. */
-function readWait(request: Request): number {
+function parseWait(request: Request): number {
   const prefer = request.headers.get('prefer') ?? ''
   const [, digits = '0'] =
     /(?:^|[,;\s])wait\s*=\s*(\d+)(?![^,;\s])/i.exec(prefer) ?? []

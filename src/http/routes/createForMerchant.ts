@@ -13,7 +13,7 @@ export async function createForMerchant({
   basePath,
 }: MerchantCall & { body: DraftBody }): Promise<Response> {
   const { window, ...fields } = body
-  const orderId = readKey(request)
+  const orderId = parseKey(request)
   const drafted = await orders
     .draft({
       ...fields,
@@ -26,7 +26,7 @@ export async function createForMerchant({
   return answer(201, drafted, { location })
 }
 
-function readKey(request: Request): string | undefined {
+function parseKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
   // Steps in a path, which no address can name.

@@ -1,5 +1,5 @@
 import type { EventsQuery } from '../schemas/querySchemas.js'
-import { readCursor } from '../streams/streamEvents.js'
+import { parseCursor } from '../streams/streamEvents.js'
 import { problem } from './problem.js'
 import type { MerchantCall } from './route.js'
 
@@ -17,7 +17,7 @@ export async function followForMerchant(
   const { after = null, orderId } = query
   if (orderId !== undefined) await scoped.get({ orderId })
   const lastEventId = headers.get('last-event-id') ?? after
-  const cursor = readCursor(lastEventId)
+  const cursor = parseCursor(lastEventId)
   // Once a stream is open it cannot say what is wrong.
   if (cursor !== undefined)
     await scoped.events({ orderId, after: cursor, limit: 1 })

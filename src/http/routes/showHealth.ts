@@ -1,4 +1,5 @@
-import type { NodeFault, OrdersHealth } from '../../orders/verbs/getHealth.js'
+import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
+import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
 
 type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
 type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }

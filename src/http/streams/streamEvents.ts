@@ -6,7 +6,7 @@ import { type Following, showNews } from './streamReader.js'
 import { retryUntil } from './streamRetry.js'
 import type { StreamSink } from './streamSink.js'
 
-export type TellEventsParameters = {
+export type StreamEventsParameters = {
   /** Sees nothing but what the merchant may see. */
   scoped: Pick<Orders, 'events' | 'get'>
   /** Absent where all orders are asked for. */
@@ -19,8 +19,8 @@ export type TellEventsParameters = {
 }
 
 /** Tells a merchant every event of its recipients, or of one order. */
-export async function tellEvents(
-  parameters: TellEventsParameters,
+export async function streamEvents(
+  parameters: StreamEventsParameters,
 ): Promise<void> {
   const { scoped, orderId, lastEventId, ...stream } = parameters
   const { sink } = stream
@@ -28,7 +28,7 @@ export async function tellEvents(
     scoped.events({ orderId, after: 'latest' }),
   )
   if (!latest) return
-  const after = readCursor(lastEventId) ?? latest.cursor
+  const after = parseCursor(lastEventId) ?? latest.cursor
   // Whoever is cut off before the first event comes back to the same place.
   sink.write(streamFrame({ id: after }))
   await followNews({
@@ -46,6 +46,6 @@ export async function tellEvents(
 }
 
 /** A number that was sent as an id before; anything else is none. */
-export function readCursor(text: string | null): bigint | undefined {
+export function parseCursor(text: string | null): bigint | undefined {
   return text !== null && /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }

@@ -1,9 +1,9 @@
 import type { Address } from 'viem'
 import type { Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
-import { tellEvents } from './streamEvents.js'
+import { streamEvents } from './streamEvents.js'
 import { openInbox, type StreamInbox } from './streamInbox.js'
-import { tellOrder } from './streamOrder.js'
+import { streamOrder } from './streamOrder.js'
 import {
   type Following,
   orderKey,
@@ -116,7 +116,7 @@ export function createStreamHub(
       const key = orderKey(order.id)
       const about = { orders, orderId: order.id, lastEventId }
       const reading = { pool: buyers, whose: key, keys: [key], signal }
-      return start(reading, (stream) => tellOrder({ ...about, ...stream }))
+      return start(reading, (stream) => streamOrder({ ...about, ...stream }))
     },
     openEvents: ({ recipients, signal, ...about }) => {
       const { orderId } = about
@@ -124,7 +124,7 @@ export function createStreamHub(
       const keys = orderId === undefined ? own : [orderKey(orderId)]
       const whose = own.sort().join()
       const reading = { pool: merchants, whose, keys, signal }
-      return start(reading, (stream) => tellEvents({ ...about, ...stream }))
+      return start(reading, (stream) => streamEvents({ ...about, ...stream }))
     },
   }
 }

@@ -6,7 +6,7 @@ import type {
 import type { Orders } from '../../orders/Orders.js'
 import { buyerOrder } from './buyerOrder.js'
 import { watchEnd } from './streamEnd.js'
-import { readCursor } from './streamEvents.js'
+import { parseCursor } from './streamEvents.js'
 import { followNews } from './streamFollow.js'
 import { streamFrame } from './streamFrame.js'
 import type { News, StreamInbox } from './streamInbox.js'
@@ -14,7 +14,7 @@ import { type Following, showNews } from './streamReader.js'
 import { retryUntil } from './streamRetry.js'
 import type { StreamSink } from './streamSink.js'
 
-export type TellOrderParameters = {
+export type StreamOrderParameters = {
   orders: Pick<Orders, 'events' | 'get'>
   orderId: string
   /** The number of an event of the order, told before. */
@@ -48,8 +48,8 @@ const buyerTypes: readonly OrderEventType[] = [
 ]
 
 /** Tells a buyer how the order stands, and then all that happens to it. */
-export async function tellOrder(
-  parameters: TellOrderParameters,
+export async function streamOrder(
+  parameters: StreamOrderParameters,
 ): Promise<void> {
   const { orders, orderId, lastEventId, ...stream } = parameters
   const { sink } = stream
@@ -68,7 +68,7 @@ export async function tellOrder(
   const order = last && (await retryUntil(sink.ended, last.getOrder))
   if (!last || !order) return
   const { sequence, cursor, at } = last.event
-  const asked = readCursor(lastEventId) ?? BigInt(sequence)
+  const asked = parseCursor(lastEventId) ?? BigInt(sequence)
   const from = asked < sequence ? Number(asked) : sequence
   sink.write(frameOf({ sequence: from, type: 'status', at }, order))
   for (const news of past) {

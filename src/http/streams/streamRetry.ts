@@ -20,7 +20,7 @@ export async function retryUntil<result>(
 ): Promise<result | undefined> {
   for (let failures = 0; !ended.aborted; failures++)
     try {
-      return await inTime(work())
+      return await answerInTime(work())
     } catch (error) {
       if (isForGood(error)) throw error
       await wait(Math.min(5_000, 50 * 2 ** failures), ended)
@@ -29,7 +29,7 @@ export async function retryUntil<result>(
 }
 
 /** Resolves with the result, or rejects when it takes too long. */
-export function inTime<result>(work: Promise<result>): Promise<result> {
+export function answerInTime<result>(work: Promise<result>): Promise<result> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new StoreError('did not answer in time', true))
     const timer = setTimeout(late, longestTry)

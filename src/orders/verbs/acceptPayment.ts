@@ -32,19 +32,7 @@ const ownTrouble: readonly string[] = [
   'acceptInFlight',
 ]
 
-/**
- * Judges a signed payment by what was drafted, and keeps it. The same signature
- * again gets the same answer. Where the client batches, one HTTP request.
- *
- * Accepting moves nothing, and reserves nothing on chain: the payer can still
- * spend the funds before the capture.
- *
- * @throws {@link OrderNotFoundError}
- * @throws {@link InvalidFieldError} when the payment is malformed or not signed.
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
- */
+/** `accept` of `DestinationOrders`, one payment of an order at a time. */
 export async function acceptPayment(
   context: OrdersContext,
   parameters: AcceptPaymentParameters,

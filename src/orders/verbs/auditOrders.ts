@@ -64,21 +64,7 @@ export type AuditReport = {
   destinations: readonly DestinationAudit[]
 }
 
-/**
- * Compares what reached the recipients on the chain with what is on record, to
- * the unit, and lists every difference. Changes nothing: `reconcile` does.
- *
- * Covers everything on record unless you give a range: from the block of the
- * oldest order to the newest block. A payment that arrived since the last
- * reconciliation is a difference too; call `reconcile` first for the exact
- * answer.
- *
- * Transfers of nothing count for neither side.
- *
- * @throws {@link InvalidFieldError} when a block is none.
- * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * a node refuses, or does not answer.
- */
+/** `audit` of `DestinationOrders`: reads the record first, then the chain. */
 export async function auditOrders(
   context: OrdersContext,
   parameters: AuditParameters = {},

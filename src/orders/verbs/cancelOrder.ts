@@ -1,16 +1,22 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { readSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
-import type { SignedCancellation } from '../../core/types.js'
+import type { RejectionReason, SignedCancellation } from '../../core/types.js'
 import { encodeCancel } from '../../payments/message/encodeCall.js'
+import { rehearseCancel } from '../../payments/verify/rehearse.js'
+import { wrongChain } from '../../payments/verify/wrongChain.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { lastSecondOf } from '../model/endsOf.js'
+import { OrdersSetupError } from '../model/errors.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
+import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancelVerdict, OrdersContext } from '../model/types.js'
-import { countForged } from './countForged.js'
-import { judgeCancel } from './judgeCancel.js'
+import { mostTries } from './checkAccept.js'
+import { serverOf } from './judgeAccept.js'
 import {
   type CancelRefusal,
   keepRequested,
@@ -39,20 +45,7 @@ const members: MembersOf<CancelOrderParameters> = {
   approve: true,
 }
 
-/**
- * Takes a buyer's cancellation: the order is not captured any more. Sent by us
- * or, where the policy keeps that for the merchant, handed back as a call.
- *
- * It is canceled only once the chain shows it: a capture under way can still
- * win, and what is never sent ends nothing.
- *
- * @throws {@link OrderNotFoundError}
- * @throws {@link InvalidFieldError} when the cancellation is malformed or not
- * signed, or there is none and nothing is approved.
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
- */
+/** `cancel` of `DestinationOrders`. */
 export async function cancelOrder(
   context: OrdersContext,
   parameters: CancelOrderParameters,
@@ -144,4 +137,80 @@ function checkMatch(
 
 function withSecret(found: StoredOrder, cancellation: string): StoredOrder {
   return { ...found, attempt: { ...found.attempt, cancellation } }
+}
+
+/**
+ * Why a cancellation would not be worth its gas, if so: rehearsed now, and not
+ * taken once the payment cannot be captured any more.
+ */
+async function judgeCancel(
+  context: OrdersContext,
+  { order, attempt }: StoredOrder,
+  cancellation: SignedCancellation,
+): Promise<RejectionReason | undefined> {
+  const { client, wallet } = serverOf(context, order)
+  const { id: orderId, chainId, submitter } = order
+  if (!wallet && sendersOf(context, order).length === 0)
+    throw new OrdersSetupError(
+      `have no wallet ${submitter} on chain ${chainId}`,
+      {
+        orderId,
+      },
+    )
+  const rehearsal = await rehearseCancel(client, cancellation, {
+    // The token accepts a cancellation from any sender.
+    origin: wallet?.submitter.account ?? submitter,
+    maxGas: context.policy.maxCaptureGas,
+  })
+  // The payment is of the order's chain, so the node is on the wrong one.
+  if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
+    throw wrongChain(rehearsal)
+  checkClock(rehearsal.head, context.now() / 1000n)
+  if (!rehearsal.ok && rehearsal.reason === 'consumed') return 'consumed'
+  if (rehearsal.at.time >= lastSecondOf(attempt)) return 'expired'
+  return rehearsal.ok ? undefined : rehearsal.reason
+}
+
+/** Refusals that are not the signer's fault. */
+const blameless: readonly string[] = ['consumed', 'expired', 'paused']
+
+/**
+ * Judges a cancellation, and counts a refusal as a try of the order. Takes the
+ * try before it asks the node and gives it back if the cancellation is good, so
+ * that parallel requests cannot exceed the limit.
+ */
+async function countForged(
+  context: OrdersContext,
+  orderId: string,
+  judge: () => Promise<CancelRefusal | undefined>,
+): Promise<CancelRefusal | undefined> {
+  if (!(await takeTry(context, orderId))) return 'tooManyTries'
+  let isForged = false
+  try {
+    const refused = await judge()
+    isForged = refused !== undefined && !blameless.includes(refused)
+    return refused
+  } finally {
+    if (!isForged) await giveBack(context, orderId)
+  }
+}
+
+function takeTry(context: OrdersContext, orderId: string): Promise<boolean> {
+  return writeAgain(context, async (tables) => {
+    const { order } = await loadOrder(tables, context, orderId)
+    if (order.tries >= mostTries) return false
+    await tables.orders.update([{ ...order, tries: order.tries + 1 }])
+    return true
+  })
+}
+
+async function giveBack(
+  context: OrdersContext,
+  orderId: string,
+): Promise<void> {
+  await writeAgain(context, async (tables) => {
+    const { order } = await loadOrder(tables, context, orderId)
+    const tries = Math.max(0, order.tries - 1)
+    await tables.orders.update([{ ...order, tries }])
+  })
 }

@@ -25,17 +25,7 @@ const members: MembersOf<CaptureOrderParameters> = {
 /** Timers take a longer time for none. */
 const longest = 2_147_483_647
 
-/**
- * Captures an order exactly once, and tells what the chain took. While it is
- * under way, or decided, a second call gets the first one's result; what was
- * rejected and is still open may be asked for again.
- *
- * `unknown` is no failure: the requested is kept, and `run` or another call goes on
- * with it. A captured order is no fulfilment: that comes by its event.
- *
- * @throws {@link OrderNotFoundError}
- * @throws {@link InvalidFieldError} when a parameter is malformed.
- */
+/** `capture` of `DestinationOrders`: requests it, and waits for the engine. */
 export async function captureOrder(
   context: OrdersContext,
   engine: SubmitterEngine,
@@ -54,11 +44,11 @@ export async function captureOrder(
   const found = isDecided(asked)
     ? undefined
     : await engine.waitFor(asked, timeout)
-  return found ? readResult(found, []) : readNow(context, id)
+  return found ? resultOf(found, []) : loadResult(context, id)
 }
 
 /** As the record stands when nobody waits, or the time to wait is over. */
-async function readNow(
+async function loadResult(
   context: OrdersContext,
   id: string,
 ): Promise<CaptureResult> {
@@ -66,11 +56,11 @@ async function readNow(
     await loadOrder(tables, context, id),
     await tables.transactions.find({ orderIds: [id] }),
   ])
-  return readResult(found, sent)
+  return resultOf(found, sent)
 }
 
 /** What an order on record is as the result of its capture. Pure. */
-function readResult(
+function resultOf(
   found: StoredOrder,
   sent: readonly TransactionRecord[],
 ): CaptureResult {
@@ -78,7 +68,7 @@ function readResult(
   const { capture, state } = order
   if (capture) return { status: 'captured', order, proof: capture }
   if (isDecided(found.order) && state !== 'captured')
-    return { status: 'rejected', order, reason: readReason(found) }
+    return { status: 'rejected', order, reason: reasonOf(found) }
   const ends = endsOf(found.attempt)
   const isCancel = state === 'canceling' || found.order.requested === 'cancel'
   return {
@@ -89,7 +79,7 @@ function readResult(
   }
 }
 
-function readReason({ order: { state, reason } }: StoredOrder): string {
+function reasonOf({ order: { state, reason } }: StoredOrder): string {
   if (state === 'canceled' || state === 'expired' || state === 'consumed')
     return state
   return state === 'stored' ? (reason ?? 'notOpen') : 'notOpen'

@@ -14,32 +14,16 @@ import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
-import { drawBuyerToken, hashBuyerToken } from './drawBuyerToken.js'
+import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
+import { canonicalJson } from './parseMetadata.js'
 import {
   type Draft,
   type DraftOrderParameters,
   draftMembers,
   planDraft,
 } from './planDraft.js'
-import { canonicalJson } from './readMetadata.js'
 
-/**
- * Fixes what an order costs, to whom and until when, and gives the payment for
- * the buyer's browser to sign.
- *
- * The same id with the same contents gives the same order and payment again as
- * long as nobody paid, with a new `buyerToken`: the old one ends. A window that
- * is over stays over: only `reauthorize` gives another, and once the order is
- * `expired` its id is in use.
- *
- * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field is
- * malformed, or the id belongs to another order.
- * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
- * token cannot settle the payment.
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
- */
+/** `draft` of `DestinationOrders`. */
 export async function draftOrder(
   context: OrdersContext,
   parameters: DraftOrderParameters,

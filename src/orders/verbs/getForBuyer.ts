@@ -1,10 +1,11 @@
+import { type Hash, keccak256, stringToHex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { drawNonce } from '../../core/drawNonce.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
-import { hashBuyerToken } from './drawBuyerToken.js'
 
 /** What `getForBuyer` takes. */
 export type GetForBuyerParameters = {
@@ -25,15 +26,7 @@ export type OrderForBuyer = {
   payment: DraftedPayment | undefined
 }
 
-/**
- * Reads an order for whoever holds its buyer's token; asks no node. With a
- * wrong token the order is as unknown as one that does not exist.
- *
- * The token says who asks, nothing else: it pays nothing and moves nothing.
- *
- * @throws {@link OrderNotFoundError}
- * @throws {@link InvalidFieldError} when the id is none.
- */
+/** `getForBuyer` of `DestinationOrders`. */
 export async function getForBuyer(
   context: OrdersContext,
   parameters: GetForBuyerParameters,
@@ -55,4 +48,14 @@ export async function getForBuyer(
     order: showOrder(found),
     payment: takesPayment(found) ? draftedPaymentOf(order, attempt) : undefined,
   }
+}
+
+/** Draws what a buyer proves to be the buyer with. */
+export function drawBuyerToken(): string {
+  return drawNonce().slice(2)
+}
+
+/** What is kept of a buyer's token; the token cannot be had from it. */
+export function hashBuyerToken(buyerToken: string): Hash {
+  return keccak256(stringToHex(buyerToken))
 }

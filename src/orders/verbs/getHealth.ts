@@ -1,14 +1,4 @@
 import type { Address } from 'viem'
-import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
-import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
-import {
-  getBlockHead,
-  readQuantity,
-  requestNode,
-} from '../../chain/rpc/requestNode.js'
-import { getBalance } from '../../chain/state/getBalance.js'
-import { orNone } from '../../chain/state/getSubmitterHead.js'
-import { CountersignError } from '../../core/CountersignError.js'
 import { endOfTime } from '../../store/endOfTime.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -21,12 +11,18 @@ import { findOrphans } from '../model/knownSubmitters.js'
 import { loadAside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import {
-  readerOf,
   readSubmitterValue,
   submitterKey,
 } from '../submitter/submitterState.js'
-import { findFinalityFault } from '../watcher/believeFinality.js'
 import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
+import {
+  type ChainHealth,
+  type Funds,
+  getChainHealth,
+  getFunds,
+  type NodeFault,
+  noFunds,
+} from './nodeHealth.js'
 import { storeKey } from './openStore.js'
 
 /** How orders, submitters and chains stand. */
@@ -39,35 +35,6 @@ export type OrdersHealth = {
   destinations: readonly DestinationHealth[]
   submitters: readonly SubmitterHealth[]
 }
-
-/** How the view of one chain stands. */
-export type ChainHealth = {
-  chainId: number
-  /** The newest block; absent where the node did not answer. */
-  block: bigint | undefined
-  /** Unix seconds. */
-  time: bigint | undefined
-  /**
-   * What is wrong with the node. This includes a node without a safe block when
-   * `policy.blocks` is not set: then no order is fulfilled.
-   */
-  fault: string | undefined
-  /** The fault as a kind, without the node's words. */
-  faultKind: NodeFault | undefined
-}
-
-/** What can be wrong with a node, or with a submitter. */
-export type NodeFault =
-  | 'unreachable'
-  | 'timedOut'
-  | 'rateLimited'
-  /** It answered with an error. */
-  | 'refused'
-  | 'malformedAnswer'
-  /** It names no safe block, and `policy.blocks` is not set. */
-  | 'noSafeBlock'
-  /** The submitter's wallet was removed, and orders wait for it. */
-  | 'walletRemoved'
 
 /** How the orders of one recipient in one token stand. */
 export type DestinationHealth = Destination & {
@@ -128,15 +95,7 @@ export type SubmitterLease = {
   until: bigint
 }
 
-/**
- * Reads how things stand: orders by state, submitters with what they have for gas
- * and who works on them, and how far each recipient is reconciled. A submitter whose
- * wallet was removed is named as long as something waits for it. Holds no
- * credential.
- *
- * A node that does not answer, within five seconds, is part of the answer, and
- * no error.
- */
+/** `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients } = context
   const wallets = context.wallets.filter(({ submitter }) =>
@@ -144,9 +103,9 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   )
   const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
   const [chains, funds, kept] = await Promise.all([
-    Promise.all(ids.map((chainId) => readChain(context, chainId))),
-    Promise.all(wallets.map((wallet) => readFunds(context, wallet))),
-    store.read((tables) => readKept(context, tables, wallets)),
+    Promise.all(ids.map((chainId) => getChainHealth(context, chainId))),
+    Promise.all(wallets.map((wallet) => getFunds(context, wallet))),
+    store.read((tables) => loadKept(context, tables, wallets)),
   ])
   const headOf = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.block
@@ -169,91 +128,7 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   }
 }
 
-async function readChain(
-  context: OrdersContext,
-  chainId: number,
-): Promise<ChainHealth> {
-  try {
-    const client = readerOf(context, chainId)
-    const [head, safe, finalized] = await inTime(
-      Promise.all([
-        getBlockHead(client, 'latest'),
-        orNone(getBlockHead(client, 'safe')),
-        orNone(getBlockHead(client, 'finalized')),
-      ]),
-    )
-    const [block, time] = [head?.number, head?.timestamp]
-    const unsure = findFinalityFault(context.policy, { safe, finalized })
-    const fault = head ? unsure?.message : 'names no latest block'
-    const faultKind = head
-      ? unsure && 'noSafeBlock'
-      : ('malformedAnswer' as const)
-    return { chainId, block, time, fault, faultKind }
-  } catch (error) {
-    return { chainId, block: undefined, time: undefined, ...faultOf(error) }
-  }
-}
-
-type Fault = Pick<SubmitterHealth, 'fault' | 'faultKind'>
-type Funds = Pick<SubmitterHealth, 'balance' | 'gasPrice'> & Fault
-
-function noFunds(fault: Fault): Funds {
-  return { balance: undefined, gasPrice: undefined, ...fault }
-}
-
-async function readFunds(
-  context: OrdersContext,
-  { submitter }: OrderWallet,
-): Promise<Funds> {
-  const method = 'eth_gasPrice'
-  try {
-    const client = readerOf(context, submitter.chainId)
-    const [balance, price] = await inTime(
-      Promise.all([
-        getBalance(client, { address: submitter.account, block: 'latest' }),
-        requestNode(client, method, []),
-      ]),
-    )
-    const gasPrice = readQuantity(price, method)
-    return { balance, gasPrice, fault: undefined, faultKind: undefined }
-  } catch (error) {
-    return noFunds(faultOf(error))
-  }
-}
-
-/** Milliseconds a node has to show that it is well. */
-const patience = 5000
-
-function inTime<value>(work: Promise<value>): Promise<value> {
-  return endOnAbort(work, AbortSignal.timeout(patience))
-}
-
-/** Only the words of our own errors are known to be safe to show. */
-function faultOf(error: unknown): Fault {
-  if (Object(error).name === 'TimeoutError')
-    return {
-      fault: `no answer in ${patience / 1000} seconds`,
-      faultKind: 'timedOut',
-    }
-  const isOurs = error instanceof CountersignError
-  const fault = isOurs ? error.message : 'failed'
-  return { fault, faultKind: kindOf(error) }
-}
-
-const rateCodes: readonly unknown[] = [429, -32005, -32007, -32016]
-
-function kindOf(error: unknown): NodeFault {
-  if (error instanceof NodeAnswerError) return 'malformedAnswer'
-  if (!(error instanceof NodeError)) return 'unreachable'
-  const { code, status, words } = error.details
-  const isLimit = /rate limit|too many requests/i.test(String(words))
-  if (isLimit || [code, status].some((it) => rateCodes.includes(it)))
-    return 'rateLimited'
-  if (/time[d ]*out|^no answer in/i.test(String(words))) return 'timedOut'
-  return (code ?? status) === undefined ? 'unreachable' : 'refused'
-}
-
-async function readKept(
+async function loadKept(
   context: OrdersContext,
   tables: StoreReader,
   wallets: readonly OrderWallet[],
@@ -273,7 +148,7 @@ async function readKept(
       ...destination,
       counts: await tables.orders.count([destination]),
       reconciledTo: cursor?.last.number,
-      putAside: await readPutAside(
+      putAside: await loadPutAside(
         tables,
         destinationKey('watch', destination),
       ),
@@ -281,11 +156,11 @@ async function readKept(
   }
   const submitters: Omit<SubmitterHealth, keyof Funds>[] = []
   for (const { submitter } of wallets)
-    submitters.push(await readSubmitter(context, tables, submitter))
+    submitters.push(await loadSubmitter(context, tables, submitter))
   const orphans: SubmitterHealth[] = []
   for (const chainId of new Set(tokens.map((token) => token.chainId)))
     for (const submitter of await findOrphans(context, tables, chainId))
-      orphans.push(...(await readOrphan(context, tables, submitter)))
+      orphans.push(...(await findOrphan(context, tables, submitter)))
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
@@ -295,7 +170,7 @@ async function readKept(
   }
 }
 
-async function readPutAside(
+async function loadPutAside(
   tables: StoreReader,
   key: string,
 ): Promise<PutAside[]> {
@@ -303,7 +178,7 @@ async function readPutAside(
   return [...entries].map(([what, entry]) => ({ what, ...entry }))
 }
 
-async function readSubmitter(
+async function loadSubmitter(
   { owner }: OrdersContext,
   tables: StoreReader,
   submitter: Submitter,
@@ -318,7 +193,7 @@ async function readSubmitter(
     openTransactions: open.length,
     nextNonce: value.nextNonce,
     lease: held && { ...held, thisInstance: held.owner === owner },
-    putAside: await readPutAside(tables, submitterKey(submitter)),
+    putAside: await loadPutAside(tables, submitterKey(submitter)),
   }
 }
 
@@ -326,7 +201,7 @@ async function readSubmitter(
 const mostCounted = 1000
 
 /** Reports a submitter whose wallet was removed if orders of ours wait for it. */
-async function readOrphan(
+async function findOrphan(
   context: OrdersContext,
   tables: StoreReader,
   submitter: Submitter,
@@ -339,7 +214,7 @@ async function readOrphan(
     until: endOfTime,
     limit: mostCounted,
   })
-  const known = await readSubmitter(context, tables, submitter)
+  const known = await loadSubmitter(context, tables, submitter)
   const sent = await tables.transactions.find({ inFlight: submitter })
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   const own = (await tables.orders.find({ ids })).filter((order) =>

@@ -10,11 +10,7 @@ const members: MembersOf<GetOrderParameters> = {
   orderId: true,
 }
 
-/**
- * Reads an order as it is on record; asks no node.
- *
- * @throws {@link OrderNotFoundError}
- */
+/** `get` of `DestinationOrders`. */
 export async function getOrder(
   context: OrdersContext,
   parameters: GetOrderParameters,

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Client } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { checkClock } from '../../core/clock.js'
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
@@ -8,9 +8,13 @@ import type { Rehearsal } from '../../payments/verify/types.js'
 import { wrongChain } from '../../payments/verify/wrongChain.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
-import type { AcceptVerdict, OrdersContext } from '../model/types.js'
-import { serverOf } from './serverOf.js'
-import { keepGas, readSubmitterFunds } from './submitterFunds.js'
+import { senderOf } from '../model/sendersOf.js'
+import type {
+  AcceptVerdict,
+  OrdersContext,
+  OrderWallet,
+} from '../model/types.js'
+import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 
 /** What the chain says about a payment, and what was kept for it. */
 export type AcceptJudgement =
@@ -52,7 +56,7 @@ export async function judgeAccept(
       maxGas: policy.maxCaptureGas,
     }),
     // Read now, so that the request is part of the same batch.
-    readSubmitterFunds(context, wallet, client),
+    getSubmitterFunds(context, wallet, client),
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
   const [rehearsal] = rehearsed.rehearsals
@@ -92,4 +96,25 @@ function checkRehearsal(
         details: { at, remaining, minRemaining },
       }
     : undefined
+}
+
+/**
+ * The client to ask about an order, and the wallet that sends for it. If the
+ * wallet the order was drafted for was removed, this is another wallet that may
+ * send it, where there is one.
+ *
+ * @throws {@link OrdersSetupError} when this instance does not have its token.
+ */
+export function serverOf(
+  context: OrdersContext,
+  order: OrderRecord,
+): { client: Client; wallet: OrderWallet | undefined } {
+  const { id, chainId, token } = order
+  const known = context.tokens.find(
+    (one) => one.chainId === chainId && one.token === token,
+  )
+  if (known) return { client: known.client, wallet: senderOf(context, order) }
+  throw new OrdersSetupError(`have no token ${token} on chain ${chainId}`, {
+    orderId: id,
+  })
 }

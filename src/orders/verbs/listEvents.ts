@@ -7,7 +7,7 @@ import type {
   OrderEventType,
   OrdersContext,
 } from '../model/types.js'
-import { readLimit, readPosition } from './listOrders.js'
+import { parseLimit, parsePosition } from './listOrders.js'
 
 /** Which events `events` gives. */
 export type ListEventsParameters = {
@@ -35,29 +35,19 @@ export type ListedEvents = {
   cursor: bigint
 }
 
-/**
- * Reads what happened, in one order for all who read, from a cursor on.
- *
- * Whoever forgets the cursor is told again: an event is dealt with at least
- * once, and known again by its own `cursor`.
- *
- * @throws {@link InvalidFieldError} when cursor or limit are malformed.
- * @throws {@link CursorAheadError} when the cursor is of no event yet: it is one
- * of another database, as of the one before a backup was put in its place.
- * @throws {@link OrderNotFoundError}
- */
+/** `events` of `DestinationOrders`. */
 export async function listEvents(
   context: OrdersContext,
   parameters: ListEventsParameters = {},
 ): Promise<ListedEvents> {
   checkMembers(parameters, members)
   const { after = 0n, orderId } = parameters
-  if (after !== 'latest') readPosition(after, 'after')
-  const limit = readLimit(parameters.limit, { usual: 100, most: 1_000 })
+  if (after !== 'latest') parsePosition(after, 'after')
+  const limit = parseLimit(parameters.limit, { usual: 100, most: 1_000 })
   return context.store.read(async (tables) => {
     const rows = await (orderId === undefined
-      ? readStream(tables, context, after, limit)
-      : readOrderEvents(tables, context, orderId))
+      ? findStreamEvents(tables, context, after, limit)
+      : findOrderEvents(tables, context, orderId))
     const last = rows.at(-1)?.cursor ?? 0n
     if (after === 'latest') return { events: [], cursor: last }
     const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
@@ -69,7 +59,7 @@ export async function listEvents(
   })
 }
 
-function readStream(
+function findStreamEvents(
   { events }: StoreReader,
   { destinations }: OrdersContext,
   after: bigint | 'latest',
@@ -82,7 +72,7 @@ function readStream(
   )
 }
 
-async function readOrderEvents(
+async function findOrderEvents(
   tables: StoreReader,
   context: OrdersContext,
   orderId: string,

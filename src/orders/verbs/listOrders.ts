@@ -37,20 +37,16 @@ export type ListedOrders = {
   cursor: bigint | undefined
 }
 
-/**
- * Lists orders as they are on record, the newest first; asks no node.
- *
- * @throws {@link InvalidFieldError} when a filter is malformed.
- */
+/** `list` of `DestinationOrders`. */
 export async function listOrders(
   context: OrdersContext,
   parameters: ListOrdersParameters = {},
 ): Promise<ListedOrders> {
   checkMembers(parameters, members)
-  const limit = readLimit(parameters.limit, { usual: 50, most: 200 })
-  const states = readStates(parameters.states)
-  const before = readPosition(parameters.before, 'before')
-  const payer = readAddress(parameters.payer, 'payer')
+  const limit = parseLimit(parameters.limit, { usual: 50, most: 200 })
+  const states = parseStates(parameters.states)
+  const before = parsePosition(parameters.before, 'before')
+  const payer = parseAddress(parameters.payer, 'payer')
   const listed = pickDestinations(context, parameters)
   if (listed.length === 0) return { orders: [], cursor: undefined }
   return context.store.read(async (tables) => {
@@ -80,7 +76,7 @@ export async function listOrders(
  *
  * @throws {@link InvalidFieldError}
  */
-export function readLimit(
+export function parseLimit(
   limit: number | undefined,
   { usual, most }: { usual: number; most: number },
 ): number {
@@ -95,7 +91,7 @@ export function readLimit(
  *
  * @throws {@link InvalidFieldError}
  */
-export function readPosition<position extends bigint | undefined>(
+export function parsePosition<position extends bigint | undefined>(
   value: position,
   field: string,
 ): position {
@@ -105,7 +101,7 @@ export function readPosition<position extends bigint | undefined>(
   return value
 }
 
-function readStates(
+function parseStates(
   states: ListOrdersParameters['states'],
 ): ListOrdersParameters['states'] {
   if (states === undefined) return undefined
@@ -123,8 +119,8 @@ function pickDestinations(
 ): Destination[] {
   if (chainId !== undefined && !Number.isSafeInteger(chainId))
     throw new InvalidFieldError('chainId', chainId, 'a chain id')
-  const token = readAddress(given.token, 'token')
-  const recipient = readAddress(given.recipient, 'recipient')
+  const token = parseAddress(given.token, 'token')
+  const recipient = parseAddress(given.recipient, 'recipient')
   return destinations.filter(
     (destination) =>
       (chainId ?? destination.chainId) === destination.chainId &&
@@ -133,7 +129,7 @@ function pickDestinations(
   )
 }
 
-function readAddress(
+function parseAddress(
   value: Address | undefined,
   field: string,
 ): Address | undefined {

@@ -8,11 +8,10 @@ import { checkClock } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { PrimaryType } from '../../core/types.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import { drawSender } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
-import { chooseRecipient, chooseSubmitter, chooseToken } from './chooseDraft.js'
-import { newAttempt } from './newAttempt.js'
-import { readMetadata } from './readMetadata.js'
-import { readWindow, windowFrom } from './readWindow.js'
+import { newAttempt, parseWindow, windowFrom } from './newAttempt.js'
+import { parseMetadata } from './parseMetadata.js'
 
 /** What `draft` takes. */
 export type DraftOrderParameters = {
@@ -72,7 +71,7 @@ export async function planDraft(
     parameters: DraftOrderParameters
   },
 ): Promise<Draft> {
-  const facts = await readFacts(context, parameters)
+  const facts = await getFacts(context, parameters)
   return fillDraft(context, { ...facts, ...row })
 }
 
@@ -87,15 +86,15 @@ type DraftFacts = {
   metadata: OrderRecord['metadata']
 }
 
-async function readFacts(
+async function getFacts(
   context: OrdersContext,
   parameters: DraftOrderParameters,
 ): Promise<DraftFacts> {
   const { primaryType = 'ReceiveWithAuthorization' } = parameters
   if (!primaryTypes.includes(primaryType))
     throw new InvalidFieldError('primaryType', primaryType, 'one of the two')
-  const metadata = readMetadata(parameters.metadata)
-  const window = readWindow(context.policy, parameters.window)
+  const metadata = parseMetadata(parameters.metadata)
+  const window = parseWindow(context.policy, parameters.window)
   const { client, ...chosen } = chooseToken(context, parameters)
   const recipient = chooseRecipient(context, chosen, {
     ...parameters,
@@ -168,4 +167,89 @@ function fillDraft(
       validBefore,
     }),
   }
+}
+
+type Choice = {
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+}
+
+/**
+ * The token of a draft, where it is named or there is only one.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+function chooseToken(
+  { tokens }: OrdersContext,
+  { chainId, token: given }: Choice,
+): OrdersContext['tokens'][number] {
+  const token =
+    given === undefined ? undefined : readCheckedAddress(given, 'token')
+  const fitting = tokens.filter(
+    (known) =>
+      (chainId === undefined || known.chainId === chainId) &&
+      (token === undefined || known.token === token),
+  )
+  const [only] = fitting
+  if (only && fitting.length === 1) return only
+  const isOpen = token === undefined
+  throw new InvalidFieldError(
+    isOpen && chainId !== undefined && !only ? 'chainId' : 'token',
+    isOpen ? (only ? undefined : chainId) : token,
+    only ? 'given, with chainId: there are several' : 'one that is taken',
+  )
+}
+
+/**
+ * The recipient of a draft, where it is named or there is only one; of a
+ * Receive payment only one that can send.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+function chooseRecipient(
+  { destinations, wallets }: OrdersContext,
+  { chainId, token }: { chainId: number; token: Address },
+  { recipient, primaryType }: Choice & { primaryType: PrimaryType },
+): Address {
+  const isReceive = primaryType === 'ReceiveWithAuthorization'
+  const fitting = destinations
+    .filter(
+      (destination) =>
+        destination.chainId === chainId && destination.token === token,
+    )
+    .map((destination) => destination.recipient)
+    .filter(
+      (one) =>
+        !isReceive ||
+        wallets.some(
+          ({ submitter }) =>
+            submitter.chainId === chainId && submitter.account === one,
+        ),
+    )
+  const asked =
+    recipient === undefined
+      ? undefined
+      : readCheckedAddress(recipient, 'recipient')
+  const only = fitting.length === 1 ? fitting[0] : undefined
+  const found = asked ?? only
+  if (found && fitting.includes(found)) return found
+  throw new InvalidFieldError(
+    'recipient',
+    asked,
+    asked
+      ? `${isReceive ? 'a wallet' : 'a recipient'} of these orders`
+      : 'given: there are several',
+  )
+}
+
+/**
+ * Chooses the account that sends: the recipient if it is a wallet, otherwise
+ * one of the relayers.
+ */
+function chooseSubmitter(
+  context: Pick<OrdersContext, 'wallets' | 'relayers'>,
+  order: { chainId: number; recipient: Address },
+): Address {
+  return drawSender(context, order)?.submitter.account ?? order.recipient
 }

@@ -1,4 +1,7 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
 import type { AttemptRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import {
@@ -8,14 +11,13 @@ import {
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { OrdersSetupError } from '../model/errors.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
-import { getChainTime } from './getChainTime.js'
-import { newAttempt } from './newAttempt.js'
-import { readWindow, windowFrom } from './readWindow.js'
+import { newAttempt, parseWindow, windowFrom } from './newAttempt.js'
 
 /** What `reauthorize` takes. */
 export type ReauthorizeOrderParameters = {
@@ -34,27 +36,14 @@ const members: MembersOf<ReauthorizeOrderParameters> = {
 
 type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 
-/**
- * Gives the payment of an order to be signed once more, with a new window. It
- * keeps its nonce, so that at most one of the signatures can settle, unless the
- * last one is dead for good: canceled, or expired in a finalized block.
- *
- * A signature that is held stays good until a new one is accepted. What is
- * offered is never the message it signs, so there is always one to sign anew.
- *
- * @throws {@link OrderNotFoundError}
- * @throws {@link InvalidFieldError} when the window is malformed or too long.
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
- */
+/** `reauthorize` of `DestinationOrders`. */
 export async function reauthorizeOrder(
   context: OrdersContext,
   parameters: ReauthorizeOrderParameters,
 ): Promise<ReauthorizeVerdict> {
   const { orderId } = parameters
   checkMembers(parameters, members)
-  const seconds = readWindow(context.policy, parameters.window)
+  const seconds = parseWindow(context.policy, parameters.window)
   const known = await context.store.read((tables) =>
     loadOrder(tables, context, orderId),
   )
@@ -188,4 +177,27 @@ function tellRenewal(
 function offer(found: StoredOrder): ReauthorizeVerdict {
   const payment = draftedPaymentOf(found.order, found.attempt)
   return { ok: true, order: showOrder(found), payment }
+}
+
+/**
+ * The newest time of an order's chain, in Unix seconds.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+async function getChainTime(
+  { tokens, now }: OrdersContext,
+  chainId: number,
+): Promise<bigint> {
+  const known = tokens.find((token) => token.chainId === chainId)
+  if (!known) throw new OrdersSetupError(`have no client of chain ${chainId}`)
+  const head = await getBlockHead(known.client, 'latest')
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: 'names no latest block',
+    })
+  checkClock({ timestamp: head.timestamp, chainId }, now() / 1000n)
+  return head.timestamp
 }

@@ -12,13 +12,7 @@ const members: MembersOf<RequestCancellationParameters> = {
   orderId: true,
 }
 
-/**
- * Gives the cancellation of an order for its buyer to sign.
- *
- * Nothing changes by it, nor by the signature alone: `cancel` takes that.
- *
- * @throws {@link OrderNotFoundError}
- */
+/** `requestCancellation` of `DestinationOrders`. */
 export async function requestCancellation(
   context: OrdersContext,
   parameters: RequestCancellationParameters,

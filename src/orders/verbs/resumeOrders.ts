@@ -2,13 +2,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../model/types.js'
 import { storeKey } from './openStore.js'
 
-/**
- * Allows captures again after a database was put in the place of another: by
- * then everything it missed has been reconciled, or nobody wants to wait.
- *
- * What was signed after the backup and before the loss is not in it, and is
- * never captured.
- */
+/** `resume` of `Orders`. */
 export async function resumeOrders(context: OrdersContext): Promise<void> {
   await writeAgain(context, async (tables) => {
     const value = await tables.getValue(storeKey)

@@ -4,8 +4,8 @@ import { memoryStore } from '../../store/memoryStore.js'
 import type { Destination, OrderState, StoreReader } from '../../store/types.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import {
+  getSubmitterFunds,
   keepGas,
-  readSubmitterFunds,
   releaseGas,
   reserveGas,
 } from './submitterFunds.js'
@@ -74,7 +74,7 @@ function submitter(
     },
     keep: (gas: bigint) =>
       keepGas(context, wallets[0] as OrderWallet, client, gas),
-    read: () => readSubmitterFunds(context, wallets[0] as OrderWallet, client),
+    read: () => getSubmitterFunds(context, wallets[0] as OrderWallet, client),
   }
 }
 

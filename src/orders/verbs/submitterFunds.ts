@@ -25,7 +25,7 @@ const known = /* @__PURE__ */ new WeakMap<
  * Assumes that payments to recipients without a wallet are spread evenly over
  * the relayers.
  */
-export function readSubmitterFunds(
+export function getSubmitterFunds(
   context: OrdersContext,
   wallet: OrderWallet,
   client: Client,
@@ -53,11 +53,11 @@ export async function keepGas(
   | { ok: true; release: () => void }
   | { ok: false; details: Readonly<Record<string, unknown>> }
 > {
-  const funds = await readSubmitterFunds(context, wallet, client)
+  const funds = await getSubmitterFunds(context, wallet, client)
   if (reserveGas(funds, gas).ok)
     return { ok: true, release: () => releaseGas(funds) }
   known.delete(wallet)
-  const again = await readSubmitterFunds(context, wallet, client)
+  const again = await getSubmitterFunds(context, wallet, client)
   const kept = reserveGas(again, gas)
   return kept.ok ? { ok: true, release: () => releaseGas(again) } : kept
 }

@@ -16,15 +16,7 @@ const members: MembersOf<VoidOrderParameters> = {
   orderId: true,
 }
 
-/**
- * Gives up on an order: nothing is submitted for it any more.
- *
- * That does not end the buyer's signature: it stays spendable until
- * `spendableUntil`, a Transfer payment by anyone who holds it. Only a
- * cancellation ends it sooner.
- *
- * @throws {@link OrderNotFoundError}
- */
+/** `void` of `DestinationOrders`. */
 export async function voidOrder(
   context: OrdersContext,
   parameters: VoidOrderParameters,

@@ -11,7 +11,7 @@ const deepest = 16
  * @throws {@link InvalidFieldError} when it is not plain JSON, or more than
  * 8 kB of it.
  */
-export function readMetadata(value: unknown = {}): JsonObject {
+export function parseMetadata(value: unknown = {}): JsonObject {
   if (!isPlainObject(value) || !isJson(value, deepest))
     throw new InvalidFieldError('metadata', value, 'an object of plain JSON')
   const text = JSON.stringify(value)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { canonicalJson, readMetadata } from './readMetadata.js'
+import { canonicalJson, parseMetadata } from './parseMetadata.js'
 
 test('plain JSON is copied as it is', () => {
   const given = { goods: ['tea', 2, { organic: true }], note: null, n: -1.5e9 }
-  const kept = readMetadata(given)
+  const kept = parseMetadata(given)
   expect(kept).toEqual(given)
   expect(kept).not.toBe(given)
-  expect(readMetadata(undefined)).toEqual({})
+  expect(parseMetadata(undefined)).toEqual({})
 })
 
 const deep = (levels: number): object =>
@@ -31,18 +31,18 @@ test.each<[string, unknown]>([
   ['a circle', circle],
   ['too many levels', deep(17)],
 ])('%s is refused', (_, value) => {
-  expect(() => readMetadata(value)).toThrow('metadata must be an object')
+  expect(() => parseMetadata(value)).toThrow('metadata must be an object')
 })
 
 test('16 levels are kept', () => {
-  expect(readMetadata(deep(16))).toEqual(deep(16))
+  expect(parseMetadata(deep(16))).toEqual(deep(16))
 })
 
 test('8192 bytes are kept, and not one more', () => {
   // Two bytes in UTF-8, one in a string.
   const text = 'é'.repeat((8_192 - '{"t":""}'.length) / 2)
-  expect(readMetadata({ t: text })).toEqual({ t: text })
-  expect(() => readMetadata({ t: `${text}x` })).toThrow(
+  expect(parseMetadata({ t: text })).toEqual({ t: text })
+  expect(() => parseMetadata({ t: `${text}x` })).toThrow(
     'metadata must be at most 8192 bytes of JSON, not "8193 bytes".',
   )
 })

@@ -15,7 +15,7 @@ export type SettledParameters = {
  *
  * @throws {@link InvalidFieldError}
  */
-export function readParameters(
+export function parseParameters(
   parameters: PaymentHandlerParameters,
 ): SettledParameters {
   checkMembers(parameters, handlerMembers)
@@ -38,13 +38,13 @@ export function readParameters(
   return {
     basePath,
     authorize,
-    corsOrigins: readOrigins(cors?.origins ?? [], 'cors.origins'),
-    origins: origins && readOrigins(origins, 'origins'),
+    corsOrigins: parseOrigins(cors?.origins ?? [], 'cors.origins'),
+    origins: origins && parseOrigins(origins, 'origins'),
   }
 }
 
 /** Never `*`: each site is named. */
-function readOrigins(
+function parseOrigins(
   origins: readonly string[],
   field: string,
 ): readonly string[] {

@@ -1,0 +1,135 @@
+import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
+import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
+import {
+  getBlockHead,
+  readQuantity,
+  requestNode,
+} from '../../chain/rpc/requestNode.js'
+import { getBalance } from '../../chain/state/getBalance.js'
+import { orNone } from '../../chain/state/getSubmitterHead.js'
+import { CountersignError } from '../../core/CountersignError.js'
+import type { OrdersContext, OrderWallet } from '../model/types.js'
+import { readerOf } from '../submitter/submitterState.js'
+import { findFinalityFault } from '../watcher/believeFinality.js'
+
+/** How the view of one chain stands. */
+export type ChainHealth = {
+  chainId: number
+  /** The newest block; absent where the node did not answer. */
+  block: bigint | undefined
+  /** Unix seconds. */
+  time: bigint | undefined
+  /**
+   * What is wrong with the node. This includes a node without a safe block when
+   * `policy.blocks` is not set: then no order is fulfilled.
+   */
+  fault: string | undefined
+  /** The fault as a kind, without the node's words. */
+  faultKind: NodeFault | undefined
+}
+
+/** What can be wrong with a node, or with a submitter. */
+export type NodeFault =
+  | 'unreachable'
+  | 'timedOut'
+  | 'rateLimited'
+  /** It answered with an error. */
+  | 'refused'
+  | 'malformedAnswer'
+  /** It names no safe block, and `policy.blocks` is not set. */
+  | 'noSafeBlock'
+  /** The submitter's wallet was removed, and orders wait for it. */
+  | 'walletRemoved'
+
+/** Asks a node for its heads; what goes wrong is part of the answer. */
+export async function getChainHealth(
+  context: OrdersContext,
+  chainId: number,
+): Promise<ChainHealth> {
+  try {
+    const client = readerOf(context, chainId)
+    const [head, safe, finalized] = await inTime(
+      Promise.all([
+        getBlockHead(client, 'latest'),
+        orNone(getBlockHead(client, 'safe')),
+        orNone(getBlockHead(client, 'finalized')),
+      ]),
+    )
+    const [block, time] = [head?.number, head?.timestamp]
+    const unsure = findFinalityFault(context.policy, { safe, finalized })
+    const fault = head ? unsure?.message : 'names no latest block'
+    const faultKind = head
+      ? unsure && 'noSafeBlock'
+      : ('malformedAnswer' as const)
+    return { chainId, block, time, fault, faultKind }
+  } catch (error) {
+    return { chainId, block: undefined, time: undefined, ...faultOf(error) }
+  }
+}
+
+type Fault = Pick<ChainHealth, 'fault' | 'faultKind'>
+
+/** What a submitter has for gas, or why that is not known. */
+export type Funds = Fault & {
+  /** Wei. */
+  balance: bigint | undefined
+  /** Wei per gas. */
+  gasPrice: bigint | undefined
+}
+
+export function noFunds(fault: Fault): Funds {
+  return { balance: undefined, gasPrice: undefined, ...fault }
+}
+
+/** Asks what a submitter has for gas; what goes wrong is part of the answer. */
+export async function getFunds(
+  context: OrdersContext,
+  { submitter }: OrderWallet,
+): Promise<Funds> {
+  const method = 'eth_gasPrice'
+  try {
+    const client = readerOf(context, submitter.chainId)
+    const [balance, price] = await inTime(
+      Promise.all([
+        getBalance(client, { address: submitter.account, block: 'latest' }),
+        requestNode(client, method, []),
+      ]),
+    )
+    const gasPrice = readQuantity(price, method)
+    return { balance, gasPrice, fault: undefined, faultKind: undefined }
+  } catch (error) {
+    return noFunds(faultOf(error))
+  }
+}
+
+/** Milliseconds a node has to show that it is well. */
+const patience = 5000
+
+function inTime<value>(work: Promise<value>): Promise<value> {
+  return endOnAbort(work, AbortSignal.timeout(patience))
+}
+
+/** Only the words of our own errors are known to be safe to show. */
+function faultOf(error: unknown): Fault {
+  if (Object(error).name === 'TimeoutError')
+    return {
+      fault: `no answer in ${patience / 1000} seconds`,
+      faultKind: 'timedOut',
+    }
+  const isOurs = error instanceof CountersignError
+  const fault = isOurs ? error.message : 'failed'
+  return { fault, faultKind: kindOf(error) }
+}
+
+const rateCodes: readonly unknown[] = [429, -32005, -32007, -32016]
+
+function kindOf(error: unknown): NodeFault {
+  if (error instanceof NodeAnswerError) return 'malformedAnswer'
+  if (!(error instanceof NodeError)) return 'unreachable'
+  const { code, status, words } = error.details
+  const isLimit = /rate limit|too many requests/i.test(String(words))
+  if (isLimit || [code, status].some((it) => rateCodes.includes(it)))
+    return 'rateLimited'
+  if (/time[d ]*out|^no answer in/i.test(String(words))) return 'timedOut'
+  return (code ?? status) === undefined ? 'unreachable' : 'refused'
+}
