@@ -49,7 +49,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       if (!chunk || chunk.done) break
       length += chunk.value.byteLength
       if (length > mostBytes) {
-        // Nobody waits for whoever sends it to hear of it.
+        // The answer does not wait until the sender notices.
         reader?.cancel().catch(() => {})
         throw new RequestRefusedError('tooLarge')
       }

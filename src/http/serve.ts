@@ -76,7 +76,7 @@ function originsFor(
   return who === 'buyer' ? [...own, ...corsOrigins] : own
 }
 
-/** An order cannot have an id that is none, whoever asks for it. */
+/** No order has a malformed id: the answer is the same for everyone. */
 function parseSegment(segment: string): string {
   try {
     return parseOrderId(decodeURIComponent(segment))

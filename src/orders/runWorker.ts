@@ -37,14 +37,12 @@ const members: MembersOf<RunWorkerParameters> = {
   concurrency: true,
 }
 
-/**
- * `run` of `Orders`. Opens the store itself, and tries again if that fails.
- */
+/** `run` of `Orders`. Tries again when `open` cannot open the store. */
 export async function runWorker(
   context: OrdersContext,
   engine: SubmitterEngine,
   parameters: RunWorkerParameters,
-  open: () => Promise<void>,
+  open: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   checkMembers(parameters, members)
   const { signal, concurrency = 4 } = parameters

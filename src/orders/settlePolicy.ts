@@ -73,7 +73,7 @@ function checkTimes({
       window,
       `at most maxWindow, ${maxWindow}`,
     )
-  // Its buyers would sign in vain.
+  // Every payment its buyers sign would be refused.
   if (window <= safetyMargin)
     throw new InvalidFieldError(
       'policy.window',

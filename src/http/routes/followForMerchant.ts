@@ -6,7 +6,7 @@ import type { MerchantCall } from './route.js'
 /**
  * Opens the merchant's stream of events.
  *
- * @throws {@link OrderNotFoundError} for an order that is none of its own.
+ * @throws {@link OrderNotFoundError} for an order of another recipient.
  * @throws {@link CursorAheadError} where it would begin after the newest event.
  */
 export async function followForMerchant(

@@ -72,14 +72,14 @@ export type Route = RouteFields &
     | { who: 'public'; run(): Promise<Response> }
   )
 
-/** A route for whoever shows the token of the order. */
+/** A route for the buyer who shows the token of the order. */
 export function buyerRoute<name extends BodyName = never>(
   route: Asked<BuyerCall, name, unknown>,
 ): Route {
   return { ...route, who: 'buyer' }
 }
 
-/** A route for whoever `authorize` knows. */
+/** A route for a merchant that `authorize` knows. */
 export function merchantRoute<name extends BodyName = never, query = never>(
   route: Asked<MerchantCall, name, query>,
 ): Route {

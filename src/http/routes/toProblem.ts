@@ -42,7 +42,7 @@ const storeErrors = [
   DuplicateRecordError,
 ]
 
-/** What was thrown, as a problem; of what is not expected nothing is told. */
+/** Turns an error into a problem; says nothing of an unexpected one. */
 export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)
     return problem(error.reason, error.facts)

@@ -9,7 +9,7 @@ import {
 
 export type ReportSchemaName = 'ReconciliationReport' | 'AuditReport' | 'Health'
 
-/** What is told of the whole, and not of one order. */
+/** Reports on all orders, not on one. */
 export function createReportSchemas(): Readonly<
   Record<ReportSchemaName, z.ZodType>
 > {

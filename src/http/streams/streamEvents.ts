@@ -29,7 +29,7 @@ export async function streamEvents(
   )
   if (!latest) return
   const after = parseCursor(lastEventId) ?? latest.cursor
-  // Whoever is cut off before the first event comes back to the same place.
+  // A reader cut off before the first event comes back to the same place.
   sink.write(streamFrame({ id: after }))
   await followNews({
     ...stream,
@@ -45,7 +45,7 @@ export async function streamEvents(
   })
 }
 
-/** A number that was sent as an id before; anything else is none. */
+/** A number that was sent as an id before; nothing for any other text. */
 export function parseCursor(text: string | null): bigint | undefined {
   return text !== null && /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }

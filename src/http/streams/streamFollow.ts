@@ -7,7 +7,7 @@ export type FollowNewsParameters = {
   sink: StreamSink
   inbox: StreamInbox
   following: Following
-  /** The cursor of what was told last. */
+  /** The cursor of the event sent last. */
   after: bigint
   /** Reads what is on record after a cursor; nothing where that is all. */
   read: (after: bigint) => Promise<readonly News[]>

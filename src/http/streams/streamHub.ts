@@ -13,7 +13,7 @@ import {
 import { openSink, type SinkLimits, type StreamSink } from './streamSink.js'
 
 type Opening = {
-  /** What the reader was told last, as it names it itself. */
+  /** The id of the event that the reader says it saw last. */
   lastEventId: string | null
   /** Ends the stream when the request is gone. */
   signal: AbortSignal

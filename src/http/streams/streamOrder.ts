@@ -17,7 +17,7 @@ import type { StreamSink } from './streamSink.js'
 export type StreamOrderParameters = {
   orders: Pick<Orders, 'events' | 'get'>
   orderId: string
-  /** The number of an event of the order, told before. */
+  /** The number of the event of the order that was sent last. */
   lastEventId: string | null
   sink: StreamSink
   inbox: StreamInbox
@@ -27,7 +27,7 @@ export type StreamOrderParameters = {
 /** Events read at once. */
 const limit = 1_000
 
-/** What a buyer is told; the rest is between merchant and chain. */
+/** What a buyer sees; the rest is between merchant and chain. */
 const buyerTypes: readonly OrderEventType[] = [
   'drafted',
   'accepted',
@@ -104,9 +104,9 @@ async function readPast(
   }
 }
 
-type Told = Pick<OrderEvent, 'sequence' | 'at'> & { type: string }
+type Shown = Pick<OrderEvent, 'sequence' | 'at'> & { type: string }
 
-function frameOf({ sequence, type, at }: Told, order: Order): string {
+function frameOf({ sequence, type, at }: Shown, order: Order): string {
   const data = { type, at, order: buyerOrder(order) }
   return streamFrame({ id: sequence, event: type, data })
 }

@@ -12,7 +12,7 @@ export type StreamReader = {
     inbox: StreamInbox,
     onLost: () => void,
   ): Following
-  /** Starts anew where reading stands still, as with a request that is gone. */
+  /** Starts again where reading stands still, as with a request that is gone. */
   revive(): void
 }
 

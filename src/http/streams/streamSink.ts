@@ -20,7 +20,7 @@ export type OpenSinkParameters = {
 /** Where a stream writes to, and its reader reads from. */
 export type StreamSink = {
   response: Response
-  /** Aborts when the stream is over, whoever ended it. */
+  /** Aborts when the stream is over, at whichever end. */
   ended: AbortSignal
   /**
    * Resolves when there is room, or the stream is over: one whose reader takes

@@ -58,16 +58,16 @@ async function writeDraft(
   const { value, nonce, validBefore } = draft.attempt
   // Position and version are the store's to give, and not shown.
   const blank = { ...draft.order, version: 1, position: 0n }
-  const told = withEvent(blank, {
+  const changed = withEvent(blank, {
     type: 'drafted',
     at: context.now(),
     data: { value: String(value), nonce, validBefore: String(validBefore) },
   })
-  const { version, position, ...order } = told.order
+  const { version, position, ...order } = changed.order
   await tables.orders.insert([order])
   await tables.attempts.insert([draft.attempt])
-  await tables.events.append([told.event])
-  return { order: told.order, attempt: { ...draft.attempt, version } }
+  await tables.events.append([changed.event])
+  return { order: changed.order, attempt: { ...draft.attempt, version } }
 }
 
 async function redraft(

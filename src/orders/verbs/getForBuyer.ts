@@ -19,7 +19,7 @@ const members: MembersOf<GetForBuyerParameters> = {
   buyerToken: true,
 }
 
-/** An order as whoever holds its token may see it. */
+/** An order as the buyer who holds its token may see it. */
 export type OrderForBuyer = {
   order: Order
   /** To be signed; absent when the order takes no payment as it stands. */

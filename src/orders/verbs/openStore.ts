@@ -13,7 +13,7 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
 /**
  * Opens the store. A database that is not the one remembered in it is a copy or
  * a backup: what happened since is not in it, so nothing is sent until someone
- * says so by `resume`. Everyone who opens it is told, once for each recipient.
+ * calls `resume`. Reports it once for each recipient, whatever instance opens it.
  *
  * @throws {@link StoreError} when the store cannot be opened.
  */
@@ -29,7 +29,7 @@ export async function openStore(context: OrdersContext): Promise<void> {
       const seen = await tables.getValue(seenKey(destination))
       if (seen?.identity !== identity)
         await tables.setValue(seenKey(destination), { identity })
-      // Whoever opened it before could tell only its own recipients.
+      // The instance that opened it before reported only its own recipients.
       const isUntold = seen !== undefined && seen.identity !== identity
       if (isReplaced || isUntold)
         await tables.events.append([

@@ -90,20 +90,20 @@ async function renewAttempt(
   const near = window.validBefore - context.policy.deadlineNear
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
-  const told = tellRenewal(context, found, attempt, {
+  const changed = renewOrder(context, found, attempt, {
     // What is held ends when it did.
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
     ...(isHeld ? { deadline: order.deadline } : {}),
   })
   await writeChanges(tables, {
     ...noChanges(),
-    orders: [told.order],
+    orders: [changed.order],
     attempts: [attempt],
-    events: [told.event],
+    events: [changed.event],
   })
   return offer({
     ...found,
-    order: told.order,
+    order: changed.order,
     attempt,
     attempts: found.attempts.map((one) =>
       one.number === attempt.number ? attempt : one,
@@ -133,7 +133,7 @@ async function openAttempt(
     ...newAttempt({ ...fields, number: number + 1 }),
     version: 1,
   }
-  const told = tellRenewal(context, found, attempt, {
+  const changed = renewOrder(context, found, attempt, {
     attempt: attempt.number,
     lookDue: window.validBefore,
     finality: undefined,
@@ -144,14 +144,14 @@ async function openAttempt(
   await tables.attempts.insert([row])
   await writeChanges(tables, {
     ...noChanges(),
-    orders: [told.order],
-    events: [told.event],
+    orders: [changed.order],
+    events: [changed.event],
   })
   const attempts = [...found.attempts, attempt]
-  return offer({ ...found, order: told.order, attempt, attempts })
+  return offer({ ...found, order: changed.order, attempt, attempts })
 }
 
-function tellRenewal(
+function renewOrder(
   context: OrdersContext,
   { order }: StoredOrder,
   attempt: AttemptRecord,

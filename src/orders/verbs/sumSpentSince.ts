@@ -28,7 +28,7 @@ export async function sumSpentSince(
     .reduce((sum, { value }) => sum + value, 0n)
 }
 
-/** By time first: what contracts are told may be another chain's number. */
+/** By time first: contracts may see the block number of another chain. */
 function isSince(
   { blockTime, blockNumber }: ProofRecord,
   { block, time }: JudgedAt,

@@ -79,14 +79,14 @@ export async function relayCancel(
   const { order } = found
   if (order.state === 'canceling' || order.requested === 'cancel')
     return accept(found)
-  const told = withEvent(
+  const changed = withEvent(
     order,
     { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
     { requested: 'cancel', sendDue: 0n, reason: undefined },
   )
-  await tables.orders.update([told.order])
-  await tables.events.append([told.event])
-  return accept({ ...found, order: told.order })
+  await tables.orders.update([changed.order])
+  await tables.events.append([changed.event])
+  return accept({ ...found, order: changed.order })
 }
 
 /** Not sent by us: the order is given up, and the buyer may send it. */
@@ -98,7 +98,7 @@ async function setAside(
   const { order, attempt } = found
   if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
-  const told = withEvent(order, {
+  const changed = withEvent(order, {
     type: 'cancelRequested',
     at,
     data: { relayed: false },
@@ -107,7 +107,7 @@ async function setAside(
     order.state === 'voided'
       ? undefined
       : moveOrder(
-          told.order,
+          changed.order,
           'voided',
           { type: 'voided', at },
           {
@@ -116,11 +116,11 @@ async function setAside(
             lookDue: lastSecondOf(attempt),
           },
         )
-  const last = moved ?? told
+  const last = moved ?? changed
   await writeChanges(tables, {
     ...noChanges(),
     orders: [last.order],
-    events: moved ? [told.event, moved.event] : [told.event],
+    events: moved ? [changed.event, moved.event] : [changed.event],
   })
   return accept({ ...found, order: last.order })
 }
