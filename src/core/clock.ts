@@ -6,6 +6,9 @@ export const devChainIds: readonly number[] = [31337, 1337]
 /** Seconds by which the clocks of chain and machine may differ. */
 export const maxClockSkew = 120n
 
+/** Later than any Unix second that counts, and a number every database takes. */
+export const endOfTime: bigint = 4_611_686_018_427_387_904n
+
 /** The clock of this machine in Unix seconds. */
 export function wallTime(): bigint {
   return BigInt(Math.floor(Date.now() / 1000))

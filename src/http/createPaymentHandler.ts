@@ -1,3 +1,4 @@
+import { inTime } from '../core/wait.js'
 import type { Orders } from '../orders/Orders.js'
 import { allowOrigin } from './cors.js'
 import { oneAtATime } from './oneAtATime.js'
@@ -75,7 +76,11 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     request.signal.addEventListener('abort', leave)
     if (request.signal.aborted) leave()
     const work = serve(desk, asked, found).catch(toProblem)
-    const response = await inTime(work)
+    const response = await inTime(work, longest, () => {
+      // Nobody waits for that answer any more: its stream must end.
+      work.then(({ body }) => body?.cancel()).catch(() => {})
+      return problem('timeout')
+    })
     const isBuyers = found.routes.some(({ who }) => who === 'buyer')
     if (isBuyers && desk.corsOrigins.length > 0)
       allowOrigin(request, response, desk.corsOrigins)
@@ -87,18 +92,4 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     // The answer is there or too late: end the work that is still going on.
     leave()
   }
-}
-
-/** An answer nobody waits for any more is let go, with its stream. */
-async function inTime(work: Promise<Response>): Promise<Response> {
-  let stop = () => {}
-  const over = new Promise<undefined>((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), longest)
-    stop = () => clearTimeout(timer)
-  })
-  const response = await Promise.race([work, over])
-  stop()
-  if (response) return response
-  work.then(({ body }) => body?.cancel()).catch(() => {})
-  return problem('timeout')
 }

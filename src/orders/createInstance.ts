@@ -1,6 +1,6 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { InvalidFieldError } from '../core/errors.js'
-import { inTime } from '../core/inTime.js'
+import { inTime } from '../core/wait.js'
 import {
   endingContext,
   lastAnswers,

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { onEnd } from '../chain/rpc/onEnd.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
 import type { Destination, Submitter } from '../store/types.js'
 import {
@@ -172,7 +172,7 @@ function trackCatchUp(
       wake(behind.size === 0 ? submitters : submitters.filter(isItsOwn))
     })
   const over = new AbortController()
-  onEnd(signal, () => over.abort())
+  onAbort(signal, () => over.abort())
   void wait(longestCatchUp, over.signal).then(() => {
     behind.clear()
     wake(submitters)
@@ -204,7 +204,7 @@ function startWatcher(
   const { aside } = watcher
   // A signal of its own: Node takes more than ten who listen for a leak.
   const pausing = new AbortController()
-  onEnd(signal, () => pausing.abort())
+  onAbort(signal, () => pausing.abort())
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
       let pause: number

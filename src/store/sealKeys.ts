@@ -1,5 +1,5 @@
 import { InvalidFieldError } from '../core/errors.js'
-import { inTime } from '../core/inTime.js'
+import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
 
 /** 32 bytes, or a 256-bit AES-KW key of Web Crypto. */
@@ -75,12 +75,12 @@ async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
 ): Promise<CryptoKey> {
-  const fail = (): never => {
+  const fail = () => {
     throw new StoreError(`could not get the key ${name}`, true)
   }
-  const fetching = Promise.resolve().then(fetch)
-  // A call that never ends would hold up its submitter for good.
-  const key = await inTime(fetching, longestFetch, fail).catch(fail)
+  // A key service that never answers would hold up its submitter for good.
+  const fetching = inTime(Promise.resolve().then(fetch), longestFetch, fail)
+  const key = await fetching.catch(fail)
   checkKey(name, key)
   return importKey(key)
 }

@@ -2,7 +2,7 @@ import type { BlockTag, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { readBytes32 } from '../../core/fields.js'
-import { endOnAbort } from '../rpc/endOnAbort.js'
+import { endOnAbort } from '../../core/onAbort.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { getBlockHead, requestQuantity } from '../rpc/requestNode.js'
 import {

@@ -1,5 +1,7 @@
 import { webSocket } from 'viem'
-import { wait } from '../../core/wait.js'
+import { onAbort } from '../../core/onAbort.js'
+import { growingPause } from '../../core/tryAgain.js'
+import { inTime, soon, wait } from '../../core/wait.js'
 import { NodeError, readFailure } from '../rpc/errors.js'
 import type { WireFilter } from './encodeLogFilter.js'
 import type { ReadLog } from './logTypes.js'
@@ -20,6 +22,9 @@ export type LogSocketHandlers = {
 /** Milliseconds for a connection to stand and subscriptions to be taken. */
 const patience = 10_000
 
+/** Milliseconds between two connections. */
+const pauses = { shortest: 100, longest: 10_000 }
+
 /** Milliseconds between two questions whether the other side is there. */
 const silence = 15_000
 
@@ -34,10 +39,10 @@ export function openLogSocket(
 ): () => void {
   const stop = new AbortController()
   const { signal } = stop
-  let attempt = 0
+  let failures = 0
   const onHead = () => {
     if (signal.aborted) return
-    attempt = 0
+    failures = 0
     handlers.onHead()
   }
   const run = async (): Promise<void> => {
@@ -49,7 +54,7 @@ export function openLogSocket(
         if (!signal.aborted)
           handlers.onError(new NodeError({ method: 'eth_subscribe', failure }))
       }
-      await wait(Math.min(100 * 2 ** attempt++, 10_000), signal)
+      await wait(growingPause(++failures, pauses), signal)
     }
   }
   void run()
@@ -87,7 +92,7 @@ async function follow(
     onData: (data: unknown) => void,
     onFault: () => void = () => {},
   ): Promise<unknown> =>
-    inTime(
+    untilOver(
       transport.value?.subscribe({
         params: params as never,
         onData: ({ result }: { result: unknown }) => {
@@ -98,7 +103,7 @@ async function follow(
       over.signal,
     )
   try {
-    const rpc = await inTime(connecting, over.signal)
+    const rpc = await untilOver(connecting, over.signal)
     if (!rpc || over.signal.aborted) return
     rpc.socket.addEventListener('close', end)
     rpc.socket.addEventListener('error', end)
@@ -120,7 +125,7 @@ async function follow(
       await wait(silence, over.signal)
       if (over.signal.aborted) break
       const body = { method: 'net_version', params: [] }
-      await inTime(rpc.requestAsync({ body }), over.signal).catch(end)
+      await untilOver(rpc.requestAsync({ body }), over.signal).catch(end)
     }
     if (!signal.aborted) onLost()
   } finally {
@@ -130,21 +135,16 @@ async function follow(
 }
 
 /** The result, or `undefined` when the signal aborts first. */
-async function inTime<result>(
-  promise: Promise<result> | undefined,
+function untilOver<result>(
+  work: Promise<result> | undefined,
   signal: AbortSignal,
 ): Promise<result | undefined> {
-  const settled = new AbortController()
-  const stop = () => settled.abort()
-  signal.addEventListener('abort', stop)
-  const late = wait(patience, settled.signal).then(() => {
-    if (settled.signal.aborted) return undefined
-    throw new Error('The WebSocket did not answer in time.')
+  let forget = () => {}
+  const ended = new Promise<undefined>((resolve) => {
+    // Later than an error of the work, which says more.
+    forget = onAbort(signal, () => soon(() => resolve(undefined)))
   })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    stop()
-    signal.removeEventListener('abort', stop)
-  }
+  return inTime(Promise.race([work, ended]), patience, () => {
+    throw new Error('The WebSocket did not answer in time.')
+  }).finally(forget)
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { endOnAbort } from '../rpc/endOnAbort.js'
+import { endOnAbort } from '../../core/onAbort.js'
 import { encodeLogFilter, readBlockSelector } from './encodeLogFilter.js'
 import { pinRange } from './getLogs.js'
 import type { LogFilter, ReadLog } from './logTypes.js'

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
+import { endOnAbort } from '../../core/onAbort.js'
 import { type NodeFailure, readFailure } from './errors.js'
 import { mendSocket } from './mendSocket.js'
-import { onEnd } from './onEnd.js'
 import { RpcError } from './RpcError.js'
 import type { SendRpc } from './rpcBatch.js'
 import { tickSignals } from './tickSignals.js'
@@ -43,17 +43,14 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
 }
 
 /** What is asked, failed as soon as the signal aborts. */
-export function untilEnd<answer>(
+export async function untilEnd<answer>(
   signal: AbortSignal,
   ask: () => Promise<answer>,
 ): Promise<answer> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      const { reason } = signal
-      reject(reason instanceof RpcError ? reason : new RpcError(failure))
-    }
-    if (signal.aborted) return end()
-    const forget = onEnd(signal, end)
-    ask().then(resolve, reject).finally(forget)
-  })
+  if (signal.aborted) throw endOf(signal)
+  return endOnAbort(ask(), signal, endOf)
+}
+
+function endOf({ reason }: AbortSignal): RpcError {
+  return reason instanceof RpcError ? reason : new RpcError(failure)
 }

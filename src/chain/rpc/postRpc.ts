@@ -1,6 +1,6 @@
+import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { type NodeFailure, tidy } from './errors.js'
 import { readRpcError } from './rpcBatch.js'
-import { readRetryAfter } from './sendAgain.js'
 
 export type PostOptions = {
   url: string
@@ -44,7 +44,7 @@ export async function postRpc(
         : { answer }
     return {
       failure: { ...readRefusal(answer, text, status), status },
-      retryAfter: readRetryAfter(response.headers.get('retry-after')),
+      retryAfter: parseRetryAfter(response.headers.get('retry-after')),
     }
   } catch {
     const words = isLate ? `no answer in ${timeout} ms` : 'no connection'

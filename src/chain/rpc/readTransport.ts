@@ -1,9 +1,9 @@
 import { createTransport, type Transport } from 'viem'
+import { onAbort } from '../../core/onAbort.js'
+import { soon } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
 import { decode } from './hideKeys.js'
-import { soon } from './nextTurn.js'
-import { onEnd } from './onEnd.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import { RpcError } from './RpcError.js'
 import {
@@ -127,7 +127,7 @@ function watchInterest(calls: readonly RpcCall[]): {
     if (calls.every(({ signal }) => signal?.aborted)) over.abort()
   }
   const signals = new Set(calls.flatMap(({ signal }) => signal ?? []))
-  const forgets = [...signals].map((signal) => onEnd(signal, look))
+  const forgets = [...signals].map((signal) => onAbort(signal, look))
   look()
   const release = () => {
     for (const forget of forgets) forget()

@@ -1,5 +1,9 @@
+import { growingPause } from '../../core/tryAgain.js'
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
+
+/** Milliseconds between two attempts. */
+const pauses = { shortest: 150, longest: 60_000 }
 
 /** An attempt's answer, or its failure with the pause the peer asked for. */
 export type Attempt = {
@@ -25,7 +29,8 @@ export async function sendAgain<attempt extends Attempt>(
     const { failure, retryAfter } = attempt
     if (!failure || once || count >= retries || !maySucceedLater(failure))
       return attempt
-    await wait(retryAfter ?? 150 * 2 ** count, signal)
+    const pause = retryAfter ?? growingPause(count + 1, pauses)
+    await wait(Math.min(pause, pauses.longest), signal)
     if (signal?.aborted) return attempt
   }
 }
@@ -38,16 +43,4 @@ export function isSentOnce(method: string): boolean {
 function maySucceedLater({ code, status }: NodeFailure): boolean {
   if (status === undefined) return code === undefined
   return [429, 502, 503, 504].includes(status)
-}
-
-/** Milliseconds of a `Retry-After` header, in seconds or as a date (RFC 9110). */
-export function readRetryAfter(
-  header: string | null | undefined,
-): number | undefined {
-  if (!header) return undefined
-  const seconds = Number(header)
-  const ms = Number.isFinite(seconds)
-    ? seconds * 1000
-    : Date.parse(header) - Date.now()
-  return ms >= 0 ? Math.min(ms, 60_000) : undefined
 }

@@ -1,10 +1,12 @@
 import type { Transport } from 'viem'
+import { parseRetryAfter } from '../../core/parseRetryAfter.js'
+import { inTime } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import { readFailure } from './errors.js'
 import { mendSocket } from './mendSocket.js'
 import { RpcError } from './RpcError.js'
 import type { SendRpc } from './rpcBatch.js'
-import { readRetryAfter, sendAgain } from './sendAgain.js'
+import { sendAgain } from './sendAgain.js'
 
 /**
  * Any viem transport, WebSockets and custom ones included, with the retries of
@@ -18,17 +20,23 @@ export function steadyTransport(
     const inner = transport({ ...config, retryCount: 0 })
     const isSocket = inner.config.type === 'webSocket'
     const { timeout = 10_000 } = inner.config
+    const late = () => {
+      throw new RpcError({ words: `no answer in ${timeout} ms` })
+    }
     const sendSteadily: SendRpc = (method, params, signal) => {
       const attempt = async () => {
         try {
           const asking = inner.request({ method, params } as never, {
             retryCount: 0,
           })
-          const result = await (isSocket ? inTime(asking, timeout) : asking)
+          // viem does not limit the time in which a socket opens.
+          const result = await (isSocket
+            ? inTime(asking, timeout, late)
+            : asking)
           return { result }
         } catch (error) {
           mendSocket(inner.value)
-          const retryAfter = readRetryAfter(headerOf(error))
+          const retryAfter = parseRetryAfter(headerOf(error))
           return { failure: readFailure(error), retryAfter }
         }
       }
@@ -47,19 +55,6 @@ export function steadyTransport(
       value: { ...inner.value, send },
     }
   }
-}
-
-/** Limits the time in which a socket opens, which viem does not. */
-function inTime<answer>(
-  asking: Promise<answer>,
-  milliseconds: number,
-): Promise<answer> {
-  return new Promise((resolve, reject) => {
-    const words = `no answer in ${milliseconds} ms`
-    const late = () => reject(new RpcError({ words }))
-    const timer = setTimeout(late, milliseconds)
-    asking.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }
 
 /** What an HTTP peer asked to be waited for, however deep viem wrapped it. */

@@ -1,5 +1,5 @@
-import { soon } from './nextTurn.js'
-import { onEnd } from './onEnd.js'
+import { onAbort } from '../../core/onAbort.js'
+import { soon } from '../../core/wait.js'
 import { RpcError } from './RpcError.js'
 
 /** The signal of what is asked now, until it is answered. */
@@ -50,7 +50,7 @@ function startTick(end: AbortSignal, milliseconds: number): Tick {
   const words = `no answer in ${milliseconds} ms`
   const late = () => over.abort(new RpcError({ words }))
   const timer = milliseconds > 0 ? setTimeout(late, milliseconds) : undefined
-  const forget = onEnd(end, () => over.abort())
+  const forget = onAbort(end, () => over.abort())
   const close = () => {
     clearTimeout(timer)
     forget()

@@ -2,7 +2,7 @@ import { wait } from '../../core/wait.js'
 import type { Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { News, StreamInbox } from './streamInbox.js'
-import { answerInTime, retryUntil } from './streamRetry.js'
+import { retryUntil, tryInTime } from './streamRetry.js'
 
 /** Reads events once for all streams that are open. */
 export type StreamReader = {
@@ -114,7 +114,7 @@ export function showNews(
       const orderId = event.orderId ?? ''
       const known = read.get(orderId)
       if (known) return known
-      const order = answerInTime(orders.get({ orderId }))
+      const order = tryInTime(orders.get({ orderId }))
       read.set(orderId, order)
       order.catch(() => read.delete(orderId))
       return order

@@ -1,4 +1,5 @@
-import { wait } from '../../core/wait.js'
+import { growingPause, tryAgain } from '../../core/tryAgain.js'
+import { inTime } from '../../core/wait.js'
 import {
   CursorAheadError,
   OrderNotFoundError,
@@ -8,8 +9,11 @@ import { StoreError } from '../../store/errors.js'
 /** Milliseconds for one try, because a lost request never answers. */
 const longestTry = 10_000
 
+/** Milliseconds between two tries. */
+const pauses = { shortest: 50, longest: 5_000 }
+
 /**
- * Tries until it succeeds, ever more slowly; nothing once the signal aborts.
+ * Tries until it succeeds, with a growing pause; stops when the signal aborts.
  *
  * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link StoreError}
  * which no other try would change, as of a store that is closed.
@@ -18,22 +22,21 @@ export async function retryUntil<result>(
   ended: AbortSignal,
   work: () => Promise<result>,
 ): Promise<result | undefined> {
-  for (let failures = 0; !ended.aborted; failures++)
-    try {
-      return await answerInTime(work())
-    } catch (error) {
-      if (isForGood(error)) throw error
-      await wait(Math.min(5_000, 50 * 2 ** failures), ended)
-    }
-  return undefined
+  if (ended.aborted) return undefined
+  const pauseAfter = (error: unknown, failures: number) =>
+    isForGood(error) ? undefined : growingPause(failures, pauses)
+  try {
+    return await tryAgain(() => tryInTime(work()), pauseAfter, ended)
+  } catch (error) {
+    if (isForGood(error)) throw error
+    return undefined
+  }
 }
 
 /** Resolves with the result, or rejects when it takes too long. */
-export function answerInTime<result>(work: Promise<result>): Promise<result> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new StoreError('did not answer in time', true))
-    const timer = setTimeout(late, longestTry)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+export function tryInTime<result>(work: Promise<result>): Promise<result> {
+  return inTime(work, longestTry, () => {
+    throw new StoreError('did not answer in time', true)
   })
 }
 

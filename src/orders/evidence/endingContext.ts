@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { endingClient } from '../../chain/rpc/endingClient.js'
-import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
+import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Milliseconds nodes have for their answers once the work is to end. */

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import { onEnd } from '../../chain/rpc/onEnd.js'
 import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
+import { onAbort } from '../../core/onAbort.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { Lease, OrderRecord, Submitter } from '../../store/types.js'
 import {
@@ -332,7 +332,7 @@ export function driveSubmitters(context: OrdersContext): SubmitterEngine {
       driver.isReady = isReady
       driver.holders++
       start(driver)
-      await new Promise<void>((resolve) => onEnd(signal, resolve))
+      await new Promise<void>((resolve) => onAbort(signal, resolve))
       driver.holders--
       if (!isWanted(driver)) await finish(driver)
     },

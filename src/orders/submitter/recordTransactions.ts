@@ -1,7 +1,6 @@
 import type { Address, Hash, Hex } from 'viem'
 import { untilEnd } from '../../chain/rpc/endingClient.js'
-import { nextTurn } from '../../chain/rpc/nextTurn.js'
-import { inTime } from '../../core/inTime.js'
+import { inTime, nextTurn } from '../../core/wait.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { signTransaction } from '../../payments/capture/sendTransaction.js'
 import { signFiller } from '../../payments/capture/signFiller.js'

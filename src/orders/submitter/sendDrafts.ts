@@ -1,4 +1,4 @@
-import { nextTurn } from '../../chain/rpc/nextTurn.js'
+import { nextTurn } from '../../core/wait.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import { keepSubmitter } from './openSubmitter.js'

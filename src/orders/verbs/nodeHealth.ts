@@ -1,4 +1,3 @@
-import { endOnAbort } from '../../chain/rpc/endOnAbort.js'
 import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import {
   getBlockHead,
@@ -8,6 +7,7 @@ import {
 import { getBalance } from '../../chain/state/getBalance.js'
 import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
+import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { readerOf } from '../submitter/submitterState.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'

@@ -1,8 +1,8 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { nextTurn } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import {

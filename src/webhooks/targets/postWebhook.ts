@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { inTime } from '../../core/inTime.js'
+import { parseRetryAfter } from '../../core/parseRetryAfter.js'
+import { inTime } from '../../core/wait.js'
 import { findAddresses } from './findAddresses.js'
-import { parseRetryHeader } from './retryPause.js'
 import type { CheckedTarget, WebhookFailure, WebhookTools } from './types.js'
 
 export type PostedWebhook =
@@ -83,7 +83,7 @@ function judge({
     ok: false,
     reason: isRedirect ? 'redirected' : 'statusRefused',
     status,
-    retryAfter: parseRetryHeader(headers['retry-after'], Date.now()),
+    retryAfter: parseRetryAfter(headers['retry-after']),
   }
 }
 

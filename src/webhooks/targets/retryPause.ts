@@ -15,14 +15,3 @@ export function retryPause(
   const backoff = most * (0.5 + random() / 2)
   return Math.max(backoff, Math.min(retryAfter, longestWait))
 }
-
-/** Parses the header `Retry-After`, seconds or a date, to milliseconds. */
-export function parseRetryHeader(
-  header: string | undefined,
-  now: number,
-): number | undefined {
-  if (header === undefined) return undefined
-  if (/^\d{1,10}$/.test(header)) return Number(header) * 1000
-  const date = /^\w{3}, .* GMT$/.test(header) ? Date.parse(header) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}

@@ -2,6 +2,7 @@ import type { OrderEvent } from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import type { WebhookTarget } from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { parseRetryAfter } from '../../../src/core/parseRetryAfter.js'
 import { deliverEvents } from '../../../src/webhooks/deliverEvents.js'
 import {
   type EventQueues,
@@ -9,10 +10,7 @@ import {
 } from '../../../src/webhooks/eventQueues.js'
 import { targetPace } from '../../../src/webhooks/targetPace.js'
 import { parseTargets } from '../../../src/webhooks/targets/parseTargets.js'
-import {
-  parseRetryHeader,
-  retryPause,
-} from '../../../src/webhooks/targets/retryPause.js'
+import { retryPause } from '../../../src/webhooks/targets/retryPause.js'
 import type { TargetRun } from '../../../src/webhooks/targets/types.js'
 import { webhookMessage } from '../../../src/webhooks/targets/webhookMessage.js'
 import { type LeaseHold, underLease } from '../../../src/webhooks/underLease.js'
@@ -83,7 +81,7 @@ test.each([
   [undefined, undefined],
 ])('the header Retry-After: %s means %s ms', (header, milliseconds) => {
   const now = Date.parse('2025-10-09T08:53:20Z')
-  expect(parseRetryHeader(header, now)).toBe(milliseconds)
+  expect(parseRetryAfter(header, now)).toBe(milliseconds)
 })
 
 test('the body holds the event, with what identifies it never overwritten', () => {
