@@ -73,7 +73,7 @@ import {
 } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { tryRequest } from '../src/chain/rpc/requestNode.js'
-import { readRevert } from '../src/core/revertReason.js'
+import { parseRevert } from '../src/core/revertReason.js'
 import { checkTransition, nextStates } from '../src/orders/model/nextStates.js'
 import { fundedAccount } from './chain/support/desk.js'
 import { startEndpoint } from './chain/support/endpoint.js'
@@ -169,7 +169,7 @@ async function mine(by: Wallet, { to, data }: TokenCall): Promise<string> {
   if (status === 'success') return status
   const params = [{ from: by.account.address, to, data }, 'latest']
   const { failure } = await tryRequest(client, 'eth_call', params)
-  return readRevert(failure?.data).words ?? 'no words'
+  return parseRevert(failure?.data).words ?? 'no words'
 }
 
 function stateOf({ domain, message }: Payment): Promise<boolean> {

@@ -4,13 +4,13 @@ export {
   getLogs,
   type LogProgress,
 } from './logs/getLogs.js'
-export type { LogFilter, ReadLog, TopicFilter } from './logs/logTypes.js'
 export {
   type LogChunk,
   type StreamLogsParameters,
   streamLogs,
 } from './logs/streamLogs.js'
 export type { LogEvent, SealedFinality } from './logs/trackLogs.js'
+export type { LogFilter, ReadLog, TopicFilter } from './logs/types.js'
 export { type WatchLogsParameters, watchLogs } from './logs/watchLogs.js'
 export { BlockReceiptsForbiddenError, LogRangeError } from './rpc/errors.js'
 export {
@@ -35,4 +35,4 @@ export {
 export type {
   OpStackReceiptFields,
   ReadReceipt,
-} from './state/readRpcReceipt.js'
+} from './state/parseRpcReceipt.js'

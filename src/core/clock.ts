@@ -15,7 +15,7 @@ export function wallTime(): bigint {
 }
 
 /** A time as given, or this machine's; a `number` is refused. */
-export function readTime(now: bigint = wallTime()): bigint {
+export function parseTime(now: bigint = wallTime()): bigint {
   if (typeof now !== 'bigint')
     throw new InvalidFieldError('now', now, 'a bigint of Unix seconds')
   return now

@@ -35,21 +35,21 @@ const hexReader = (form: RegExp): ReadField<Hex> => {
   return (value, field) => read(value, field).toLowerCase() as Hex
 }
 
-export const readAddress: ReadField<Address> =
+export const parseAddress: ReadField<Address> =
   /* @__PURE__ */ hexReader(/^0x[\da-f]{40}$/i)
 
-export const readBytes32: ReadField<Hex> =
+export const parseBytes32: ReadField<Hex> =
   /* @__PURE__ */ hexReader(/^0x[\da-f]{64}$/i)
 
-const readSignature = /* @__PURE__ */ hexReader(/^0x([\da-f]{2}){1,16384}$/i)
+const parseSignature = /* @__PURE__ */ hexReader(/^0x([\da-f]{2}){1,16384}$/i)
 
-const readText = /* @__PURE__ */ textReader(/^.{0,256}$/s)
+const parseText = /* @__PURE__ */ textReader(/^.{0,256}$/s)
 
-const readPrimaryType = /* @__PURE__ */ textReader<Payment['primaryType']>(
+const parsePrimaryType = /* @__PURE__ */ textReader<Payment['primaryType']>(
   /^(Receive|Transfer)WithAuthorization$/,
 )
 
-const readCancelType = /* @__PURE__ */ textReader<Cancellation['primaryType']>(
+const parseCancelType = /* @__PURE__ */ textReader<Cancellation['primaryType']>(
   /^CancelAuthorization$/,
 )
 
@@ -58,12 +58,12 @@ export const readPositiveInteger: ReadField<number> = /* @__PURE__ */ reader(
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 )
 
-const readUint256 = /* @__PURE__ */ reader<bigint>(
+const parseUint256 = /* @__PURE__ */ reader<bigint>(
   'an unsigned 256-bit bigint',
   (value) => typeof value === 'bigint' && !(value >> 256n),
 )
 
-const readDigits = /* @__PURE__ */ textReader(/^(0|[1-9]\d{0,77})$/)
+const parseDigits = /* @__PURE__ */ textReader(/^(0|[1-9]\d{0,77})$/)
 
 type Shape = Record<string, ReadField<unknown>>
 type Members<shape extends Shape> = {
@@ -90,28 +90,28 @@ const objectReader =
   }
 
 const readDomain: ReadField<TokenDomain> = /* @__PURE__ */ objectReader({
-  name: readText,
-  version: readText,
+  name: parseText,
+  version: parseText,
   chainId: readPositiveInteger,
-  verifyingContract: readAddress,
+  verifyingContract: parseAddress,
 })
 
 const optionalSignature = (value: unknown, field: string): Hex | undefined =>
-  value === undefined ? value : readSignature(value, field)
+  value === undefined ? value : parseSignature(value, field)
 
 const paymentReader = (
   uint: ReadField<bigint>,
 ): ((value: unknown) => Payment | SignedPayment) => {
   const read = objectReader({
-    primaryType: readPrimaryType,
+    primaryType: parsePrimaryType,
     domain: readDomain,
     message: objectReader({
-      from: readAddress,
-      to: readAddress,
+      from: parseAddress,
+      to: parseAddress,
       value: uint,
       validAfter: uint,
       validBefore: uint,
-      nonce: readBytes32,
+      nonce: parseBytes32,
     }),
     signature: optionalSignature as ReadField<never>,
   })
@@ -119,50 +119,50 @@ const paymentReader = (
 }
 
 /** Reads a payment, signed or not. */
-export const readPayment: (value: unknown) => Payment | SignedPayment =
-  /* @__PURE__ */ paymentReader(readUint256)
+export const parsePayment: (value: unknown) => Payment | SignedPayment =
+  /* @__PURE__ */ paymentReader(parseUint256)
 
 /** Reads a payment, signed or not, with its integers as decimal strings. */
 export const readWrittenPayment: (value: unknown) => Payment | SignedPayment =
   /* @__PURE__ */ paymentReader((value, field) =>
-    readUint256(BigInt(readDigits(value, field)), field),
+    parseUint256(BigInt(parseDigits(value, field)), field),
   )
 
 const signatureOf = (read: object): unknown =>
   'signature' in read ? read.signature : undefined
 
 /** Reads a payment that must be signed. */
-export function readSignedPayment(value: unknown): SignedPayment {
-  const payment = readPayment(value)
+export function parseSignedPayment(value: unknown): SignedPayment {
+  const payment = parsePayment(value)
   return {
     ...payment,
-    signature: readSignature(signatureOf(payment), 'payment.signature'),
+    signature: parseSignature(signatureOf(payment), 'payment.signature'),
   }
 }
 
-const readAnyCancellation = /* @__PURE__ */ objectReader({
-  primaryType: readCancelType,
+const parseAnyCancellation = /* @__PURE__ */ objectReader({
+  primaryType: parseCancelType,
   domain: readDomain,
   message: /* @__PURE__ */ objectReader({
-    authorizer: readAddress,
-    nonce: readBytes32,
+    authorizer: parseAddress,
+    nonce: parseBytes32,
   }),
   signature: optionalSignature as ReadField<never>,
 })
 
 /** Reads a cancellation, signed or not. */
-export function readCancellation(
+export function parseCancellation(
   value: unknown,
 ): Cancellation | SignedCancellation {
-  return readAnyCancellation(value, 'cancellation')
+  return parseAnyCancellation(value, 'cancellation')
 }
 
 /** Reads a cancellation that must be signed. */
-export function readSignedCancellation(value: unknown): SignedCancellation {
-  const cancellation = readCancellation(value)
+export function parseSignedCancellation(value: unknown): SignedCancellation {
+  const cancellation = parseCancellation(value)
   return {
     ...cancellation,
-    signature: readSignature(
+    signature: parseSignature(
       signatureOf(cancellation),
       'cancellation.signature',
     ),

@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
-import { readCancellation, readPayment } from './fields.js'
+import { parseCancellation, parsePayment } from './fields.js'
 import { hashText } from './hashText.js'
 import { domainTypeHash, typeHashes } from './typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
@@ -62,8 +62,8 @@ function separatorOf(domain: TokenDomain): Uint8Array {
 export function hashPayment(payment: Payment | Cancellation): Hex {
   return hashChecked(
     payment?.primaryType === 'CancelAuthorization'
-      ? readCancellation(payment)
-      : readPayment(payment),
+      ? parseCancellation(payment)
+      : parsePayment(payment),
   )
 }
 

@@ -8,7 +8,7 @@ import {
 } from 'viem'
 import { expect, test } from 'vitest'
 import { redact } from './redact.js'
-import { readRevert, readWords } from './revertReason.js'
+import { parseRevert, parseWords } from './revertReason.js'
 
 const errorAbi = parseAbi(['error Error(string reason)'])
 const revert = (words: string): Hex =>
@@ -37,8 +37,8 @@ test.each([
   ['EIP2612: invalid signature', 'wrongSigner'],
   ['Native transfer failed', 'simulationFailed'],
 ])('the revert string "%s" means %s', (words, reason) => {
-  expect(readRevert(revert(words))).toEqual({ reason, words })
-  expect(readWords(words)).toEqual({ reason, words })
+  expect(parseRevert(revert(words))).toEqual({ reason, words })
+  expect(parseWords(words)).toEqual({ reason, words })
 })
 
 /** As OpenZeppelin, Paxos, Agora and Solady declare them. */
@@ -64,8 +64,8 @@ test.each([
 ])('the custom error %s means %s', (signature, reason) => {
   const data: Hex = `${toFunctionSelector(signature)}${'0'.repeat(192)}`
   const words = `${signature.split('(')[0]}()`
-  expect(readRevert(data)).toEqual({ reason, words })
-  expect(readRevert(data.toUpperCase().replace('0X', '0x') as Hex)).toEqual({
+  expect(parseRevert(data)).toEqual({ reason, words })
+  expect(parseRevert(data.toUpperCase().replace('0X', '0x') as Hex)).toEqual({
     reason,
     words,
   })
@@ -74,7 +74,7 @@ test.each([
 test.each([undefined, '0x'] as const)(
   'a revert with %s says that the function is missing',
   (data) => {
-    expect(readRevert(data)).toEqual({ reason: 'unsupportedToken' })
+    expect(parseRevert(data)).toEqual({ reason: 'unsupportedToken' })
   },
 )
 
@@ -95,17 +95,17 @@ test.each<[string, Hex, string]>([
     '\ufffd',
   ],
 ])('%s is not understood, and not a fault', (_, data, words) => {
-  expect(readRevert(data)).toEqual({ reason: 'simulationFailed', words })
+  expect(parseRevert(data)).toEqual({ reason: 'simulationFailed', words })
 })
 
 test('long words are cut', () => {
-  const { words = '' } = readRevert(revert('no. '.repeat(400)))
+  const { words = '' } = parseRevert(revert('no. '.repeat(400)))
   expect(words).toBe('no. '.repeat(125))
 })
 
 test('words that hold a signature lose it', () => {
   const secret = 'ab'.repeat(65)
-  const { words } = readRevert(revert(`bad signature 0x${secret} of payer`))
+  const { words } = parseRevert(revert(`bad signature 0x${secret} of payer`))
   expect(words).toBe('bad signature 0x… of payer')
 })
 

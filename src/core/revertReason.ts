@@ -91,26 +91,26 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
 ]
 
 /** What a token's revert means, and its own words where it had any. */
-export function readRevert(data: Hex | undefined): {
+export function parseRevert(data: Hex | undefined): {
   reason: RevertReason
   words?: string
 } {
   if (!data || data === '0x') return { reason: 'unsupportedToken' }
-  return readWords(revertWords(data))
+  return parseWords(revertWords(data))
 }
 
 /** The same where a node's text of the refusal may be all there is. */
-export function readRefusal(refusal: {
+export function parseRefusal(refusal: {
   data?: Hex | undefined
   words?: string | undefined
 }): { reason: RevertReason; words?: string } {
   const { data = '0x', words = '' } = refusal
   const told = words.replace(/^execution reverted(: )?/, '')
-  return data === '0x' && told ? readWords(told) : readRevert(data)
+  return data === '0x' && told ? parseWords(told) : parseRevert(data)
 }
 
 /** What a token's refusal means when only a node's text of it is left. */
-export function readWords(words: string): {
+export function parseWords(words: string): {
   reason: RevertReason
   words: string
 } {

@@ -1,9 +1,9 @@
 import type { Address, Client } from 'viem'
-import { readCheckedAddress } from '../chain/logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../chain/logs/encodeLogFilter.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { InvalidFieldError } from '../core/errors.js'
-import { readAccount } from '../payments/capture/planTransaction.js'
+import { parseAccount } from '../payments/capture/planTransaction.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
@@ -35,7 +35,7 @@ export function createContext(
   const tokens = parseTokens(parameters.tokens)
   const wallets = parseWallets(parameters.wallets, tokens)
   const others = (parameters.recipients ?? []).map((address, index) =>
-    readCheckedAddress(address, `recipients[${index}]`),
+    parseCheckedAddress(address, `recipients[${index}]`),
   )
   const relayers = parseRelayers(parameters.relayers, wallets)
   for (const token of tokens)
@@ -81,7 +81,7 @@ export function narrowContext(
     throw new InvalidFieldError('recipients', recipients, 'a list')
   const wanted = new Set(
     recipients.map((address, index) =>
-      readCheckedAddress(address, `recipients[${index}]`),
+      parseCheckedAddress(address, `recipients[${index}]`),
     ),
   )
   return {
@@ -129,7 +129,7 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
     const { client, token } = Object(one)
     return {
       client,
-      token: readCheckedAddress(token, `tokens[${index}].token`),
+      token: parseCheckedAddress(token, `tokens[${index}].token`),
       chainId: chainOf(client, `tokens[${index}].client`),
     }
   })
@@ -157,7 +157,7 @@ function parseWallets(
   for (const [index, client] of given.entries()) {
     const field = `wallets[${index}]`
     const chainId = chainOf(client, field)
-    const account = readAccount(client, client.account)
+    const account = parseAccount(client, client.account)
     const address = account.address.toLowerCase() as Address
     const isTwice = wallets.some(
       ({ submitter }) =>
@@ -192,7 +192,7 @@ function parseRelayers(
     )
   const accounts = given.map((address, index) => {
     const field = `relayers[${index}]`
-    const account = readCheckedAddress(address, field)
+    const account = parseCheckedAddress(address, field)
     if (submitters.some((submitter) => submitter.account === account))
       return account
     throw new InvalidFieldError(field, account, 'the account of a wallet')

@@ -105,7 +105,6 @@ export {
   type PreparePaymentParameters,
   preparePayment,
 } from './message/preparePayment.js'
-export type { Wallet } from './sign/askWallet.js'
 export {
   SigningDeclinedError,
   UnexpectedPaymentError,
@@ -122,6 +121,7 @@ export {
   type SignPaymentParameters,
   signPayment,
 } from './sign/signPayment.js'
+export type { Wallet } from './sign/signWithWallet.js'
 export {
   type ExplainSignatureParameters,
   explainSignature,

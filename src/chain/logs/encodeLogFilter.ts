@@ -1,9 +1,8 @@
-import type { Address, BlockTag } from 'viem'
-import { isAddress } from 'viem'
+import { type Address, type BlockTag, isAddress } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readBytes32 } from '../../core/fields.js'
+import { parseBytes32 } from '../../core/fields.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
-import type { LogFilter } from './logTypes.js'
+import type { LogFilter, ReadLog } from './types.js'
 
 const blockTags: readonly string[] = [
   'latest',
@@ -36,15 +35,15 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
 }
 
 function encodeAddresses(address: unknown): string | string[] {
-  if (!Array.isArray(address)) return readCheckedAddress(address, 'address')
+  if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
   // To a node an empty list is no condition: it would match everything.
   if (address.length === 0)
     throw new InvalidFieldError('address', address, 'one address or more')
-  return address.map((one, i) => readCheckedAddress(one, `address[${i}]`))
+  return address.map((one, i) => parseCheckedAddress(one, `address[${i}]`))
 }
 
 /** An address whose checksum, where it carries one, is right. */
-export function readCheckedAddress(value: unknown, field: string): Address {
+export function parseCheckedAddress(value: unknown, field: string): Address {
   if (typeof value !== 'string' || !isAddress(value, { strict: false }))
     throw new InvalidFieldError(field, value, 'an address')
   if (!isAddress(value))
@@ -64,8 +63,8 @@ function encodeTopics(topics: unknown): (string | string[] | null)[] {
     if (Array.isArray(topic) && topic.length === 0)
       throw new InvalidFieldError(`topics[${i}]`, topic, 'null or one or more')
     return Array.isArray(topic)
-      ? topic.map((one, k) => readBytes32(one, `topics[${i}][${k}]`))
-      : readBytes32(topic, `topics[${i}]`)
+      ? topic.map((one, k) => parseBytes32(one, `topics[${i}][${k}]`))
+      : parseBytes32(topic, `topics[${i}]`)
   })
 }
 
@@ -74,7 +73,7 @@ function encodeTopics(topics: unknown): (string | string[] | null)[] {
  *
  * @throws {@link InvalidFieldError} when it is none of them.
  */
-export function readBlockSelector(
+export function parseBlockSelector(
   value: unknown,
   field = 'block',
 ): bigint | BlockTag {
@@ -93,7 +92,7 @@ export function readBlockSelector(
  *
  * @throws {@link InvalidFieldError} when it is neither.
  */
-export function readBlock(value: unknown): BlockSelector {
+export function parseBlock(value: unknown): BlockSelector {
   if (isBlock(value)) return value
   throw new InvalidFieldError(
     'block',
@@ -105,3 +104,21 @@ export function readBlock(value: unknown): BlockSelector {
 const isBlock = (value: unknown): value is BlockSelector =>
   (typeof value === 'bigint' && value >= 0n) ||
   (typeof value === 'string' && blockTags.includes(value))
+
+/**
+ * Says of each log whether it is one the filter asks for: an answer can be
+ * meant for another question, and a subscription can forget its filter.
+ */
+export function logMatcher({
+  address,
+  topics = [],
+}: WireFilter): (log: Pick<ReadLog, 'address' | 'topics'>) => boolean {
+  const addresses = new Set(address === undefined ? [] : [address].flat())
+  const wanted = topics.map((one) => new Set(one === null ? [] : [one].flat()))
+  return (log) =>
+    (addresses.size === 0 || addresses.has(log.address)) &&
+    wanted.every((any, i) => {
+      const topic = log.topics[i] ?? ''
+      return any.size === 0 || any.has(topic) || any.has(topic.toLowerCase())
+    })
+}

@@ -5,12 +5,12 @@ import { isPassing, LogRangeError, type NodeFailure } from '../rpc/errors.js'
 import {
   type BlockHead,
   getBlockHead,
-  readBytes,
-  readList,
+  parseBytes,
+  parseList,
 } from '../rpc/requestNode.js'
 import type { LogFailure } from './classifyLogFailure.js'
-import { requireBlockLogs } from './readBlockLogs.js'
-import { rangeLimit, readLogRange } from './readLogRange.js'
+import { getLogRange, rangeLimit } from './getLogRange.js'
+import { requireBlockLogs } from './getReceiptLogs.js'
 
 export type FindAuthorizationLogsParameters = {
   token: Address
@@ -49,14 +49,14 @@ export async function findAuthorizationLogs(
     const first = last >= range ? last - range + 1n : 0n
     const pending = parameters.pending && last === toBlock
     const [answer, head] = await Promise.all([
-      readLogRange(
+      getLogRange(
         client,
         wire,
         { first, last },
         {
           toBlock: pending ? 'pending' : undefined,
           classify: classifyBriefly,
-          read: readHashes,
+          read: parseHashes,
         },
       ).catch(async (error: unknown) => {
         if (pending || !(error instanceof LogRangeError)) throw error
@@ -84,10 +84,10 @@ function isBefore(head: BlockHead | undefined, since: bigint): boolean {
   return head !== undefined && head.timestamp < since
 }
 
-function readHashes(result: unknown): readonly Hash[] {
+function parseHashes(result: unknown): readonly Hash[] {
   const method = 'eth_getLogs'
-  return readList(result, method).map((log) =>
-    readBytes(Object(log).transactionHash, method),
+  return parseList(result, method).map((log) =>
+    parseBytes(Object(log).transactionHash, method),
   )
 }
 

@@ -1,20 +1,25 @@
 import type { BlockTag, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readBytes32 } from '../../core/fields.js'
+import { parseBytes32 } from '../../core/fields.js'
 import { endOnAbort } from '../../core/onAbort.js'
+import { parseFrom } from '../rpc/endpointHost.js'
 import { NodeAnswerError, NodeError } from '../rpc/errors.js'
-import { getBlockHead, requestQuantity } from '../rpc/requestNode.js'
+import {
+  getBlockHead,
+  requestNode,
+  requestQuantity,
+} from '../rpc/requestNode.js'
 import {
   encodeLogFilter,
-  readBlockSelector,
+  parseBlockSelector,
   type WireFilter,
 } from './encodeLogFilter.js'
-import type { LogFilter, ReadLog } from './logTypes.js'
-import { readLogPlace } from './readLogPlace.js'
-import { type BlockRange, rangeLimit } from './readLogRange.js'
-import { readRanges } from './readRanges.js'
+import { getLogPieces } from './getLogPieces.js'
+import { type BlockRange, rangeLimit } from './getLogRange.js'
+import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
+import type { LogFilter, ReadLog } from './types.js'
 
 /** How far a read of logs is, in blocks. */
 export type LogProgress = {
@@ -91,38 +96,38 @@ export async function getLogs(
     throw new InvalidFieldError('concurrency', concurrency, 'at least 1')
   signal?.throwIfAborted()
   const options = { maxBlockRange, concurrency, signal, onProgress }
-  return endOnAbort(readFilter(client, wire, filter, options), signal)
+  return endOnAbort(getFiltered(client, wire, filter, options), signal)
 }
 
-type LogReading = Omit<Parameters<typeof readRanges>[3], 'toPending'>
+type LogReading = Omit<Parameters<typeof getLogPieces>[3], 'toPending'>
 
-async function readFilter(
+async function getFiltered(
   client: Client,
   wire: WireFilter,
   filter: LogFilter,
   options: LogReading,
 ): Promise<ReadLog[]> {
   const { signal } = options
-  const pending = () => readPending(client, wire, signal)
+  const pending = () => getPendingLogs(client, wire, signal)
   if (filter.blockHash !== undefined) {
-    const blockHash = readBytes32(filter.blockHash, 'blockHash')
-    const logs = await readLogPlace(client, wire, { blockHash }, signal)
+    const blockHash = parseBytes32(filter.blockHash, 'blockHash')
+    const logs = await getLogPlace(client, wire, { blockHash }, signal)
     return finish(logs, options)
   }
-  const from = readBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
-  const to = readBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
+  const from = parseBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
+  const to = parseBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
   if (from === 'pending' && to === 'pending')
     return finish(await pending(), options)
   const newest =
     from === 'latest' &&
     to === 'latest' &&
-    (await readNewest(client, wire, signal))
+    (await getNewest(client, wire, signal))
   if (newest) return finish(newest, options)
 
   const range = await pinRange(client, from, to, signal)
   const toPending = to === 'pending'
   if (range.last >= range.first)
-    return readPinned(client, wire, range, { ...options, toPending })
+    return getPinned(client, wire, range, { ...options, toPending })
   if (!toPending) return []
   // Above the head lies what is pre-confirmed.
   const ahead = await pending()
@@ -141,19 +146,19 @@ function finish(
   return logs
 }
 
-async function readPinned(
+async function getPinned(
   client: Client,
   wire: WireFilter,
   range: BlockRange,
   options: LogReading & { toPending: boolean },
 ): Promise<ReadLog[]> {
-  const logs = await readRanges(client, wire, range, options)
+  const logs = await getLogPieces(client, wire, range, options)
   const isStale = (log: ReadLog) =>
     log.preconfirmed && log.blockNumber <= range.last
   const stale = logs.find(isStale)
   if (!stale) return logs
   // Those blocks are sealed: the chain knows which of their logs are true.
-  const sealed = await readRanges(
+  const sealed = await getLogPieces(
     client,
     wire,
     { first: stale.blockNumber, last: range.last },
@@ -166,14 +171,14 @@ async function readPinned(
  * The logs of the newest block in one request; `undefined` where the node
  * refuses: asked for by number, more is known of how to go on.
  */
-async function readNewest(
+async function getNewest(
   client: Client,
   wire: WireFilter,
   signal: AbortSignal | undefined,
 ): Promise<readonly ReadLog[] | undefined> {
   const place = { fromBlock: 'latest', toBlock: 'latest' }
   try {
-    return await readLogPlace(client, wire, place, signal)
+    return await getLogPlace(client, wire, place, signal)
   } catch (error) {
     if (error instanceof NodeError && error.details.code !== undefined)
       return undefined
@@ -185,14 +190,14 @@ async function readNewest(
  * What is pre-confirmed now. A node's snapshot can be stuck behind the chain;
  * what it holds of sealed blocks is not pre-confirmed any more.
  */
-export async function readPending(
+export async function getPendingLogs(
   client: Client,
   wire: WireFilter,
   signal: AbortSignal | undefined,
 ): Promise<ReadLog[]> {
   const place = { fromBlock: 'pending', toBlock: 'pending' }
   const [logs, head] = await Promise.all([
-    readLogPlace(client, wire, place, signal),
+    getLogPlace(client, wire, place, signal),
     requestQuantity(client, 'eth_blockNumber', [], { signal }),
   ])
   return sortLogs(
@@ -232,4 +237,33 @@ export async function pinRange(
   if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
     throw new InvalidFieldError('toBlock', to, `at least fromBlock (${from})`)
   return { first, last }
+}
+
+/** Where in the chain to look: a sealed range, one block, or pre-confirmed. */
+export type LogPlace =
+  | { blockHash: string }
+  | { fromBlock: string; toBlock: string }
+
+const method = 'eth_getLogs'
+
+/** The logs of one place that is not split. */
+export async function getLogPlace(
+  client: Client,
+  wire: WireFilter,
+  place: LogPlace,
+  signal: AbortSignal | undefined,
+): Promise<readonly ReadLog[]> {
+  const filter = { ...wire, ...place }
+  const result = await requestNode(client, method, [filter], { signal })
+  return parseFrom(client, () => {
+    const logs = parseLogs(wire, result, method)
+    if ('blockHash' in place)
+      for (const { blockHash } of logs)
+        if (blockHash?.toLowerCase() !== place.blockHash)
+          throw new NodeAnswerError({
+            method,
+            problem: 'holds a log of another block',
+          })
+    return logs
+  })
 }

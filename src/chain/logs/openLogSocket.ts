@@ -2,10 +2,10 @@ import { webSocket } from 'viem'
 import { onAbort } from '../../core/onAbort.js'
 import { growingPause } from '../../core/tryAgain.js'
 import { inTime, soon, wait } from '../../core/wait.js'
-import { NodeError, readFailure } from '../rpc/errors.js'
+import { NodeError, parseFailure } from '../rpc/errors.js'
 import type { WireFilter } from './encodeLogFilter.js'
-import type { ReadLog } from './logTypes.js'
-import { readRpcLog } from './readRpcLog.js'
+import { parseRpcLog } from './parseRpcLog.js'
+import type { ReadLog } from './types.js'
 
 export type LogSocketHandlers = {
   /** A pre-confirmed log, where the network has them. */
@@ -50,7 +50,7 @@ export function openLogSocket(
       try {
         await follow(url, wire, { handlers: { ...handlers, onHead }, signal })
       } catch (error) {
-        const failure = readFailure(error, { url })
+        const failure = parseFailure(error, { url })
         if (!signal.aborted)
           handlers.onError(new NodeError({ method: 'eth_subscribe', failure }))
       }
@@ -112,7 +112,7 @@ async function follow(
     await subscribe(['newHeads'], onHead, end)
     await subscribe(['pendingLogs', wire], (data) => {
       try {
-        const log = readRpcLog(data, 'eth_subscribe')
+        const log = parseRpcLog(data, 'eth_subscribe')
         if (log.preconfirmed) onPending(log)
       } catch (error) {
         onError(error)

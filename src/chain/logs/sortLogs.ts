@@ -1,4 +1,4 @@
-import type { ReadLog } from './logTypes.js'
+import type { ReadLog } from './types.js'
 
 /**
  * Sorts logs by their place in the chain and drops what came twice. Of a

@@ -1,12 +1,12 @@
 import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { endOnAbort } from '../../core/onAbort.js'
-import { encodeLogFilter, readBlockSelector } from './encodeLogFilter.js'
+import { encodeLogFilter, parseBlockSelector } from './encodeLogFilter.js'
+import { getLogPiece } from './getLogPieces.js'
+import { rangeLimit } from './getLogRange.js'
 import { pinRange } from './getLogs.js'
-import type { LogFilter, ReadLog } from './logTypes.js'
-import { rangeLimit } from './readLogRange.js'
-import { readPersistently } from './readRanges.js'
 import { sortLogs } from './sortLogs.js'
+import type { LogFilter, ReadLog } from './types.js'
 
 /** The logs of a run of whole blocks. */
 export type LogChunk = {
@@ -75,8 +75,8 @@ export async function* streamLogs(
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
   signal?.throwIfAborted()
-  const from = readBlockSelector(fromBlock, 'fromBlock')
-  const to = readBlockSelector(toBlock, 'toBlock')
+  const from = parseBlockSelector(fromBlock, 'fromBlock')
+  const to = parseBlockSelector(toBlock, 'toBlock')
   // Resumed where its last chunk ended.
   if (typeof to === 'bigint' && from === to + 1n) return
   const { first, last } = await endOnAbort(
@@ -88,7 +88,7 @@ export async function* streamLogs(
     const end = next + size - 1n
     const piece = { first: next, last: end < last ? end : last }
     const options = { toBlock: undefined, signal }
-    const reading = readPersistently(client, wire, piece, options)
+    const reading = getLogPiece(client, wire, piece, options)
     const answer = await endOnAbort(reading, signal)
     if ('narrower' in answer) {
       size = answer.narrower

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ReadLog } from './logTypes.js'
 import { createLogTracker, type SealedFinality } from './trackLogs.js'
+import type { ReadLog } from './types.js'
 
 const word = (digit: number) => `0x${String(digit).repeat(64)}` as const
 

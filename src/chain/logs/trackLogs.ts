@@ -1,4 +1,4 @@
-import type { ReadLog } from './logTypes.js'
+import type { ReadLog } from './types.js'
 
 /** What happened to a log, or to the watch itself. */
 export type LogEvent =

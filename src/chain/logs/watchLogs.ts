@@ -4,10 +4,8 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
 import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
-import { encodeLogFilter } from './encodeLogFilter.js'
-import { getLogs, readPending } from './getLogs.js'
-import { logMatcher } from './logMatcher.js'
-import type { LogFilter, ReadLog } from './logTypes.js'
+import { encodeLogFilter, logMatcher } from './encodeLogFilter.js'
+import { getLogs, getPendingLogs } from './getLogs.js'
 import { openLogSocket } from './openLogSocket.js'
 import {
   createLogTracker,
@@ -15,6 +13,7 @@ import {
   type LogEvent,
   type SealedFinality,
 } from './trackLogs.js'
+import type { LogFilter, ReadLog } from './types.js'
 
 /** Blocks read before what they hold is reported. */
 const stride = 8_000n
@@ -164,7 +163,7 @@ export function watchLogs(
     emit({ type: 'gap', ...gap })
   }
   const lookAhead = async (): Promise<void> => {
-    for (const log of await readPending(client, wire, stop.signal))
+    for (const log of await getPendingLogs(client, wire, stop.signal))
       if (log.preconfirmed) tracker.preconfirm(log)
   }
   /** A replica that is behind has no such block; another block proves it. */

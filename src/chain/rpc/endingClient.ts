@@ -1,8 +1,7 @@
 import type { Client } from 'viem'
 import { endOnAbort } from '../../core/onAbort.js'
-import { type NodeFailure, readFailure } from './errors.js'
+import { type NodeFailure, parseFailure, RpcError } from './errors.js'
 import { mendSocket } from './mendSocket.js'
-import { RpcError } from './RpcError.js'
 import type { SendRpc } from './rpcBatch.js'
 import { tickSignals } from './tickSignals.js'
 
@@ -37,7 +36,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
     untilEnd(signal, () => send(method, params, signal)).catch(
-      (error: unknown) => ({ failure: readFailure(error) }),
+      (error: unknown) => ({ failure: parseFailure(error) }),
     )
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
 }

@@ -23,7 +23,7 @@ export function namingHost(send: SendRpc, transport: unknown): SendRpc {
 }
 
 /** Reads an answer; an error about it names the host it came from. */
-export function readFrom<answer>(
+export function parseFrom<answer>(
   client: Pick<Client, 'transport'>,
   read: () => answer,
 ): answer {

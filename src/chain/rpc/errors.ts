@@ -123,7 +123,7 @@ export class FinalityUnsupportedError extends CountersignError {
  * Walks viem's chain of causes to the words of the peer. Removes the contents
  * of the transport's URLs and headers from them.
  */
-export function readFailure(error: unknown, transport?: unknown): NodeFailure {
+export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
   const seen = [transport]
   for (
@@ -173,4 +173,19 @@ export function isPassing(failure: NodeFailure): boolean {
     return status === 408 || status === 429 || status >= 500
   if (passingCodes.includes(code)) return true
   return code !== 3 && data === undefined && passingWords.test(words)
+}
+
+/** A JSON-RPC error on its way to viem, which knows it by its code. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number | undefined
+  readonly status: number | undefined
+  readonly data: unknown
+
+  constructor({ words, code, status, data }: NodeFailure) {
+    super(words)
+    this.code = code
+    this.status = status
+    this.data = data
+  }
 }

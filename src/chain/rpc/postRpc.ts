@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { type NodeFailure, tidy } from './errors.js'
-import { readRpcError } from './rpcBatch.js'
+import { parseRpcError } from './rpcBatch.js'
 
 export type PostOptions = {
   url: string
@@ -43,7 +43,7 @@ export async function postRpc(
         ? { failure: { words: 'the body is not JSON' } }
         : { answer }
     return {
-      failure: { ...readRefusal(answer, text, status), status },
+      failure: { ...parseRefusal(answer, text, status), status },
       retryAfter: parseRetryAfter(response.headers.get('retry-after')),
     }
   } catch {
@@ -56,13 +56,13 @@ export async function postRpc(
 }
 
 /** A JSON-RPC error, or the words of whatever stands before the node. */
-function readRefusal(
+function parseRefusal(
   answer: unknown,
   text: string,
   status: number,
 ): NodeFailure {
   const { error, message } = Object(answer)
-  if (error) return readRpcError(error)
+  if (error) return parseRpcError(error)
   const plain = answer === undefined && !text.includes('<') ? text : ''
   const words = typeof message === 'string' ? message : plain
   return { words: tidy(words.trim()) || `HTTP ${status}` }

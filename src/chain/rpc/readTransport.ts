@@ -3,13 +3,13 @@ import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import type { NodeFailure } from './errors.js'
+import { RpcError } from './errors.js'
 import { decode } from './hideKeys.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
-import { RpcError } from './RpcError.js'
 import {
   encodeRpcCalls,
   isOfBatch,
-  type RpcCall,
+  type QueuedCall,
   type SendRpc,
   settleRpcCalls,
 } from './rpcBatch.js'
@@ -30,7 +30,7 @@ export function readTransport(
   options: ReadTransportOptions,
 ): Transport<'http', { url: string; send: SendRpc }> {
   return () => {
-    const sender = createSender({ ...options, ...readCredentials(options) })
+    const sender = createSender({ ...options, ...splitCredentials(options) })
     const { url, headers } = options
     const send = namingHost(sender, { url, fetchOptions: { headers } })
     return createTransport(
@@ -52,7 +52,7 @@ export function readTransport(
 }
 
 /** `fetch` takes no URL with credentials: they go along as a header. */
-function readCredentials({
+function splitCredentials({
   url,
   headers,
 }: PostOptions): Pick<PostOptions, 'url' | 'headers'> {
@@ -68,7 +68,7 @@ function readCredentials({
 }
 
 function createSender(options: ReadTransportOptions): SendRpc {
-  let queue: RpcCall[] = []
+  let queue: QueuedCall[] = []
   let id = 0
   let { batchSize } = options
 
@@ -78,7 +78,7 @@ function createSender(options: ReadTransportOptions): SendRpc {
     for (let at = 0; at < calls.length; at += batchSize)
       void sendCalls(calls.slice(at, at + batchSize))
   }
-  const sendCalls = async (calls: readonly RpcCall[]): Promise<void> => {
+  const sendCalls = async (calls: readonly QueuedCall[]): Promise<void> => {
     const { signal, release } = watchInterest(calls)
     const { answer, failure } = await postWithRetries(calls, options, signal)
     release()
@@ -107,7 +107,7 @@ function createSender(options: ReadTransportOptions): SendRpc {
 }
 
 function postWithRetries(
-  calls: readonly RpcCall[],
+  calls: readonly QueuedCall[],
   { retries, ...options }: ReadTransportOptions,
   signal: AbortSignal,
 ): Promise<PostAnswer> {
@@ -118,7 +118,7 @@ function postWithRetries(
 }
 
 /** A signal that aborts when nobody waits for any of the calls any more. */
-function watchInterest(calls: readonly RpcCall[]): {
+function watchInterest(calls: readonly QueuedCall[]): {
   signal: AbortSignal
   release(): void
 } {
@@ -140,9 +140,9 @@ function watchInterest(calls: readonly RpcCall[]): {
  * batch for one method they do not serve.
  */
 function findServed(
-  calls: readonly RpcCall[],
+  calls: readonly QueuedCall[],
   { status }: NodeFailure,
-): readonly RpcCall[] {
+): readonly QueuedCall[] {
   const others = calls.filter(({ method }) => method !== 'eth_getBlockReceipts')
   return status === 403 && others.length < calls.length ? others : []
 }

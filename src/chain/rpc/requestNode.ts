@@ -1,5 +1,5 @@
 import type { BlockTag, Client, Hex } from 'viem'
-import { NodeAnswerError, NodeError, readFailure } from './errors.js'
+import { NodeAnswerError, NodeError, parseFailure } from './errors.js'
 import type { RpcOutcome, SendRpc } from './rpcBatch.js'
 
 /** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
@@ -42,7 +42,7 @@ export async function tryRequest(
     const result = await client.request({ method, params } as never, options)
     return { result }
   } catch (error) {
-    return { failure: readFailure(error, transportOf(client)) }
+    return { failure: parseFailure(error, transportOf(client)) }
   }
 }
 
@@ -57,7 +57,7 @@ export function encodeBlock(block: BlockSelector): string {
 }
 
 /** A quantity of an answer, or a typed error that names the method. */
-export function readQuantity(value: unknown, method: string): bigint {
+export function parseQuantity(value: unknown, method: string): bigint {
   if (typeof value !== 'string' || !/^0x[\da-f]{1,64}$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not a quantity' })
   return BigInt(value)
@@ -71,7 +71,7 @@ export async function requestQuantity(
   options?: RequestOptions | undefined,
 ): Promise<bigint> {
   const answer = await requestNode(client, method, params, options)
-  return readQuantity(answer, method)
+  return parseQuantity(answer, method)
 }
 
 export async function getChainId(
@@ -81,14 +81,14 @@ export async function getChainId(
 }
 
 /** Bytes of an answer, or a typed error that names the method. */
-export function readBytes(value: unknown, method: string): Hex {
+export function parseBytes(value: unknown, method: string): Hex {
   if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
   return value as Hex
 }
 
 /** A list of an answer, or a typed error that names the method. */
-export function readList(value: unknown, method: string): readonly unknown[] {
+export function parseList(value: unknown, method: string): readonly unknown[] {
   if (!Array.isArray(value))
     throw new NodeAnswerError({ method, problem: 'is not a list' })
   return value
@@ -108,11 +108,11 @@ export async function getBlockHead(
   > | null
   if (!answer) return undefined
   return {
-    number: readQuantity(answer.number, method),
-    timestamp: readQuantity(answer.timestamp, method),
+    number: parseQuantity(answer.number, method),
+    timestamp: parseQuantity(answer.timestamp, method),
     hash: typeof answer.hash === 'string' ? (answer.hash as Hex) : undefined,
     baseFeePerGas: answer.baseFeePerGas
-      ? readQuantity(answer.baseFeePerGas, method)
+      ? parseQuantity(answer.baseFeePerGas, method)
       : undefined,
   }
 }

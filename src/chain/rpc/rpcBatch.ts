@@ -2,7 +2,7 @@ import { isPassing, type NodeFailure, tidy } from './errors.js'
 import { isSentOnce } from './sendAgain.js'
 
 /** A request waiting for its answer. */
-export type RpcCall = {
+export type QueuedCall = {
   id: number
   method: string
   params: unknown
@@ -26,7 +26,7 @@ export type SendRpc = (
 ) => Promise<RpcOutcome>
 
 /** One call is an object, several are a batch (JSON-RPC 2.0, section 6). */
-export function encodeRpcCalls(calls: readonly RpcCall[]): string {
+export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
   const bodies = calls.map(({ id, method, params }) => ({
     jsonrpc: '2.0',
     id,
@@ -46,11 +46,11 @@ export function encodeRpcCalls(calls: readonly RpcCall[]): string {
  * although one was asked, and not for a reason that passes.
  */
 export function settleRpcCalls(
-  calls: readonly RpcCall[],
+  calls: readonly QueuedCall[],
   answer: unknown,
-): readonly RpcCall[] {
+): readonly QueuedCall[] {
   const isBatch = calls.length > 1
-  const failure = readCommonError(answer, isBatch)
+  const failure = parseCommonError(answer, isBatch)
   if (failure) {
     if (isBatch && !isOverloaded(failure)) return calls
     for (const call of calls) call.settle({ failure })
@@ -61,7 +61,7 @@ export function settleRpcCalls(
   for (const one of Array.isArray(answer) ? answer : [answer])
     if (typeof one === 'object' && one) answers.set(one.id, one)
   return calls.filter((call) => {
-    const outcome = readOutcome(answers.get(call.id))
+    const outcome = parseOutcome(answers.get(call.id))
     if (isBatch && isCutOff(call, outcome)) return true
     call.settle(outcome)
     return false
@@ -72,14 +72,14 @@ export function settleRpcCalls(
  * What a node could not tell whose error it is has no id (section 5). Some give
  * it the first id of the batch instead, Geth in a list of one.
  */
-function readCommonError(
+function parseCommonError(
   answer: unknown,
   isBatch: boolean,
 ): NodeFailure | undefined {
   const isLone = Array.isArray(answer) && answer.length === 1
   const { id, error } = Object(isLone ? answer[0] : answer)
   if (!error) return undefined
-  const failure = readRpcError(error)
+  const failure = parseRpcError(error)
   const isCommon =
     id == null ||
     (isBatch && (!isLone || failure.code === -32600 || isOfBatch(failure)))
@@ -92,7 +92,7 @@ export function isOfBatch({ words }: NodeFailure): boolean {
 }
 
 /** Geth leaves out what no longer fits into the answer to a batch. */
-function isCutOff({ method }: RpcCall, { failure }: RpcOutcome): boolean {
+function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
   const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
   return isFull && !isSentOnce(method)
 }
@@ -103,17 +103,17 @@ function isOverloaded(failure: NodeFailure): boolean {
   return isPassing(failure)
 }
 
-function readOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
+function parseOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
   if (!answer) return { failure: { words: 'no answer has the id of the call' } }
   const error = answer.error as Record<string, unknown> | undefined
-  if (error) return { failure: readRpcError(error) }
+  if (error) return { failure: parseRpcError(error) }
   if (!('result' in answer))
     return { failure: { words: 'the answer has neither result nor error' } }
   return { result: answer.result }
 }
 
 /** A JSON-RPC error object; its data may hold revert bytes. */
-export function readRpcError(error: unknown): NodeFailure {
+export function parseRpcError(error: unknown): NodeFailure {
   const { code, message = error, data } = Object(error)
   return {
     words:

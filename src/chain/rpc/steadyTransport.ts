@@ -2,9 +2,8 @@ import type { Transport } from 'viem'
 import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { inTime } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
-import { readFailure } from './errors.js'
+import { parseFailure, RpcError } from './errors.js'
 import { mendSocket } from './mendSocket.js'
-import { RpcError } from './RpcError.js'
 import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
@@ -37,7 +36,7 @@ export function steadyTransport(
         } catch (error) {
           mendSocket(inner.value)
           const retryAfter = parseRetryAfter(headerOf(error))
-          return { failure: readFailure(error), retryAfter }
+          return { failure: parseFailure(error), retryAfter }
         }
       }
       return sendAgain([method], retries, attempt, signal)

@@ -1,6 +1,6 @@
 import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
-import { RpcError } from './RpcError.js'
+import { RpcError } from './errors.js'
 
 /** The signal of what is asked now, until it is answered. */
 type TickSignal = { signal: AbortSignal; leave(): void }

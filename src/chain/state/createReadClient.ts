@@ -93,7 +93,7 @@ export function createReadClient(
     transport: transport
       ? steadyTransport(transport, retry)
       : readTransport({
-          url: readUrl(url),
+          url: parseUrl(url),
           headers,
           timeout,
           retries: retry,
@@ -132,7 +132,7 @@ function requireNumbers(options: Record<string, number>): void {
 /** Longer timers fire at once. */
 const maxTimer = 2_147_483_647
 
-function readUrl(url: string | undefined): string {
+function parseUrl(url: string | undefined): string {
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url))
     throw new InvalidFieldError('url', '(not shown)', 'an http(s) URL')
   return url

@@ -1,18 +1,16 @@
 import type { Client } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
-import { readFrom } from '../rpc/endpointHost.js'
+import { parseFrom } from '../rpc/endpointHost.js'
 import { NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
-  readQuantity,
+  parseQuantity,
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
 
-import { type Pace, seenPaces } from './seenPace.js'
-
 /** How a network lets a transaction be seen before its block is final. */
-export type Preconfirmations = Pace & {
+export type Preconfirmations = NetworkPace & {
   /**
    * `flashblocks`: `pending` shows a block in the making about every 200 ms.
    * `fastBlocks`: canonical blocks are sealed that often, `pending` adds
@@ -74,7 +72,7 @@ async function lookForPreconfirmations(
     requestNode(client, method, ['latest', false]),
     getPending(client),
   ])
-  const head = readFrom(client, () => readHead(latest))
+  const head = parseFrom(client, () => getTagHead(latest))
   const pace = await measurePace(client, head)
 
   const evidence = {
@@ -82,7 +80,7 @@ async function lookForPreconfirmations(
     pendingBlock:
       pending.number == null
         ? undefined
-        : readFrom(client, () => readQuantity(pending.number, method)),
+        : parseFrom(client, () => parseQuantity(pending.number, method)),
     pendingHasZeroHash: pending.hash === zeroHash,
     secondsPerBlock: pace.secondsPerBlock,
     hasMilliseconds: Object(latest).timestampMs !== undefined,
@@ -113,11 +111,11 @@ async function getPending(client: Client): Promise<Record<string, unknown>> {
 
 type Head = { number: bigint; timestamp: bigint }
 
-function readHead(answer: unknown): Head {
+function getTagHead(answer: unknown): Head {
   const { number, timestamp } = Object(answer)
   return {
-    number: readQuantity(number, method),
-    timestamp: readQuantity(timestamp, method),
+    number: parseQuantity(number, method),
+    timestamp: parseQuantity(timestamp, method),
   }
 }
 
@@ -135,7 +133,7 @@ async function measurePace(
       encodeBlock(number),
       false,
     ])
-    return readFrom(client, () => readHead(answer))
+    return parseFrom(client, () => getTagHead(answer))
   }
   const [middle, oldest] = await Promise.all([ask(span), ask(2n * span)])
   const isFast = (from: Head, to: Head) => {
@@ -151,3 +149,15 @@ async function measurePace(
     isSteadilyFast: isFast(oldest, middle) && isFast(middle, head),
   }
 }
+
+/** How a network pre-confirms, as far as waiting for an outcome is concerned. */
+export type NetworkPace = {
+  /** The tag that shows a transaction first, now. */
+  tag: 'pending' | 'latest'
+  /** Milliseconds between two looks that make sense. */
+  pollingInterval: number
+}
+
+/** What was last seen of the network behind a transport. */
+export const seenPaces: WeakMap<object, NetworkPace> =
+  /* @__PURE__ */ new WeakMap()

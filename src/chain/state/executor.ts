@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { NodeAnswerError } from '../rpc/errors.js'
-import { readBytes } from '../rpc/requestNode.js'
+import { parseBytes } from '../rpc/requestNode.js'
 import { executorCode } from './contracts/Executor.generated.js'
 import type {
   Call,
@@ -61,26 +61,26 @@ export function encodeInput(calls: readonly Call[], mode = '00'): string {
 export const hexOf = (value: number, digits: number): string =>
   value.toString(16).padStart(digits, '0')
 
-export function readRun(
+export function parseRun(
   result: unknown,
-  played: number | undefined,
-  asked: number,
+  stepCount: number | undefined,
+  callCount: number,
 ): RawAnswers | undefined {
   // The executor's code starts with the instruction that pushes its mark.
   const mark = `0x${executorCode.slice(4, 68)}`
   if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
-  const bytes = readBytes(result, 'eth_call')
-  const { head, answers } = readAnswers(bytes, asked + (played ? 1 : 0))
-  const first = played && answers.shift()
+  const bytes = parseBytes(result, 'eth_call')
+  const { head, answers } = parseAnswers(bytes, callCount + (stepCount ? 1 : 0))
+  const first = stepCount && answers.shift()
   return {
     head,
-    scene: first ? readAnswers(first.data, played).answers : [],
+    steps: first ? parseAnswers(first.data, stepCount).answers : [],
     calls: answers,
   }
 }
 
 /** The head and the given number of answers, and nothing after them. */
-function readAnswers(
+function parseAnswers(
   bytes: Hex,
   count: number,
 ): { head: RunHead; answers: CallAnswer[] } {
@@ -112,3 +112,13 @@ function readAnswers(
 
 const cutOff = (): NodeAnswerError =>
   new NodeAnswerError({ method: 'eth_call', problem: 'is cut off' })
+
+/** Whether a getter answered with one word. */
+export function isWord({ ok, data }: CallAnswer): boolean {
+  return ok && data.length === 66
+}
+
+/** Whether a getter answered with a word that is not zero. */
+export function isTrue(answer: CallAnswer): boolean {
+  return isWord(answer) && BigInt(answer.data) !== 0n
+}

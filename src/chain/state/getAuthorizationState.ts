@@ -1,11 +1,11 @@
 import type { Address, Client, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { readBytes32 } from '../../core/fields.js'
+import { parseBytes32 } from '../../core/fields.js'
 import { word } from '../../core/words.js'
-import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
-import { isTrue, isWord } from './answers.js'
+import { isTrue, isWord } from './executor.js'
 import { forgetToken, prober } from './getToken.js'
 import { runCalls } from './runCalls.js'
 import { runPlainCalls } from './runPlainCalls.js'
@@ -50,9 +50,9 @@ export async function getConsumption(
   parameters: GetAuthorizationStateParameters,
 ): Promise<{ consumed: boolean; head: RunHead }> {
   const { block = 'latest' } = parameters
-  const token = readCheckedAddress(parameters.token, 'token')
-  const payer = readCheckedAddress(parameters.payer, 'payer')
-  const nonce = readBytes32(parameters.nonce, 'nonce')
+  const token = parseCheckedAddress(parameters.token, 'token')
+  const payer = parseCheckedAddress(parameters.payer, 'payer')
+  const nonce = parseBytes32(parameters.nonce, 'nonce')
   const { head, calls } = await runCalls(client, {
     from: prober,
     fallback: runPlainCalls,

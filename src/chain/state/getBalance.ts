@@ -1,11 +1,11 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import {
-  readBlockSelector,
-  readCheckedAddress,
+  parseBlockSelector,
+  parseCheckedAddress,
 } from '../logs/encodeLogFilter.js'
-import { readFrom } from '../rpc/endpointHost.js'
-import { encodeBlock, readQuantity, requestNode } from '../rpc/requestNode.js'
+import { parseFrom } from '../rpc/endpointHost.js'
+import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
 
 /** What {@link getBalance} takes. */
 export type GetBalanceParameters = {
@@ -50,8 +50,8 @@ export async function getBalance(
   checkMembers(parameters, members)
   const method = 'eth_getBalance'
   const given: GetBalanceParameters = Object(parameters)
-  const address = readCheckedAddress(given.address, 'address')
-  const block = encodeBlock(readBlockSelector(given.block))
+  const address = parseCheckedAddress(given.address, 'address')
+  const block = encodeBlock(parseBlockSelector(given.block))
   const answer = await requestNode(client, method, [address, block])
-  return readFrom(client, () => readQuantity(answer, method))
+  return parseFrom(client, () => parseQuantity(answer, method))
 }

@@ -1,8 +1,8 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { zeroHash } from '../../core/receiptProof.js'
-import { readBlockSelector } from '../logs/encodeLogFilter.js'
-import { readFrom } from '../rpc/endpointHost.js'
+import { parseBlockSelector } from '../logs/encodeLogFilter.js'
+import { parseFrom } from '../rpc/endpointHost.js'
 import {
   BlockReceiptsForbiddenError,
   NodeAnswerError,
@@ -11,11 +11,11 @@ import {
 } from '../rpc/errors.js'
 import {
   encodeBlock,
-  readQuantity,
+  parseQuantity,
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
-import { type ReadReceipt, readRpcReceipt } from './readRpcReceipt.js'
+import { parseRpcReceipt, type ReadReceipt } from './parseRpcReceipt.js'
 
 /** What {@link getBlockReceipts} takes. */
 export type GetBlockReceiptsParameters = {
@@ -80,18 +80,18 @@ export async function getBlockReceipts(
 ): Promise<BlockReceipts> {
   checkMembers(parameters, members)
   const { fallback, ...given } = Object(parameters)
-  const block = encodeBlock(readBlockSelector(given.block))
+  const block = encodeBlock(parseBlockSelector(given.block))
   const endpoint: object = client.transport ?? client
   if (!forbidding.has(endpoint)) {
     const { result, failure } = await tryRequest(client, method, [block], {
       retryCount: 0,
     })
-    if (!failure) return readAnswer(client, block, result)
+    if (!failure) return parseAnswer(client, block, result)
     if (!isForbidden(failure)) throw new NodeError({ method, failure })
     forbidding.add(endpoint)
   }
   if (fallback !== 'perTransaction') throw new BlockReceiptsForbiddenError()
-  return readSingly(client, block)
+  return getSingly(client, block)
 }
 
 /** viem hides the HTTP status of an answer that holds a JSON-RPC error. */
@@ -100,7 +100,7 @@ function isForbidden({ status, code, words }: NodeFailure): boolean {
   return status === 403 || isUnknown || /\bforbidden\b/i.test(words)
 }
 
-async function readAnswer(
+async function parseAnswer(
   client: Client,
   block: string,
   answer: unknown,
@@ -108,34 +108,31 @@ async function readAnswer(
   // Plain nodes have no receipts of what is not mined yet.
   if (answer === null && block === 'pending')
     return getBlockReceipts(client, { block: 'latest' })
-  const receipts = readFrom(client, () => {
+  const receipts = parseFrom(client, () => {
     if (answer === null) throw refuse(`names no ${block} block`)
     if (!Array.isArray(answer)) throw refuse('is not a list')
     return checkBlock(
-      answer.map((one) => readRpcReceipt(one, method)),
+      answer.map((one) => parseRpcReceipt(one, method)),
       block,
     )
   })
-  return describe(receipts) ?? readEmpty(client, block)
+  return describe(receipts) ?? getEmpty(client, block)
 }
 
 /** Says which block has no receipts, once that is certain. */
-async function readEmpty(
-  client: Client,
-  block: string,
-): Promise<BlockReceipts> {
+async function getEmpty(client: Client, block: string): Promise<BlockReceipts> {
   const { head, hashes } = await getTransactions(client, block)
   if (hashes.length === 0) return { ...head, receipts: [] }
   // The answer was about an older block than the tag means now.
-  if (head.blockHash === undefined) return readSingly(client, block)
+  if (head.blockHash === undefined) return getSingly(client, block)
   if (!block.startsWith('0x'))
     return getBlockReceipts(client, { block: head.blockNumber })
-  return readFrom(client, () => {
+  return parseFrom(client, () => {
     throw refuse(`is empty, but block ${block} is not`)
   })
 }
 
-async function readSingly(
+async function getSingly(
   client: Client,
   block: string,
 ): Promise<BlockReceipts> {
@@ -147,15 +144,15 @@ async function readSingly(
       const { transactionHash = hash } = Object(answer)
       if (String(transactionHash).toLowerCase() === hash.toLowerCase())
         return answer
-      return readFrom(client, () => {
+      return parseFrom(client, () => {
         throw refuse('is of another transaction', one)
       })
     }),
   )
   if (head.blockHash) {
-    const receipts = readFrom(client, () =>
+    const receipts = parseFrom(client, () =>
       checkBlock(
-        answers.map((answer) => readRpcReceipt(answer, one)),
+        answers.map((answer) => parseRpcReceipt(answer, one)),
         encodeBlock(head.blockNumber),
         head.blockHash,
       ),
@@ -165,13 +162,13 @@ async function readSingly(
   const known = answers.filter((answer) => answer !== null)
   // A plain node lists its pool as pending, and has no receipts of that.
   if (known.length === 0 && hashes.length > 0)
-    return readSingly(client, 'latest')
-  const receipts = readFrom(client, () =>
-    known.map((answer) => readRpcReceipt(answer, one)),
+    return getSingly(client, 'latest')
+  const receipts = parseFrom(client, () =>
+    known.map((answer) => parseRpcReceipt(answer, one)),
   )
   // Sealed in between, perhaps with more transactions than were listed.
   const sealed = receipts.find(({ blockHash }) => blockHash)
-  if (sealed) return readSingly(client, encodeBlock(sealed.blockNumber))
+  if (sealed) return getSingly(client, encodeBlock(sealed.blockNumber))
   return describe(receipts) ?? { ...head, receipts }
 }
 
@@ -209,12 +206,12 @@ async function getTransactions(
   const asked = 'eth_getBlockByNumber'
   const ask = async (tag: string) => {
     const answer = await requestNode(client, asked, [tag, false])
-    return readFrom(client, () => readTransactions(answer, asked, tag))
+    return parseFrom(client, () => parseTransactions(answer, asked, tag))
   }
   if (block !== 'pending') {
     const found = await ask(block)
     if (found) return found
-    return readFrom(client, () => {
+    return parseFrom(client, () => {
       throw refuse(`names no ${block} block`, asked)
     })
   }
@@ -228,7 +225,7 @@ async function getTransactions(
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }
 
-function readTransactions(
+function parseTransactions(
   answer: unknown,
   asked: string,
   block: string,
@@ -243,7 +240,7 @@ function readTransactions(
   if (!isHash && block !== 'pending') throw refuse('holds no hash', asked)
   return {
     head: {
-      blockNumber: readQuantity(number, asked),
+      blockNumber: parseQuantity(number, asked),
       blockHash: isHash ? (hash as Hash) : undefined,
     },
     hashes: transactions,

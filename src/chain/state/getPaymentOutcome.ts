@@ -2,7 +2,7 @@ import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readPayment } from '../../core/fields.js'
+import { parsePayment } from '../../core/fields.js'
 import {
   type CaptureProof,
   type ProofReceipt,
@@ -11,16 +11,16 @@ import {
   zeroHash,
 } from '../../core/receiptProof.js'
 import type { Finality, Payment } from '../../core/types.js'
-import { readBlock } from '../logs/encodeLogFilter.js'
+import { parseBlock } from '../logs/encodeLogFilter.js'
 import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
-import { rangeLimit } from '../logs/readLogRange.js'
+import { rangeLimit } from '../logs/getLogRange.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import {
   type BlockSelector,
   encodeBlock,
   getBlockHead,
-  readBytes,
-  readList,
+  parseBytes,
+  parseList,
   requestNode,
 } from '../rpc/requestNode.js'
 import { getConsumption } from './getAuthorizationState.js'
@@ -101,10 +101,10 @@ export async function getPaymentOutcome(
   if (maxBlockRange !== undefined) rangeLimit(client, maxBlockRange)
   return findOutcome(client, {
     hash,
-    block: readBlock(block),
-    since: readSince(parameters.since),
+    block: parseBlock(block),
+    since: getSince(parameters.since),
     maxBlockRange,
-    payment: readPayment(parameters.payment),
+    payment: parsePayment(parameters.payment),
   })
 }
 
@@ -130,7 +130,8 @@ export async function findOutcome(
 
   const upTo = await getBlockNumber(client, block, head)
   const judged = { block, upTo }
-  const told = hash && (await readTransaction(client, payment, hash, judged))
+  const told =
+    hash && (await getTransactionOutcome(client, payment, hash, judged))
   if (told) return told
 
   const earliest =
@@ -146,7 +147,7 @@ export async function findOutcome(
     findInBlock: (block) => findInBlock(client, payment, block),
   })
   for (const found of search.hashes) {
-    const outcome = await readTransaction(client, payment, found, judged)
+    const outcome = await getTransactionOutcome(client, payment, found, judged)
     if (outcome) return outcome
   }
   if (search.hashes.length > 0)
@@ -164,7 +165,7 @@ export async function findOutcome(
  *
  * @throws {@link InvalidFieldError}
  */
-export function readSince(since: bigint | undefined): bigint | undefined {
+export function getSince(since: bigint | undefined): bigint | undefined {
   const isTime = typeof since === 'bigint' && since >= 0n
   if (since !== undefined && !isTime)
     throw new InvalidFieldError('since', since, 'Unix seconds, as a bigint')
@@ -240,8 +241,8 @@ async function findInBlock(
   const method = 'eth_getBlockByNumber'
   const answer = await requestNode(client, method, [encodeBlock(block), false])
   const found = await Promise.all(
-    readList(Object(answer).transactions, method).map(async (one) => {
-      const hash = readBytes(one, method)
+    parseList(Object(answer).transactions, method).map(async (one) => {
+      const hash = parseBytes(one, method)
       const receipt = await getReceipt(client, hash)
       return !receipt || judgeReceipt(receipt, payment, undefined) ? hash : []
     }),
@@ -250,7 +251,7 @@ async function findInBlock(
 }
 
 /** A receipt newer than the judged block does not count. */
-async function readTransaction(
+async function getTransactionOutcome(
   client: Client,
   payment: Payment,
   hash: Hash,

@@ -1,7 +1,6 @@
 import { createClient, custom, zeroHash } from 'viem'
 import { expect, test } from 'vitest'
-import { getReceipt } from './getReceipt.js'
-import { getReceipts } from './getReceipts.js'
+import { getReceipt, getReceipts } from './getReceipt.js'
 
 const hash = `0x${'ab'.repeat(32)}` as const
 

@@ -1,9 +1,10 @@
 import type { Client, Hash } from 'viem'
 import type { ProofReceipt } from '../../core/receiptProof.js'
+import { askInChunks } from '../rpc/askInChunks.js'
 import {
-  readBytes,
-  readList,
-  readQuantity,
+  parseBytes,
+  parseList,
+  parseQuantity,
   requestNode,
 } from '../rpc/requestNode.js'
 
@@ -18,10 +19,10 @@ export async function getReceipt(
   hash: Hash,
 ): Promise<ProofReceipt | undefined> {
   const answer = await requestNode(client, method, [hash])
-  return readReceipt(answer, method)
+  return parseReceipt(answer, method)
 }
 
-export function readReceipt(
+export function parseReceipt(
   answer: unknown,
   method: string,
 ): ProofReceipt | undefined {
@@ -32,26 +33,60 @@ export function readReceipt(
     return undefined
   return {
     status:
-      readQuantity(receipt.status, method) === 1n ? 'success' : 'reverted',
-    transactionHash: readBytes(receipt.transactionHash, method),
-    blockHash: readBytes(receipt.blockHash, method),
-    blockNumber: readQuantity(receipt.blockNumber, method),
-    from: readBytes(receipt.from, method),
-    gasUsed: readQuantity(receipt.gasUsed, method),
-    effectiveGasPrice: readQuantity(receipt.effectiveGasPrice ?? '0x0', method),
-    logs: readList(receipt.logs, method).map((log) => readLog(log, method)),
+      parseQuantity(receipt.status, method) === 1n ? 'success' : 'reverted',
+    transactionHash: parseBytes(receipt.transactionHash, method),
+    blockHash: parseBytes(receipt.blockHash, method),
+    blockNumber: parseQuantity(receipt.blockNumber, method),
+    from: parseBytes(receipt.from, method),
+    gasUsed: parseQuantity(receipt.gasUsed, method),
+    effectiveGasPrice: parseQuantity(
+      receipt.effectiveGasPrice ?? '0x0',
+      method,
+    ),
+    logs: parseList(receipt.logs, method).map((log) =>
+      parseProofLog(log, method),
+    ),
   }
 }
 
-function readLog(
+function parseProofLog(
   answer: unknown,
   method: string,
 ): ProofReceipt['logs'][number] {
   const log = Object(answer)
   return {
-    address: readBytes(log.address, method),
-    topics: readList(log.topics, method).map((it) => readBytes(it, method)),
-    data: readBytes(log.data, method),
-    logIndex: Number(readQuantity(log.logIndex, method)),
+    address: parseBytes(log.address, method),
+    topics: parseList(log.topics, method).map((it) => parseBytes(it, method)),
+    data: parseBytes(log.data, method),
+    logIndex: Number(parseQuantity(log.logIndex, method)),
   }
+}
+
+/**
+ * Receipts in the order of the hashes; `undefined` where there is none yet, or
+ * where it names no block. Over a batching transport a hundred travel as one
+ * request.
+ *
+ * Each is answered on its own: a block may come between two of them.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or otherwise than it is asked.
+ */
+export function getReceipts(
+  client: Pick<Client, 'request'>,
+  hashes: readonly Hash[],
+): Promise<readonly (ProofReceipt | undefined)[]> {
+  return askInChunks(hashes, async (hash) => {
+    const answer = await requestNode(client, method, [hash])
+    const receipt = parseReceipt(answer, method)
+    const blockTime = parseBlockTime(Object(answer).logs)
+    return receipt && { ...receipt, blockTime }
+  })
+}
+
+/** Most nodes put it on each log; else the block has to be asked for. */
+function parseBlockTime(logs: unknown): bigint | undefined {
+  const { blockTimestamp: time } = Object(Array.isArray(logs) ? logs[0] : {})
+  const isTime = typeof time === 'string' && /^0x[\da-f]{1,16}$/i.test(time)
+  return isTime ? BigInt(time) : undefined
 }

@@ -4,7 +4,7 @@ import {
   type BlockHead,
   type BlockSelector,
   getBlockHead,
-  readQuantity,
+  parseQuantity,
   requestNode,
 } from '../rpc/requestNode.js'
 import { getBalance } from './getBalance.js'
@@ -86,7 +86,7 @@ export async function getSubmitterHead(
 }
 
 async function getWei(client: Client, method: string): Promise<bigint> {
-  return readQuantity(await requestNode(client, method, []), method)
+  return parseQuantity(await requestNode(client, method, []), method)
 }
 
 /** What the node says it does not have is none; a fault stays a fault. */

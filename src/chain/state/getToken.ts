@@ -2,9 +2,13 @@ import type { Address, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { wallTime } from '../../core/clock.js'
 import type { TokenDomain } from '../../core/types.js'
-import { readCheckedAddress } from '../logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
-import { readCapabilities, readTokenDomain, tokenProbes } from './probeToken.js'
+import {
+  parseCapabilities,
+  parseTokenDomain,
+  tokenProbes,
+} from './probeToken.js'
 import { runCalls } from './runCalls.js'
 import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
@@ -64,7 +68,7 @@ export async function getToken(
   parameters: GetTokenParameters,
 ): Promise<Token> {
   checkMembers(parameters, members)
-  const token = readCheckedAddress(Object(parameters).token, 'token')
+  const token = parseCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
   // A copy: what a caller makes of it must not change what others sign.
@@ -90,7 +94,7 @@ export async function getTokenAndHead(
   }
   const calls = tokenProbes(token, prober)
   const { head, calls: probes } = await runCalls(client, { ...run, calls })
-  const { capabilities, decimals } = readCapabilities(probes)
+  const { capabilities, decimals } = parseCapabilities(probes)
   if (!probes.code.hasCode || (!capabilities.receive && !capabilities.transfer))
     throw new UnsupportedTokenError({
       token,
@@ -99,7 +103,7 @@ export async function getTokenAndHead(
         : `has no code on chain ${head.chainId}`,
     })
   const found: Token = {
-    domain: readTokenDomain(probes, { chainId: head.chainId, token }),
+    domain: parseTokenDomain(probes, { chainId: head.chainId, token }),
     decimals,
     capabilities,
   }

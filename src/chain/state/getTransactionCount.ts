@@ -1,12 +1,12 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import {
-  readBlockSelector,
-  readCheckedAddress,
+  parseBlockSelector,
+  parseCheckedAddress,
 } from '../logs/encodeLogFilter.js'
-import { readFrom } from '../rpc/endpointHost.js'
+import { parseFrom } from '../rpc/endpointHost.js'
 import { NodeAnswerError } from '../rpc/errors.js'
-import { encodeBlock, readQuantity, requestNode } from '../rpc/requestNode.js'
+import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
 
 /** What {@link getTransactionCount} takes. */
 export type GetTransactionCountParameters = {
@@ -51,11 +51,11 @@ export async function getTransactionCount(
   checkMembers(parameters, members)
   const method = 'eth_getTransactionCount'
   const given: GetTransactionCountParameters = Object(parameters)
-  const address = readCheckedAddress(given.address, 'address')
-  const block = encodeBlock(readBlockSelector(given.block))
+  const address = parseCheckedAddress(given.address, 'address')
+  const block = encodeBlock(parseBlockSelector(given.block))
   const answer = await requestNode(client, method, [address, block])
-  return readFrom(client, () => {
-    const count = Number(readQuantity(answer, method))
+  return parseFrom(client, () => {
+    const count = Number(parseQuantity(answer, method))
     if (!Number.isSafeInteger(count))
       throw new NodeAnswerError({ method, problem: 'is no account nonce' })
     return count

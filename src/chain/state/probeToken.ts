@@ -4,7 +4,7 @@ import { selectors, tokenSelectors } from '../../core/tokenAbi.js'
 import type { TokenDomain } from '../../core/types.js'
 import { bytesWords, word } from '../../core/words.js'
 import { DomainMismatchError, UnsupportedTokenError } from '../rpc/errors.js'
-import { isWord } from './answers.js'
+import { isWord } from './executor.js'
 import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 
 /** Versions in use among tokens that have no `version()` to ask. */
@@ -86,7 +86,7 @@ type ProbeName =
 
 type Probes = Readonly<Record<ProbeName, CallAnswer>>
 
-export function readCapabilities(probes: Probes): {
+export function parseCapabilities(probes: Probes): {
   capabilities: TokenCapabilities
   decimals: number
 } {
@@ -94,7 +94,7 @@ export function readCapabilities(probes: Probes): {
   const receive = has(probes.receive)
   const transfer = has(probes.transfer)
   return {
-    decimals: readDecimals(probes.decimals),
+    decimals: parseDecimals(probes.decimals),
     capabilities: {
       receive,
       transfer,
@@ -108,18 +108,18 @@ export function readCapabilities(probes: Probes): {
 }
 
 /** Those of USDC where the token has none, or none that can be used. */
-export function readDecimals(answer: CallAnswer): number {
+export function parseDecimals(answer: CallAnswer): number {
   const decimals = isWord(answer) ? Number(answer.data) : 6
   return decimals <= 255 ? decimals : 6
 }
 
 /** The domain the token tells, or a usual one, that its separator proves. */
-export function readTokenDomain(
+export function parseTokenDomain(
   probes: Probes,
   { chainId, token }: { chainId: number; token: Address },
 ): TokenDomain {
   const { domainSeparator, eip712Domain, version } = probes
-  const told = toldDomains(probes)
+  const told = parseDomains(probes)
   const domainOf = ({ name, version }: DomainName): TokenDomain => {
     return { name, version, chainId, verifyingContract: token }
   }
@@ -138,7 +138,7 @@ export function readTokenDomain(
   throw new UnsupportedTokenError({ token, problem: 'names no EIP-712 domain' })
 }
 
-function toldDomains(probes: Probes): DomainName[] {
+function parseDomains(probes: Probes): DomainName[] {
   const own = decodeDomain(probes.eip712Domain)
   const name = decodeText(probes.name)
   const version = decodeText(probes.version)

@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { NodeError } from '../rpc/errors.js'
 import { encodeBlock, tryRequest } from '../rpc/requestNode.js'
 import { executorCode } from './contracts/Executor.generated.js'
-import { encodeInput, encodeTransaction, gasOf, readRun } from './executor.js'
+import { encodeInput, encodeTransaction, gasOf, parseRun } from './executor.js'
 import type {
   Call,
   CallAnswer,
@@ -36,15 +36,15 @@ export async function runCalls<names extends string>(
 ): Promise<RunAnswers<names>> {
   const plain = parameters.plain || withoutOverrides.has(client)
   const tried = plain ? undefined : await runExecutor(client, parameters)
-  const { head, scene, calls } =
+  const { head, steps, calls } =
     tried?.answers ?? (await parameters.fallback(client, parameters))
-  // Only now: what the fallback stumbles over too says nothing of overrides.
+  // Only now: if the fallback fails too, overrides are not the cause.
   if (tried?.unsupported) withoutOverrides.add(client)
   const names = Object.keys(parameters.calls) as names[]
   const answers = {} as Record<names, CallAnswer>
   for (const [index, name] of names.entries())
     answers[name] = calls[index] ?? noAnswer
-  return { head, scene, calls: answers }
+  return { head, steps, calls: answers }
 }
 
 const noAnswer: CallAnswer = { ok: false, data: '0x', hasCode: false }
@@ -53,9 +53,9 @@ async function runExecutor(
   client: Client,
   parameters: RunCallsParameters<string>,
 ): Promise<{ answers?: RawAnswers | undefined; unsupported: boolean }> {
-  const { from, origin = from, scene, block, fees = defaultFees } = parameters
+  const { from, origin = from, steps, block, fees = defaultFees } = parameters
   const calls = Object.values(parameters.calls)
-  const items = scene?.length ? [sceneCall(from, scene), ...calls] : calls
+  const items = steps?.length ? [stepsCall(from, steps), ...calls] : calls
   const { result, failure } = await tryRequest(client, 'eth_call', [
     encodeTransaction({
       from: origin,
@@ -75,10 +75,10 @@ async function runExecutor(
     if (error.retryable && failure.code !== -32603) throw error
     return { unsupported: failure.code === -32602 }
   }
-  const answers = readRun(result, scene?.length, calls.length)
+  const answers = parseRun(result, steps?.length, calls.length)
   return { answers, unsupported: !answers }
 }
 
-function sceneCall(target: Call['target'], scene: readonly Call[]): Call {
-  return { target, data: encodeInput(scene, '01'), gas: gasOf(scene) }
+function stepsCall(target: Call['target'], steps: readonly Call[]): Call {
+  return { target, data: encodeInput(steps, '01'), gas: gasOf(steps) }
 }

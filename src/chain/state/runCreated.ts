@@ -8,7 +8,7 @@ import {
   encodeTransaction,
   gasOf,
   hexOf,
-  readRun,
+  parseRun,
 } from './executor.js'
 import type { RawAnswers, RunCallsParameters } from './types.js'
 
@@ -38,7 +38,7 @@ export async function runCreated(
     }),
     encodeBlock(block),
   ])
-  const answers = readRun(result, undefined, items.length)
+  const answers = parseRun(result, undefined, items.length)
   if (answers) return { ...answers, head: { ...answers.head, via: 'calls' } }
   throw new NodeAnswerError({ method, problem: 'is not of the executor' })
 }

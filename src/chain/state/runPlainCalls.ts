@@ -5,7 +5,7 @@ import {
   encodeBlock,
   getBlockHead,
   getChainId,
-  readBytes,
+  parseBytes,
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
@@ -25,7 +25,7 @@ export async function runPlainCalls(
   client: Client,
   parameters: RunCallsParameters<string>,
 ): Promise<RawAnswers> {
-  const { from, scene, block } = parameters
+  const { from, steps, block } = parameters
   const calls = Object.values(parameters.calls)
   const [head, chainId] = await Promise.all([
     getBlockHead(client, block),
@@ -38,9 +38,9 @@ export async function runPlainCalls(
     })
   const at = encodeBlock(block === 'pending' ? block : head.number)
   const fees = parameters.fees ?? usualFees(head)
-  const play = scene?.slice(0, 1) ?? []
+  const first = steps?.slice(0, 1) ?? []
   const answers = await Promise.all([
-    ...play.map((call) => playCall(client, call, { from, fees, at })),
+    ...first.map((call) => simulateCall(client, call, { from, fees, at })),
     ...calls.map((call) =>
       call.gas
         ? askCall(client, call, { from, at })
@@ -54,8 +54,8 @@ export async function runPlainCalls(
       chainId,
       via: 'calls',
     },
-    scene: answers.slice(0, play.length),
-    calls: answers.slice(play.length),
+    steps: answers.slice(0, first.length),
+    calls: answers.slice(first.length),
   }
 }
 
@@ -67,10 +67,10 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 }
 
 /**
- * Plays with fee fields, or without where the sender cannot pay for them. If
+ * Simulates with fee fields, or without where the sender cannot pay for them. If
  * the call passes once gas is plenty and free, its gas may be the cause.
  */
-async function playCall(
+async function simulateCall(
   client: Client,
   call: Call,
   asked: AskedAt,
@@ -165,7 +165,7 @@ async function askTransaction(
     at,
   ])
   if (!failure)
-    return { ok: true, data: readBytes(result, method), hasCode: true }
+    return { ok: true, data: parseBytes(result, method), hasCode: true }
   const { code, status, words, data: reverted = '0x' } = failure
   const refused =
     code === 3 ||
@@ -192,6 +192,6 @@ async function askCode(
   return {
     ok: true,
     data: '0x',
-    hasCode: readBytes(code, 'eth_getCode') !== '0x',
+    hasCode: parseBytes(code, 'eth_getCode') !== '0x',
   }
 }

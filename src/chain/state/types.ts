@@ -47,14 +47,14 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction around them. @default `from` */
   origin?: Address | undefined
   /**
-   * Played in order and undone. A fallback plays the first at most, since the
-   * others would not see its effect.
+   * Simulated in order and undone. A fallback simulates the first at most,
+   * because the others would not see its effect.
    */
-  scene?: readonly Call[] | undefined
-  /** Asked on the state without the scene. */
+  steps?: readonly Call[] | undefined
+  /** Asked on the state before the steps. */
   calls: Readonly<Record<names, Call>>
   block: BlockSelector
-  /** Of the scene. @default a price above the base fee */
+  /** Of the steps. @default a price above the base fee */
   fees?: CallFees | undefined
   /** For nodes without state overrides. */
   fallback: Fallback
@@ -74,14 +74,14 @@ export type RunHead = {
 
 export type RunAnswers<names extends string> = {
   head: RunHead
-  scene: readonly CallAnswer[]
+  steps: readonly CallAnswer[]
   calls: Readonly<Record<names, CallAnswer>>
 }
 
 /** The same, with the calls still in the order they were given. */
 export type RawAnswers = {
   head: RunHead
-  scene: readonly CallAnswer[]
+  steps: readonly CallAnswer[]
   calls: readonly CallAnswer[]
 }
 

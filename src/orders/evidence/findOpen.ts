@@ -3,7 +3,7 @@ import {
   NodeAnswerError,
   UnsupportedTokenError,
 } from '../../chain/rpc/errors.js'
-import { isTrue, isWord } from '../../chain/state/answers.js'
+import { isTrue, isWord } from '../../chain/state/executor.js'
 import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'

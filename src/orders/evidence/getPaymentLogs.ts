@@ -1,7 +1,7 @@
 import type { Address, Client, Hash, Hex } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
-import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'

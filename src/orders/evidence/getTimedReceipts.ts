@@ -1,8 +1,8 @@
 import type { Client, Hash } from 'viem'
-import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
-import { getReceipts } from '../../chain/state/getReceipts.js'
+import { getReceipts } from '../../chain/state/getReceipt.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { ChainHeads } from './getHeads.js'
 

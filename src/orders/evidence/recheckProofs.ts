@@ -5,7 +5,7 @@ import {
   type BlockTime,
   getBlockTimes,
 } from '../../chain/state/getBlockTimes.js'
-import { getReceipts } from '../../chain/state/getReceipts.js'
+import { getReceipts } from '../../chain/state/getReceipt.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 
 /** Where something was seen on the chain. */

@@ -1,6 +1,6 @@
 import type { Hash } from 'viem'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
-import { getReceipts } from '../../chain/state/getReceipts.js'
+import { getReceipts } from '../../chain/state/getReceipt.js'
 import {
   getSubmitterHead,
   type SubmitterHead,

@@ -8,10 +8,10 @@ import {
   encodeCancel,
   encodeCapture,
 } from '../../payments/message/encodeCall.js'
+import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
-import { wrongChain } from '../../payments/verify/wrongChain.js'
 import { StoreError } from '../../store/errors.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import { openSealed } from '../model/openSealed.js'

@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readPayment } from '../../core/fields.js'
+import { parsePayment } from '../../core/fields.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 import { decodePayment } from '../../payments/message/codec.js'
 import { writeAgain } from '../../store/writeAgain.js'
@@ -133,7 +133,7 @@ function parseSignedPayment(given: unknown): SignedPayment {
   const { value } = Object(Object(given).message)
   // JSON has no such integers: only an object of this process can.
   const payment =
-    typeof value === 'bigint' ? readPayment(given) : decodePayment(given)
+    typeof value === 'bigint' ? parsePayment(given) : decodePayment(given)
   if (isSigned(payment)) return payment
   throw new InvalidFieldError('payment.signature', undefined, 'a signature')
 }

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
-import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { wait } from '../../core/wait.js'
 import type { Destination, ProofRecord } from '../../store/types.js'

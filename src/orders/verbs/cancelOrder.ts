@@ -1,12 +1,12 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readSignedCancellation } from '../../core/fields.js'
+import { parseSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import type { RejectionReason, SignedCancellation } from '../../core/types.js'
 import { encodeCancel } from '../../payments/message/encodeCall.js'
+import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
-import { wrongChain } from '../../payments/verify/wrongChain.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
@@ -57,7 +57,7 @@ export async function cancelOrder(
       throw new InvalidFieldError('approve', parameters.approve, 'true')
     return approveCancel(context, orderId)
   }
-  const cancellation = readSignedCancellation(parameters.cancellation)
+  const cancellation = parseSignedCancellation(parameters.cancellation)
   const found = await context.store.read((tables) =>
     loadOrder(tables, context, orderId),
   )

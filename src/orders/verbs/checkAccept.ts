@@ -4,7 +4,7 @@ import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
 import { numberWord } from '../../core/words.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
-import type { Refusal } from '../../payments/verify/types.js'
+import type { MessageRefusal } from '../../payments/verify/types.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -86,7 +86,7 @@ export function takesPayment({ order, attempt }: StoredOrder): boolean {
 function checkAgainst(
   { order, attempt }: StoredOrder,
   { signature, ...payment }: SignedPayment,
-): Refusal | undefined {
+): MessageRefusal | undefined {
   const { domain, message } = draftedPaymentOf(order, attempt)
   const refusal = checkMessage(payment, signature, {
     chainId: order.chainId,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { Destination, OrderState } from '../../store/types.js'
@@ -133,5 +133,5 @@ function parseAddress(
   value: Address | undefined,
   field: string,
 ): Address | undefined {
-  return value === undefined ? undefined : readCheckedAddress(value, field)
+  return value === undefined ? undefined : parseCheckedAddress(value, field)
 }

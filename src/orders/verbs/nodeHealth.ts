@@ -1,7 +1,7 @@
 import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import {
   getBlockHead,
-  readQuantity,
+  parseQuantity,
   requestNode,
 } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
@@ -95,7 +95,7 @@ export async function getFunds(
         requestNode(client, method, []),
       ]),
     )
-    const gasPrice = readQuantity(price, method)
+    const gasPrice = parseQuantity(price, method)
     return { balance, gasPrice, fault: undefined, faultKind: undefined }
   } catch (error) {
     return noFunds(faultOf(error))

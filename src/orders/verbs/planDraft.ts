@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead, type Token } from '../../chain/state/getToken.js'
 import { parseAmount } from '../../core/amount.js'
@@ -103,7 +103,7 @@ async function getFacts(
   const payer =
     parameters.payer === undefined
       ? undefined
-      : readCheckedAddress(parameters.payer, 'payer')
+      : parseCheckedAddress(parameters.payer, 'payer')
   if (payer === recipient)
     throw new InvalidFieldError('payer', payer, 'another than the recipient')
   const { token, head } = await getTokenAndHead(client, chosen.token)
@@ -185,7 +185,7 @@ function chooseToken(
   { chainId, token: given }: Choice,
 ): OrdersContext['tokens'][number] {
   const token =
-    given === undefined ? undefined : readCheckedAddress(given, 'token')
+    given === undefined ? undefined : parseCheckedAddress(given, 'token')
   const fitting = tokens.filter(
     (known) =>
       (chainId === undefined || known.chainId === chainId) &&
@@ -230,7 +230,7 @@ function chooseRecipient(
   const asked =
     recipient === undefined
       ? undefined
-      : readCheckedAddress(recipient, 'recipient')
+      : parseCheckedAddress(recipient, 'recipient')
   const only = fitting.length === 1 ? fitting[0] : undefined
   const found = asked ?? only
   if (found && fitting.includes(found)) return found

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { readQuantity, requestNode } from '../../chain/rpc/requestNode.js'
+import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 
@@ -87,7 +87,7 @@ async function askSubmitterFunds(
   const method = 'eth_gasPrice'
   const [balance, gasPrice, open] = await Promise.all([
     getBalance(client, { address: submitter.account, block: 'latest' }),
-    requestNode(client, method, []).then((wei) => readQuantity(wei, method)),
+    requestNode(client, method, []).then((wei) => parseQuantity(wei, method)),
     countOpen(context, submitter),
   ])
   return { balance, gasPrice, open }

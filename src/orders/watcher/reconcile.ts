@@ -1,4 +1,4 @@
-import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
@@ -96,8 +96,8 @@ function readDestination(destination: Destination): Destination {
   const { chainId, token, recipient } = Object(destination)
   return {
     chainId,
-    token: readCheckedAddress(token, 'destination.token'),
-    recipient: readCheckedAddress(recipient, 'destination.recipient'),
+    token: parseCheckedAddress(token, 'destination.token'),
+    recipient: parseCheckedAddress(recipient, 'destination.recipient'),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
-import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {

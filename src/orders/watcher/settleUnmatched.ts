@@ -1,5 +1,5 @@
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
-import type { ReadLog } from '../../chain/logs/logTypes.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import type {
   Destination,
   ProofRecord,

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { readSignedCancellation } from '../../core/fields.js'
+import { parseSignedCancellation } from '../../core/fields.js'
 import type { SignedCancellation } from '../../core/types.js'
 import { encodeCancel } from '../message/encodeCall.js'
 import { defaultMaxCaptureGas, rehearseCancel } from '../verify/rehearse.js'
@@ -8,8 +8,8 @@ import { CancelRejectedError } from './errors.js'
 import {
   gasLimit,
   hasFees,
+  parseAccount,
   pickFees,
-  readAccount,
   type SendOptions,
 } from './planTransaction.js'
 import { sendCall } from './sendCall.js'
@@ -65,8 +65,8 @@ export async function cancelPayment(
   const { cancellation: given, ...options }: CancelPaymentParameters =
     Object(parameters)
   const { maxCaptureGas = defaultMaxCaptureGas } = options
-  const cancellation = readSignedCancellation(given)
-  const account = readAccount(client, options.account)
+  const cancellation = parseSignedCancellation(given)
+  const account = parseAccount(client, options.account)
   const { chainId } = cancellation.domain
   if (client.chain && client.chain.id !== chainId)
     throw new CancelRejectedError({ reason: 'wrongChain' })

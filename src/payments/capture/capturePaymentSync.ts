@@ -5,9 +5,9 @@ import {
   judgeReceipt,
   type PaymentOutcome,
 } from '../../chain/state/getPaymentOutcome.js'
-import { readReceipt } from '../../chain/state/getReceipt.js'
+import { parseReceipt } from '../../chain/state/getReceipt.js'
 import { checkMembers } from '../../core/checkMembers.js'
-import { readSignedPayment } from '../../core/fields.js'
+import { parseSignedPayment } from '../../core/fields.js'
 import type { SignedPayment } from '../../core/types.js'
 import {
   type CaptureOptions,
@@ -60,7 +60,7 @@ export async function capturePaymentSync(
     pollingInterval,
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
-  const payment = readSignedPayment(options.payment)
+  const payment = parseSignedPayment(options.payment)
   // Checked before the capture is sent; the wait would refuse them too late.
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(pollingInterval, 'pollingInterval')
@@ -107,7 +107,7 @@ function judgeAnswer(
   hash: Hash,
 ): PaymentOutcome | undefined {
   try {
-    const receipt = readReceipt(answer, 'eth_sendRawTransactionSync')
+    const receipt = parseReceipt(answer, 'eth_sendRawTransactionSync')
     return receipt?.transactionHash.toLowerCase() === hash
       ? judgeReceipt(receipt, payment, undefined)
       : undefined

@@ -2,7 +2,7 @@ import type { Client, Hash } from 'viem'
 import { isPassing, NodeError } from '../../chain/rpc/errors.js'
 import {
   encodeBlock,
-  readQuantity,
+  parseQuantity,
   requestNode,
   tryRequest,
 } from '../../chain/rpc/requestNode.js'
@@ -11,9 +11,9 @@ import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import {
+  parseRefusal,
   type RefusalReason,
   type RevertReason,
-  readRefusal,
 } from '../../core/revertReason.js'
 import type { Payment } from '../../core/types.js'
 import { refine } from '../verify/judgeRehearsal.js'
@@ -77,19 +77,19 @@ async function repeatFailed(
   const isGone = stateIsGone.test(failure?.words ?? '')
   if (failure && (isGone || (isPassing(failure) && !replayed)))
     throw new NodeError({ method, failure })
-  const told: { reason: RevertReason; words?: string } = failure
-    ? readRefusal(failure)
+  const refusal: { reason: RevertReason; words?: string } = failure
+    ? parseRefusal(failure)
     : { reason: 'simulationFailed' }
   return new CaptureRevertedError({
-    ...told,
+    ...refusal,
     transactionHash,
-    reason: await refineAt(client, told.reason, { payment, blockNumber }),
+    reason: await refineAt(client, refusal.reason, { payment, blockNumber }),
   })
 }
 
 /** A call that is cut off leaves less than the 64th it keeps per level. */
 function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
-  const limit = readQuantity(gas ?? '0x0', 'eth_getTransactionByHash')
+  const limit = parseQuantity(gas ?? '0x0', 'eth_getTransactionByHash')
   return limit > 0n && gasUsed * 100n > limit * 96n
 }
 
@@ -101,7 +101,7 @@ async function refineAt(
 ): Promise<RefusalReason> {
   const { domain, message } = payment
   const { from: payer, nonce } = message
-  const act = {
+  const call = {
     domain,
     payer,
     nonce,
@@ -112,7 +112,7 @@ async function refineAt(
     from: prober,
     fallback: runPlainCalls,
     block: blockNumber,
-    calls: factCalls(domain.verifyingContract, act),
+    calls: factCalls(domain.verifyingContract, call),
   })
-  return refine(reason, act, facts)
+  return refine(reason, call, facts)
 }

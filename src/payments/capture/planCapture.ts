@@ -1,7 +1,7 @@
 import { type Account, type Client, recoverAddress } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { devChainIds, maxClockSkew, wallTime } from '../../core/clock.js'
-import { readSignedPayment } from '../../core/fields.js'
+import { parseSignedPayment } from '../../core/fields.js'
 import { hashChecked } from '../../core/hashPayment.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment } from '../../core/types.js'
@@ -12,8 +12,8 @@ import { CaptureRejectedError } from './errors.js'
 import {
   gasLimit,
   hasFees,
+  parseAccount,
   pickFees,
-  readAccount,
   type SendOptions,
 } from './planTransaction.js'
 
@@ -60,9 +60,9 @@ export async function planCapture(
     simulate = true,
     ...options
   }: CaptureOptions = Object(parameters)
-  const payment = readSignedPayment(given)
+  const payment = parseSignedPayment(given)
   const { maxCaptureGas = defaultMaxCaptureGas } = options
-  const account = readAccount(client, options.account)
+  const account = parseAccount(client, options.account)
   const { chainId } = payment.domain
   const call = encodeCapture(payment)
   if (client.chain && client.chain.id !== chainId)

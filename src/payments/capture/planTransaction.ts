@@ -8,7 +8,7 @@ import {
   type NonceManager,
 } from 'viem'
 import { estimateFeesPerGas } from 'viem/actions'
-import { NodeError, readFailure } from '../../chain/rpc/errors.js'
+import { NodeError, parseFailure } from '../../chain/rpc/errors.js'
 import { requestQuantity } from '../../chain/rpc/requestNode.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
@@ -40,7 +40,7 @@ export type PlannedTransaction = {
   | { type: 'legacy'; gasPrice: bigint }
 )
 
-export function readAccount(
+export function parseAccount(
   client: Client,
   account: Account | Address | undefined = client.account,
 ): Account {
@@ -50,7 +50,7 @@ export function readAccount(
     : account
 }
 
-export function readLocalAccount(account: Account): LocalAccount {
+export function parseLocalAccount(account: Account): LocalAccount {
   if (account.type !== 'local')
     throw new AccountError('can sign a transaction here')
   return account
@@ -102,7 +102,7 @@ async function getNonce(
       .catch((error: unknown) => {
         throw new NodeError({
           method,
-          failure: readFailure(error, client.transport),
+          failure: parseFailure(error, client.transport),
         })
       })
   return Number(await requestQuantity(client, method, [address, 'pending']))
@@ -148,7 +148,7 @@ async function estimateFees(
       }
     throw new NodeError({
       method: 'eth_gasPrice',
-      failure: readFailure(error, client.transport),
+      failure: parseFailure(error, client.transport),
     })
   }
 }

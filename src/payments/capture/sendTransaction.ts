@@ -6,7 +6,10 @@ import { encodeMembers } from '../../chain/state/executor.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { AccountError, SendError } from './errors.js'
-import { type PlannedTransaction, readLocalAccount } from './planTransaction.js'
+import {
+  type PlannedTransaction,
+  parseLocalAccount,
+} from './planTransaction.js'
 
 /** A signed transaction, to be kept before it is sent. It holds a signature. */
 export type SignedTransaction = {
@@ -24,7 +27,7 @@ export async function signTransaction(
   transaction: PlannedTransaction,
 ): Promise<SignedTransaction> {
   const serializer = client.chain?.serializers?.transaction
-  const local = readLocalAccount(account)
+  const local = parseLocalAccount(account)
   let raw: unknown
   try {
     raw = await local.signTransaction(

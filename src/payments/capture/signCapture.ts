@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { type CaptureOptions, planCapture } from './planCapture.js'
-import { readAccount, readLocalAccount } from './planTransaction.js'
+import { parseAccount, parseLocalAccount } from './planTransaction.js'
 import { signCall } from './sendCall.js'
 import type { SignedTransaction } from './sendTransaction.js'
 
@@ -38,6 +38,6 @@ export async function signCapture(
   client: Client,
   parameters: SignCaptureParameters,
 ): Promise<SignedTransaction> {
-  readLocalAccount(readAccount(client, Object(parameters).account))
+  parseLocalAccount(parseAccount(client, Object(parameters).account))
   return signCall(client, await planCapture(client, parameters))
 }

@@ -10,18 +10,21 @@ import {
   getChainId,
 } from '../../chain/rpc/requestNode.js'
 import {
+  type NetworkPace,
+  seenPaces,
+} from '../../chain/state/detectPreconfirmations.js'
+import {
   findOutcome,
+  getSince,
   judgeReceipt,
   type PaymentOutcome,
-  readSince,
   requireChain,
 } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
-import { type Pace, seenPaces } from '../../chain/state/seenPace.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readPayment, readPositiveInteger } from '../../core/fields.js'
+import { parsePayment, readPositiveInteger } from '../../core/fields.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { Finality, Payment } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
@@ -105,8 +108,8 @@ export async function waitForOutcome(
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(parameters.pollingInterval, 'pollingInterval')
   checkSignal(signal)
-  const since = readSince(parameters.since)
-  const finality = readFinality(parameters.finality)
+  const since = getSince(parameters.since)
+  const finality = parseFinality(parameters.finality)
   const seen = seenPaces.get(client.transport)
   const pace = finality === 'preconfirmed' ? (seen ?? eager) : calm
   const {
@@ -114,7 +117,7 @@ export async function waitForOutcome(
   } = parameters
   const { signature: _, ...unsigned } = Object(parameters.payment)
   const { tag } = pace
-  const watch = { payment: readPayment(unsigned), hash, since, finality, tag }
+  const watch = { payment: parsePayment(unsigned), hash, since, finality, tag }
   signal?.throwIfAborted()
 
   const wait = startWait({ timeout, signal, hash })
@@ -147,8 +150,8 @@ export async function waitForOutcome(
 }
 
 /** Where nothing was detected. */
-const eager: Pace = { tag: 'pending', pollingInterval: 100 }
-const calm: Pace = { tag: 'latest', pollingInterval: 1000 }
+const eager: NetworkPace = { tag: 'pending', pollingInterval: 100 }
+const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
 
 type Watch = {
   payment: Payment
@@ -156,7 +159,7 @@ type Watch = {
   since: bigint | undefined
   finality: Finality | { blocks: number }
   /** Where a pre-confirmation shows first. */
-  tag: Pace['tag']
+  tag: NetworkPace['tag']
 }
 
 const finalities: readonly unknown[] = [
@@ -177,7 +180,7 @@ function checkSignal(signal: AbortSignal | undefined): void {
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
 }
 
-function readFinality(
+function parseFinality(
   finality: WaitForOutcomeParameters['finality'] = 'included',
 ): Watch['finality'] {
   if (isFinality(finality)) return finality

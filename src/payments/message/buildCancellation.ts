@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { readPayment } from '../../core/fields.js'
+import { parsePayment } from '../../core/fields.js'
 import type { Cancellation, Payment } from '../../core/types.js'
 
 /** What {@link buildCancellation} takes. */
@@ -32,7 +32,7 @@ export function buildCancellation(
   parameters: BuildCancellationParameters,
 ): Cancellation {
   checkMembers(parameters, members)
-  const { domain, message } = readPayment(Object(parameters).payment)
+  const { domain, message } = parsePayment(Object(parameters).payment)
   return {
     primaryType: 'CancelAuthorization',
     domain,

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { readTime } from '../../core/clock.js'
+import { parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readPayment } from '../../core/fields.js'
+import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
 
 /** Seconds a payment is valid before it is built, against slow chain clocks. */
@@ -80,7 +80,7 @@ const members: MembersOf<BuildPaymentParameters> = {
  */
 export function buildPayment(parameters: BuildPaymentParameters): Payment {
   checkMembers(parameters, members)
-  const now = readTime(parameters.now)
+  const now = parseTime(parameters.now)
   const {
     domain,
     decimals = 6,
@@ -92,7 +92,7 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     validBefore = now + windowSeconds,
     nonce = drawNonce(),
   } = parameters
-  const payment: Payment = readPayment({
+  const payment: Payment = parsePayment({
     primaryType,
     domain,
     message: {

@@ -1,4 +1,4 @@
-import { readPayment, readWrittenPayment } from '../../core/fields.js'
+import { parsePayment, readWrittenPayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
@@ -20,7 +20,7 @@ const maxJsonLength = 65_536
  * ```
  */
 export function encodePayment(payment: Payment | SignedPayment): string {
-  return toJson(readPayment(payment))
+  return toJson(parsePayment(payment))
 }
 
 /**

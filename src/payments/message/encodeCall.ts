@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
-import { readCancellation, readPayment } from '../../core/fields.js'
+import { parseCancellation, parsePayment } from '../../core/fields.js'
 import { tokenSignature } from '../../core/signature.js'
 import { selectors } from '../../core/tokenAbi.js'
 import type {
@@ -24,8 +24,8 @@ export type EncodedCall<signed> = {
 /** The call that settles a payment, without its ABI. */
 export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   const { signature: given, ...unsigned } = Object(payment)
-  const signed = readPayment(unsigned)
-  const signature = readTokenSignature(given)
+  const signed = parsePayment(unsigned)
+  const signature = parseTokenSignature(given)
   const { receiveVrs, receiveBytes, transferVrs, transferBytes } = selectors
   const overloads =
     signed.primaryType === 'ReceiveWithAuthorization'
@@ -45,8 +45,8 @@ export function encodeCancel(
   cancellation: SignedCancellation,
 ): EncodedCall<Cancellation> {
   const { signature: given, ...unsigned } = Object(cancellation)
-  const signed = readCancellation(unsigned)
-  const signature = readTokenSignature(given)
+  const signed = parseCancellation(unsigned)
+  const signature = parseTokenSignature(given)
   const { cancelVrs, cancelBytes } = selectors
   const words = word(signed.message.authorizer) + word(signed.message.nonce)
   return {
@@ -63,7 +63,7 @@ export function isPlain(signature: Hex): boolean {
 }
 
 /** The signature in the form tokens accept, or an error that never shows it. */
-function readTokenSignature(signature: unknown): Hex {
+function parseTokenSignature(signature: unknown): Hex {
   const normal = tokenSignature(signature)
   if (!normal)
     throw new InvalidFieldError('signature', signature, 'a wallet signature')

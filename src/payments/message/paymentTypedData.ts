@@ -1,4 +1,4 @@
-import { readCancellation, readPayment } from '../../core/fields.js'
+import { parseCancellation, parsePayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import { typedDataTypes } from '../../core/typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from '../../core/types.js'
@@ -39,8 +39,8 @@ export function paymentTypedData(
     toJson(
       addTypes(
         payment?.primaryType === 'CancelAuthorization'
-          ? readCancellation(payment)
-          : readPayment(payment),
+          ? parseCancellation(payment)
+          : parsePayment(payment),
       ),
     ),
   )

@@ -1,9 +1,9 @@
 import type { Address, Client } from 'viem'
-import { readCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock, readTime } from '../../core/clock.js'
+import { checkClock, parseTime } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { Payment } from '../../core/types.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
@@ -67,12 +67,12 @@ export async function preparePayment(
 ): Promise<Payment> {
   checkMembers(parameters, members)
   const { token, now: given, ...fields } = parameters
-  const now = readTime(given)
-  readCheckedAddress(fields.from, 'from')
-  readCheckedAddress(fields.to, 'to')
+  const now = parseTime(given)
+  parseCheckedAddress(fields.from, 'from')
+  parseCheckedAddress(fields.to, 'to')
   const { token: found, head } = await getTokenAndHead(
     client,
-    readCheckedAddress(token, 'token'),
+    parseCheckedAddress(token, 'token'),
   )
   checkClock(head, now)
   const payment = buildPayment({

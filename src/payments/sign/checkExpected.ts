@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { readAddress } from '../../core/fields.js'
+import { parseAddress } from '../../core/fields.js'
 import { knownTokens } from '../../core/knownTokens.js'
 import type { TokenDomain } from '../../core/types.js'
 import { UnexpectedPaymentError } from './errors.js'
@@ -27,7 +27,7 @@ export function domainChecks(
   },
 ): Check[] {
   const { chainId } = expect
-  const token = readAddress(expect.token, 'expect.token')
+  const token = parseAddress(expect.token, 'expect.token')
   const known =
     knownTokens.find(
       (one) => one.address === token && one.chainId === chainId,

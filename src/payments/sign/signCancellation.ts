@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import {
-  readAddress,
-  readBytes32,
-  readCancellation,
+  parseAddress,
+  parseBytes32,
+  parseCancellation,
 } from '../../core/fields.js'
 import type { Cancellation, SignedCancellation } from '../../core/types.js'
-import { askWallet, type Wallet } from './askWallet.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
+import { signWithWallet, type Wallet } from './signWithWallet.js'
 
 /** What the page itself knows about the payment to cancel. */
 export type SignCancellationExpectation = {
@@ -88,15 +88,15 @@ export async function signCancellation(
   const given: SignCancellationParameters = Object(parameters)
   checkMembers(given.expect, expectationMembers, 'expect')
   const expect: SignCancellationExpectation = Object(given.expect)
-  const cancellation = readCancellation(given.cancellation)
+  const cancellation = parseCancellation(given.cancellation)
   const { domain, message } = cancellation
   const { authorizer } = message
   const { from = authorizer, nonce = message.nonce } = expect
   checkExpected([
     ...domainChecks(domain, expect),
-    ['from', authorizer, readAddress(from, 'expect.from')],
-    ['nonce', message.nonce, readBytes32(nonce, 'expect.nonce')],
+    ['from', authorizer, parseAddress(from, 'expect.from')],
+    ['nonce', message.nonce, parseBytes32(nonce, 'expect.nonce')],
   ])
-  const signature = await askWallet(wallet, cancellation, authorizer)
+  const signature = await signWithWallet(wallet, cancellation, authorizer)
   return { ...cancellation, signature }
 }

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { readTime } from '../../core/clock.js'
-import { readAddress, readPayment } from '../../core/fields.js'
+import { parseTime } from '../../core/clock.js'
+import { parseAddress, parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
-import { askWallet, type Wallet } from './askWallet.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
+import { signWithWallet, type Wallet } from './signWithWallet.js'
 
 /** What the page itself knows of the payment, from its own configuration. */
 export type SignPaymentExpectation = {
@@ -107,7 +107,7 @@ export async function signPayment(
   const given: SignPaymentParameters = Object(parameters)
   checkMembers(given.expect, expectationMembers, 'expect')
   const expect: SignPaymentExpectation = Object(given.expect)
-  const payment = readPayment(given.payment)
+  const payment = parsePayment(given.payment)
   const { primaryType, domain, message } = payment
   const { decimals, maxWindow = usualWindow } = expect
   checkExpected([
@@ -117,10 +117,10 @@ export async function signPayment(
       primaryType,
       expect.primaryType ?? 'ReceiveWithAuthorization',
     ],
-    ['to', message.to, readAddress(expect.to, 'expect.to')],
+    ['to', message.to, parseAddress(expect.to, 'expect.to')],
     ['value', message.value, parseAmount(expect.amount, decimals)],
   ])
-  const window = message.validBefore - readTime(given.now)
+  const window = message.validBefore - parseTime(given.now)
   // Not by >, which says no to what is no number too.
   if (!(window <= maxWindow))
     throw new UnexpectedPaymentError(
@@ -129,6 +129,6 @@ export async function signPayment(
       `at most ${maxWindow} seconds from now`,
     )
 
-  const signature = await askWallet(wallet, payment, message.from)
+  const signature = await signWithWallet(wallet, payment, message.from)
   return { ...payment, signature }
 }

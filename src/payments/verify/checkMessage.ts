@@ -1,14 +1,14 @@
 import type { RefusalReason } from '../../core/revertReason.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { Payment } from '../../core/types.js'
-import type { PaymentExpectation, Refusal } from './types.js'
+import type { MessageRefusal, PaymentExpectation } from './types.js'
 
 /** What the message alone decides, without asking a node; first match wins. */
 export function checkMessage(
   { primaryType, domain, message }: Payment,
   signature: unknown,
   expect: PaymentExpectation,
-): Refusal | undefined {
+): MessageRefusal | undefined {
   if (!tokenSignature(signature))
     return { reason: 'malformedSignature', details: {} }
   const { from, to, nonce, validAfter, validBefore } = message

@@ -1,7 +1,7 @@
 import { type Address, type Hex, keccak256, recoverAddress } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { devChainIds } from '../../core/clock.js'
-import { readPayment } from '../../core/fields.js'
+import { parsePayment } from '../../core/fields.js'
 import { hashDomain, hashStruct } from '../../core/hashPayment.js'
 import { hashText } from '../../core/hashText.js'
 import { knownTokens } from '../../core/knownTokens.js'
@@ -73,7 +73,7 @@ export async function explainSignature(
 ): Promise<SignatureExplanation> {
   checkMembers(parameters, members)
   const { signature: given, ...unsigned } = Object(Object(parameters).payment)
-  const payment: Payment = readPayment(unsigned)
+  const payment: Payment = parsePayment(unsigned)
   const signature = tokenSignature(given)
   if (signature?.length !== 132)
     return { found: false, signer: undefined, tried: 0 }

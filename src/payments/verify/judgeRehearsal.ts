@@ -1,38 +1,39 @@
 import type { Hex } from 'viem'
-import { isTrue, isWord } from '../../chain/state/answers.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { isTrue, isWord } from '../../chain/state/executor.js'
 import {
   decodeDomain,
-  readDecimals,
+  parseDecimals,
   refuses,
 } from '../../chain/state/probeToken.js'
 import type { CallAnswer, RunAnswers } from '../../chain/state/types.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import {
+  parseRefusal,
   type RefusalReason,
   type RevertReason,
-  readRefusal,
 } from '../../core/revertReason.js'
 import { isWrappedSignature } from '../../core/signature.js'
 import type { JudgedAt, TokenDomain } from '../../core/types.js'
-import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
+import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 type Answers = RunAnswers<FactName>
 
 /** What a rehearsal means, the token's refusal refined by the facts around it. */
 export function judgeRehearsal(
-  act: Act,
+  call: RehearsedCall,
   answers: Answers,
   { gas, fixed }: { gas: number; fixed: FixedGas },
 ): Rehearsal {
-  const { head, scene, calls } = answers
-  const [played] = scene
+  const { head, steps, calls } = answers
+  const [result] = steps
   const at: JudgedAt = {
     block: head.number,
     time: head.timestamp,
     via: head.via,
-    ...(played?.gasUsed === undefined
+    ...(result?.gasUsed === undefined
       ? {}
-      : { gasUsed: wholeGas(played.gasUsed, fixed) }),
+      : { gasUsed: wholeGas(result.gasUsed, fixed) }),
   }
   const refuse = (reason: RefusalReason, words?: string): Rehearsal => ({
     ok: false,
@@ -42,21 +43,21 @@ export function judgeRehearsal(
     ...(words ? { words } : {}),
   })
 
-  if (head.chainId !== act.domain.chainId) return refuse('wrongChain')
-  if (!calls.token.hasCode || !played) return refuse('unsupportedToken')
-  if (!played.ok) {
-    const { reason, words } = readRefusal(played)
-    if (blamesGas.includes(reason) && ranOutOfGas(played, gas))
+  if (head.chainId !== call.domain.chainId) return refuse('wrongChain')
+  if (!calls.token.hasCode || !result) return refuse('unsupportedToken')
+  if (!result.ok) {
+    const { reason, words } = parseRefusal(result)
+    if (blamesGas.includes(reason) && ranOutOfGas(result, gas))
       return refuse('gasTooHigh', words)
-    return refuse(refine(reason, act, answers), words)
+    return refuse(refine(reason, call, answers), words)
   }
   if (fixed.least > gas + fixed.intrinsic) return refuse('gasTooHigh')
   if (isTrue(calls.consumed)) return refuse('consumed')
-  if ((act.transfer?.validAfter ?? 0n) >= blockNumberFlag)
+  if ((call.transfer?.validAfter ?? 0n) >= blockNumberFlag)
     return refuse('notYetValid', 'the window is in block numbers')
-  if (movedOtherwise(act, answers))
+  if (movedOtherwise(call, answers))
     return refuse('simulationFailed', 'the exact value would not arrive')
-  return { ok: true, head, at, decimals: readDecimals(calls.decimals) }
+  return { ok: true, head, at, decimals: parseDecimals(calls.decimals) }
 }
 
 /**
@@ -92,7 +93,7 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
 /** What a refusal means beside the facts around it. */
 export function refine(
   reason: RevertReason,
-  { domain, signature, transfer }: Omit<Act, 'call'>,
+  { domain, signature, transfer }: Omit<RehearsedCall, 'encoded'>,
   { head, calls }: Pick<Answers, 'head' | 'calls'>,
 ): RefusalReason {
   const payerHasCode = calls.payer.hasCode
@@ -121,7 +122,7 @@ export function refine(
   }
 }
 
-/** What the token signs under; some only tell by ERC-5267. */
+/** What the token signs under; some show it by ERC-5267 only. */
 function separatorOf(
   { separator, eip712Domain }: Answers['calls'],
   domain: TokenDomain,
@@ -132,11 +133,26 @@ function separatorOf(
 }
 
 /** Whether the recipient's balance rose by something else than the value. */
-function movedOtherwise({ transfer }: Act, { scene, calls }: Answers): boolean {
-  const [played, after] = scene
-  if (!transfer || !played) return false
+function movedOtherwise(
+  { transfer }: RehearsedCall,
+  { steps, calls }: Answers,
+): boolean {
+  const [result, after] = steps
+  if (!transfer || !result) return false
   // Plain calls cannot ask for it; `false` is the token's own word.
-  if (!after) return isWord(played) && !isTrue(played)
+  if (!after) return isWord(result) && !isTrue(result)
   if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
+}
+
+/**
+ * The error for a node that answers for the wrong chain. Use it only once the
+ * payment's chain was compared with the order's: then the answer says nothing
+ * about the payment.
+ */
+export function wrongChain({ head }: Rehearsal): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_call',
+    problem: `is of chain ${head.chainId}, another one than the payment's`,
+  })
 }

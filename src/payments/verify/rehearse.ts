@@ -19,7 +19,7 @@ import type { SignedCancellation, SignedPayment } from '../../core/types.js'
 import { bytesWords, word } from '../../core/words.js'
 import { encodeCancel, encodeCapture } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import type { Act, FactName, FixedGas, Rehearsal } from './types.js'
+import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 /** Gas a capture may cost before it is refused. */
 export const defaultMaxCaptureGas = 300_000n
@@ -32,7 +32,7 @@ export type RehearsalOptions = {
   maxGas?: bigint | undefined
 }
 
-/** Plays the capture from the recipient's address and undoes it. */
+/** Simulates the capture, sent from the recipient's address. */
 export async function rehearseCapture(
   client: Client,
   payment: SignedPayment,
@@ -41,7 +41,7 @@ export async function rehearseCapture(
   const { domain, message, signature } = payment
   return rehearse(client, message.to, options, {
     domain,
-    call: encodeCapture(payment),
+    encoded: encodeCapture(payment),
     payer: message.from,
     nonce: message.nonce,
     signature,
@@ -49,7 +49,7 @@ export async function rehearseCapture(
   })
 }
 
-/** Plays the cancellation, which may come from anyone, and undoes it. */
+/** Simulates the cancellation, which may come from anyone. */
 export async function rehearseCancel(
   client: Client,
   cancellation: SignedCancellation,
@@ -58,7 +58,7 @@ export async function rehearseCancel(
   const { domain, message, signature } = cancellation
   return rehearse(client, neutralCaller, options, {
     domain,
-    call: encodeCancel(cancellation),
+    encoded: encodeCancel(cancellation),
     payer: message.authorizer,
     nonce: message.nonce,
     signature,
@@ -73,25 +73,25 @@ async function rehearse(
   client: Client,
   from: Address,
   options: RehearsalOptions,
-  act: Act,
+  call: RehearsedCall,
 ): Promise<Rehearsal> {
   const { block = 'latest', maxGas = defaultMaxCaptureGas } = options
-  const token = act.domain.verifyingContract
-  const fixed = fixedGasOf(act.call.data)
+  const token = call.domain.verifyingContract
+  const fixed = fixedGasOf(call.encoded.data)
   const gas = Math.max(Number(maxGas) - fixed.intrinsic, 0)
-  const played = actCall(act, gas)
-  const { transfer } = act
+  const step = rehearsalStep(call, gas)
+  const { transfer } = call
   const answers = await runCalls(client, {
     from,
     origin: options.origin?.toLowerCase() as Address | undefined,
     fees: options.fees,
-    scene: transfer ? [played, balanceCall(token, transfer.to)] : [played],
-    fallback: plainFallback(act),
-    calls: factCalls(token, act),
+    steps: transfer ? [step, balanceCall(token, transfer.to)] : [step],
+    fallback: plainFallback(call),
+    calls: factCalls(token, call),
     block,
     plain: from === token,
   })
-  const rehearsal = judgeRehearsal(act, answers, { gas, fixed })
+  const rehearsal = judgeRehearsal(call, answers, { gas, fixed })
   if (
     !rehearsal.ok &&
     (rehearsal.reason === 'wrongDomain' ||
@@ -101,9 +101,12 @@ async function rehearse(
   return rehearsal
 }
 
-/** The act itself, as a call, with what its token asks a contract wallet. */
-export function actCall({ domain, call, payer }: Act, gas: number): Call {
-  const { data, signed, signature } = call
+/** A call as a step of a run, with what its token asks a contract wallet. */
+export function rehearsalStep(
+  { domain, encoded, payer }: RehearsedCall,
+  gas: number,
+): Call {
+  const { data, signed, signature } = encoded
   return {
     target: domain.verifyingContract,
     data: data.slice(2),
@@ -117,13 +120,13 @@ export function actCall({ domain, call, payer }: Act, gas: number): Call {
 }
 
 /**
- * Without overrides, what anyone may send is played from the account that will
+ * Without overrides, what anyone may send is simulated from the account that will
  * send it: that account can pay the fees, so that a gas price is shown.
  */
 export function plainFallback({
-  call,
-}: Act): RunCallsParameters<string>['fallback'] {
-  if (call.signed.primaryType === 'ReceiveWithAuthorization')
+  encoded,
+}: RehearsedCall): RunCallsParameters<string>['fallback'] {
+  if (encoded.signed.primaryType === 'ReceiveWithAuthorization')
     return runPlainCalls
   return (client, parameters) => {
     const { origin, from } = parameters
@@ -136,7 +139,7 @@ export function plainFallback({
 
 export function factCalls(
   token: Address,
-  { payer, nonce, transfer }: Omit<Act, 'call'>,
+  { payer, nonce, transfer }: Omit<RehearsedCall, 'encoded'>,
 ): Record<FactName, Call> {
   const recipient = transfer?.to ?? payer
   const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })

@@ -3,11 +3,15 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { RunHead } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
-import type { Played } from './judgePlay.js'
-import { type Play, planPlay, weightOf } from './planPlay.js'
-import { type Heard, playAlone } from './playAlone.js'
-import { playTogether } from './playTogether.js'
 import type { RehearsalOptions } from './rehearse.js'
+import {
+  planRehearsal,
+  type RehearsalPlan,
+  type RehearsedAlone,
+  rehearseAlone,
+  weightOf,
+} from './rehearseAlone.js'
+import { type RehearsedTogether, rehearseTogether } from './rehearseTogether.js'
 import type { Rehearsal } from './types.js'
 
 export type RehearsePaymentsParameters = RehearsalOptions & {
@@ -17,12 +21,12 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
   origin: Address
 }
 
-/** What rehearsals showed, in the order of their payments. */
+/** The results of rehearsals, in the order of their payments. */
 export type RehearsedPayments = {
   /** The oldest block any of them was judged at. */
   head: RunHead
   rehearsals: readonly Rehearsal[]
-  /** Token units before any of the payments; 0 where the token tells none. */
+  /** Token units before any of the payments; 0 where the token shows none. */
   payerBalances: readonly bigint[]
 }
 
@@ -30,13 +34,13 @@ export type RehearsedPayments = {
 const gasPerRequest = 44_000_000
 
 /**
- * Plays the captures of many payments one after another on one state and undoes
- * them, about 250 a request: two that together exceed what their payer has are
- * not both fine. What the token's words leave open is rehearsed again alone, as
- * is a capture that takes more gas than most. One payment takes one request.
+ * Simulates the captures of many payments one after another on one state, about
+ * 250 a request, so that two which together exceed their payer's balance are not
+ * both fine. What the token's words leave open is rehearsed again alone, as is a
+ * capture that takes more gas than most. One payment takes one request.
  *
- * A node that cannot play them together judges each for itself. The gas told of
- * a capture among others is a bound, not a measure.
+ * If a node cannot simulate them together, each is rehearsed alone. The gas of a
+ * capture among others is a bound, not a measure.
  *
  * @throws {@link InvalidFieldError} when they are not of one kind, or malformed.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -46,24 +50,26 @@ export async function rehearsePayments(
   client: Client,
   { payments, ...options }: RehearsePaymentsParameters,
 ): Promise<RehearsedPayments> {
-  const plays = payments.map((payment) => planPlay(payment, options.maxGas))
+  const plans = payments.map((payment) =>
+    planRehearsal(payment, options.maxGas),
+  )
   checkKind(payments)
-  const played = new Map(
+  const together = new Map(
     (
       await Promise.all(
-        chunkByPayer(plays).map((chunk) => playAll(client, chunk, options)),
+        chunkByPayer(plans).map((chunk) => rehearseAll(client, chunk, options)),
       )
     ).flat(),
   )
   const all = await Promise.all(
-    plays.map((play) => settle(client, play, options, played.get(play))),
+    plans.map((plan) => settle(client, plan, options, together.get(plan))),
   )
   const heads = all.map(({ rehearsal }) => rehearsal.head)
   return {
     head: heads.reduce((one, other) =>
       other.number < one.number ? other : one,
     ),
-    rehearsals: refuseOverdrawn(plays, all),
+    rehearsals: refuseOverdrawn(plans, all),
     payerBalances: all.map(({ payerBalance }) => payerBalance),
   }
 }
@@ -84,65 +90,67 @@ function checkKind(payments: readonly SignedPayment[]): void {
 }
 
 /** Chunks that fit a request, where there are several a payer's in one row. */
-function chunkByPayer(plays: readonly Play[]): readonly (readonly Play[])[] {
-  if (weigh(plays) <= gasPerRequest) return [plays]
-  const byPayer = new Map<Address, Play[]>()
-  for (const play of plays) {
-    const { payer } = play.act
+function chunkByPayer(
+  plans: readonly RehearsalPlan[],
+): readonly (readonly RehearsalPlan[])[] {
+  if (weigh(plans) <= gasPerRequest) return [plans]
+  const byPayer = new Map<Address, RehearsalPlan[]>()
+  for (const plan of plans) {
+    const { payer } = plan.call
     const group = byPayer.get(payer) ?? []
     byPayer.set(payer, group)
-    group.push(play)
+    group.push(plan)
   }
-  const chunks: Play[][] = []
-  for (const play of [...byPayer.values()].flat()) {
+  const chunks: RehearsalPlan[][] = []
+  for (const plan of [...byPayer.values()].flat()) {
     const chunk = chunks.at(-1)
-    if (chunk && weigh([...chunk, play]) <= gasPerRequest) chunk.push(play)
-    else chunks.push([play])
+    if (chunk && weigh([...chunk, plan]) <= gasPerRequest) chunk.push(plan)
+    else chunks.push([plan])
   }
   return chunks
 }
 
-function weigh(plays: readonly Play[]): number {
-  return plays.reduce((sum, play) => sum + weightOf(play), 0)
+function weigh(plans: readonly RehearsalPlan[]): number {
+  return plans.reduce((sum, plan) => sum + weightOf(plan), 0)
 }
 
-/** A run is what was played on one state. */
-type Settled = Heard & { run: object | undefined }
+/** A run is what was simulated on one state. */
+type RehearsedPayment = RehearsedAlone & { run: object | undefined }
 
-type Told = readonly (readonly [Play, Played])[]
+type TogetherResults = readonly (readonly [RehearsalPlan, RehearsedTogether])[]
 
-/** Plays a chunk together, or where that fails as much of it as goes. */
-async function playAll(
+/** Rehearses a chunk together, or if that fails as much of it as possible. */
+async function rehearseAll(
   client: Client,
-  plays: readonly Play[],
+  plans: readonly RehearsalPlan[],
   options: RehearsalOptions,
-): Promise<Told> {
-  const [first, second, ...others] = plays
+): Promise<TogetherResults> {
+  const [first, second, ...others] = plans
   if (!first || !second) return []
   try {
-    return await playTogether(client, [first, second, ...others], options)
+    return await rehearseTogether(client, [first, second, ...others], options)
   } catch (error) {
     if (!(error instanceof NodeAnswerError)) throw error
-    const alone = await playAlone(client, first, options)
-    const told: Told = [[first, { ...alone, run: undefined }]]
-    // Without overrides none can be played together.
-    if (alone.rehearsal.head.via === 'calls') return told
-    const half = Math.ceil(plays.length / 2)
-    const halves = [plays.slice(1, half), plays.slice(half)]
-    const rest = halves.map((half) => playAll(client, half, options))
-    return [...told, ...(await Promise.all(rest)).flat()]
+    const alone = await rehearseAlone(client, first, options)
+    const results: TogetherResults = [[first, { ...alone, run: undefined }]]
+    // Without overrides none can be simulated together.
+    if (alone.rehearsal.head.via === 'calls') return results
+    const half = Math.ceil(plans.length / 2)
+    const halves = [plans.slice(1, half), plans.slice(half)]
+    const rest = halves.map((half) => rehearseAll(client, half, options))
+    return [...results, ...(await Promise.all(rest)).flat()]
   }
 }
 
 async function settle(
   client: Client,
-  play: Play,
+  plan: RehearsalPlan,
   options: RehearsalOptions,
-  { rehearsal, otherwise, payerBalance, run }: Partial<Played> = {},
-): Promise<Settled> {
+  { rehearsal, otherwise, payerBalance, run }: Partial<RehearsedTogether> = {},
+): Promise<RehearsedPayment> {
   if (rehearsal && payerBalance !== undefined)
     return { rehearsal, payerBalance, run }
-  const alone = await playAlone(client, play, options)
+  const alone = await rehearseAlone(client, plan, options)
   return {
     run: undefined,
     rehearsal: (alone.rehearsal.ok && otherwise) || alone.rehearsal,
@@ -150,15 +158,15 @@ async function settle(
   }
 }
 
-/** Refuses what a payer cannot pay beside what was played on another state. */
+/** Refuses what a payer cannot pay beside what was simulated on another state. */
 function refuseOverdrawn(
-  plays: readonly Play[],
-  all: readonly Settled[],
+  plans: readonly RehearsalPlan[],
+  all: readonly RehearsedPayment[],
 ): readonly Rehearsal[] {
-  const recipients = new Set(plays.map(({ act }) => act.transfer.to))
+  const recipients = new Set(plans.map(({ call }) => call.transfer.to))
   const spent = new Map<Address, { total: bigint; run: object | undefined }>()
   return all.map(({ rehearsal, payerBalance, run }, index) => {
-    const transfer = plays[index]?.act.transfer
+    const transfer = plans[index]?.call.transfer
     if (!transfer || !rehearsal.ok || recipients.has(transfer.from))
       return rehearsal
     const { from, value } = transfer

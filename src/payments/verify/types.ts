@@ -71,15 +71,15 @@ export type PaymentVerdict =
     }
 
 /** A reason with its facts. */
-export type Refusal = {
+export type MessageRefusal = {
   reason: RefusalReason
   details: Readonly<Record<string, unknown>>
 }
 
 /** What is rehearsed: a call to a token and the facts to judge it by. */
-export type Act = {
+export type RehearsedCall = {
   domain: TokenDomain
-  call: EncodedCall<Payment | Cancellation>
+  encoded: EncodedCall<Payment | Cancellation>
   payer: Address
   nonce: Hex
   /** As the payer gave it, wrapped or not. */
@@ -96,7 +96,7 @@ export type FixedGas = {
   least: number
 }
 
-/** What is asked beside the act itself, to tell what a refusal means. */
+/** What is asked beside the call itself, to explain a refusal. */
 export type FactName =
   | 'token'
   | 'payer'

@@ -1,21 +1,21 @@
 import type { Client } from 'viem'
 import {
-  readBlock,
-  readCheckedAddress,
+  parseBlock,
+  parseCheckedAddress,
 } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock, readTime } from '../../core/clock.js'
-import { readBytes32, readPayment } from '../../core/fields.js'
+import { checkClock, parseTime } from '../../core/clock.js'
+import { parseBytes32, parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
 import {
   expectationMembers,
+  type MessageRefusal,
   type PaymentExpectation,
   type PaymentVerdict,
-  type Refusal,
 } from './types.js'
 
 /** What {@link verifyPayment} takes. */
@@ -83,11 +83,11 @@ export async function verifyPayment(
 ): Promise<PaymentVerdict> {
   checkMembers(parameters, members)
   const { block: given = 'latest', maxCaptureGas } = parameters
-  const block = readBlock(given)
-  const now = readTime(parameters.now)
+  const block = parseBlock(given)
+  const now = parseTime(parameters.now)
   const { signature, ...unsigned } = Object(parameters.payment)
-  const payment: Payment = readPayment(unsigned)
-  const expect = readExpectation(parameters.expect, client)
+  const payment: Payment = parsePayment(unsigned)
+  const expect = parseExpectation(parameters.expect, client)
   const refusal = checkMessage(payment, signature, expect)
   if (refusal) return { ok: false, ...refusal }
 
@@ -116,7 +116,7 @@ function checkPolicy(
   { message }: Payment,
   { amount, minRemaining = 0n }: PaymentExpectation,
   { decimals, time }: { decimals: number; time: bigint },
-): Refusal | undefined {
+): MessageRefusal | undefined {
   const value = parseAmount(amount, decimals)
   if (message.value !== value)
     return {
@@ -129,13 +129,13 @@ function checkPolicy(
     : { reason: 'expiresTooSoon', details: { remaining, minRemaining } }
 }
 
-function readExpectation(
+function parseExpectation(
   expect: PaymentExpectation,
   client: Client,
 ): PaymentExpectation & { primaryType: PrimaryType } {
   checkMembers(expect, expectationMembers, 'expect')
   const address = (field: 'token' | 'to' | 'from') =>
-    readCheckedAddress(Object(expect)[field], `expect.${field}`)
+    parseCheckedAddress(Object(expect)[field], `expect.${field}`)
   return {
     ...expect,
     token: address('token'),
@@ -144,7 +144,7 @@ function readExpectation(
     nonce:
       expect.nonce === undefined
         ? undefined
-        : readBytes32(expect.nonce, 'expect.nonce'),
+        : parseBytes32(expect.nonce, 'expect.nonce'),
     primaryType: expect.primaryType ?? 'ReceiveWithAuthorization',
     chainId: expect.chainId ?? client.chain?.id,
   }

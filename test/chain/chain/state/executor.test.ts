@@ -99,17 +99,17 @@ test('without an origin the account sends for itself, at a real price', async ()
   expect(BigInt(`0x${price}`)).toBeGreaterThan(0n)
 })
 
-test('a scene is played in order and undone before the calls', async () => {
+test('steps are simulated in order and undone before the calls', async () => {
   const before = await balance(payer)
-  const { scene, calls } = await runCalls(client, {
+  const { steps, calls } = await runCalls(client, {
     fallback: runPlainCalls,
     from: payer,
-    scene: [transfer(merchant, 7n), balanceOf(payer), transfer(merchant, 1n)],
+    steps: [transfer(merchant, 7n), balanceOf(payer), transfer(merchant, 1n)],
     calls: { payer: balanceOf(payer) },
     block,
   })
-  expect(scene.map(({ ok }) => ok)).toEqual([true, true, true])
-  expect(BigInt(scene[1]?.data ?? '0x')).toBe(before - 7n)
+  expect(steps.map(({ ok }) => ok)).toEqual([true, true, true])
+  expect(BigInt(steps[1]?.data ?? '0x')).toBe(before - 7n)
   expect(BigInt(calls.payer.data)).toBe(before)
   expect(await balance(payer)).toBe(before)
 })
@@ -122,17 +122,17 @@ async function balance(owner: Address): Promise<bigint> {
   return BigInt(data)
 }
 
-test('what is asked beside a scene does not change its gas', async () => {
+test('what is asked beside the steps does not change their gas', async () => {
   const gasOf = async (calls: Record<string, Call>) => {
-    const scene = [transfer(merchant, 7n)]
+    const steps = [transfer(merchant, 7n)]
     const run = await runCalls(client, {
       fallback: runPlainCalls,
       from: payer,
-      scene,
+      steps,
       calls,
       block,
     })
-    return run.scene[0]?.gasUsed
+    return run.steps[0]?.gasUsed
   }
   const alone = await gasOf({})
   expect(alone).toBeGreaterThan(20_000n)

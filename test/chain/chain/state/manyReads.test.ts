@@ -3,8 +3,10 @@ import { createReadClient } from 'countersign/reads'
 import type { Hash } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { getBlockTimes } from '../../../../src/chain/state/getBlockTimes.js'
-import { getReceipt } from '../../../../src/chain/state/getReceipt.js'
-import { getReceipts } from '../../../../src/chain/state/getReceipts.js'
+import {
+  getReceipt,
+  getReceipts,
+} from '../../../../src/chain/state/getReceipt.js'
 import { fakeNode, randomHash, rpcError } from '../../support/desk.js'
 import { startEndpoint } from '../../support/endpoint.js'
 

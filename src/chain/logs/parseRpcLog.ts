@@ -1,7 +1,9 @@
 import type { Address, Hash, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
 import { NodeAnswerError } from '../rpc/errors.js'
-import type { ReadLog } from './logTypes.js'
+import { parseList } from '../rpc/requestNode.js'
+import { logMatcher, type WireFilter } from './encodeLogFilter.js'
+import type { ReadLog } from './types.js'
 
 /**
  * A log of an answer in our words. Checks what later code relies on, cheaply:
@@ -9,7 +11,7 @@ import type { ReadLog } from './logTypes.js'
  *
  * @throws {@link NodeAnswerError} when the log is malformed.
  */
-export function readRpcLog(answer: unknown, method: string): ReadLog {
+export function parseRpcLog(answer: unknown, method: string): ReadLog {
   const log = Object(answer) as Record<string, unknown>
   const { address, topics, data, blockHash, transactionHash } = log
   if (
@@ -26,18 +28,33 @@ export function readRpcLog(answer: unknown, method: string): ReadLog {
     address: address.toLowerCase() as Address,
     topics,
     data: data as Hex,
-    blockNumber: readBlockNumber(log.blockNumber, method),
+    blockNumber: parseBlockNumber(log.blockNumber, method),
     blockHash: preconfirmed ? undefined : (blockHash as Hash),
     blockTimestamp:
       log.blockTimestamp == null
         ? undefined
-        : readTimestamp(log.blockTimestamp, method),
+        : parseTimestamp(log.blockTimestamp, method),
     transactionHash: transactionHash as Hash,
     transactionIndex: integer(log.transactionIndex, method),
     logIndex: integer(log.logIndex, method),
     removed: log.removed === true,
     preconfirmed,
   }
+}
+
+/** The logs of an answer, all of which the filter must have asked for. */
+export function parseLogs(
+  wire: WireFilter,
+  result: unknown,
+  method: string,
+): readonly ReadLog[] {
+  const logs = parseList(result, method).map((log) => parseRpcLog(log, method))
+  if (!logs.every(logMatcher(wire)))
+    throw new NodeAnswerError({
+      method,
+      problem: 'holds a log nobody asked for',
+    })
+  return logs
 }
 
 function isTopics(topics: unknown): topics is Hex[] {
@@ -68,8 +85,8 @@ function remembering(): (value: unknown, method: string) => bigint {
   }
 }
 
-const readBlockNumber = /* @__PURE__ */ remembering()
-const readTimestamp = /* @__PURE__ */ remembering()
+const parseBlockNumber = /* @__PURE__ */ remembering()
+const parseTimestamp = /* @__PURE__ */ remembering()
 
 /** A small quantity; some nodes write a timestamp as a JSON number. */
 function integer(value: unknown, method: string): number {

@@ -1,6 +1,6 @@
 import { pad, zeroHash } from 'viem'
 import { expect, test } from 'vitest'
-import { readRpcReceipt } from './readRpcReceipt.js'
+import { parseRpcReceipt } from './parseRpcReceipt.js'
 
 const method = 'eth_getBlockReceipts'
 const blockHash = `0x${'b1'.repeat(32)}`
@@ -71,15 +71,15 @@ const read = {
 }
 
 const readWith = (changes: object) =>
-  readRpcReceipt({ ...standard, ...changes }, method)
+  parseRpcReceipt({ ...standard, ...changes }, method)
 
 test('a receipt of the standard becomes typed values', () => {
-  expect(readRpcReceipt(standard, method)).toEqual(read)
+  expect(parseRpcReceipt(standard, method)).toEqual(read)
 })
 
 test('the answer itself stays as it came', () => {
   const answer = structuredClone(standard)
-  readRpcReceipt(answer, method)
+  parseRpcReceipt(answer, method)
   expect(answer).toEqual(standard)
 })
 
@@ -236,6 +236,6 @@ test.each<[string, object]>([
 test.each([[null], [undefined], ['0x1'], [7], [[]]])(
   'an answer of %j holds no receipt',
   (answer) => {
-    expect(() => readRpcReceipt(answer, method)).toThrow('holds no receipt')
+    expect(() => parseRpcReceipt(answer, method)).toThrow('holds no receipt')
   },
 )

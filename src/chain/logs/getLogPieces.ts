@@ -3,11 +3,11 @@ import { wait } from '../../core/wait.js'
 import { LogRangeError, NodeAnswerError } from '../rpc/errors.js'
 import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
-import type { ReadLog } from './logTypes.js'
-import { readLogs } from './readLogPlace.js'
-import { type BlockRange, rangeLimit, readLogRange } from './readLogRange.js'
-import { readReceiptLogs } from './readReceiptLogs.js'
+import { type BlockRange, getLogRange, rangeLimit } from './getLogRange.js'
+import { getReceiptLogs } from './getReceiptLogs.js'
+import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
+import type { ReadLog } from './types.js'
 
 /** How often a range is asked for again after a fault that may pass. */
 const attempts = 6
@@ -16,7 +16,7 @@ const attempts = 6
 const attemptsWhole = 2
 
 /** Reads a range in pieces, several at once, each narrowed until it is taken. */
-export async function readRanges(
+export async function getLogPieces(
   client: Client,
   wire: WireFilter,
   range: BlockRange,
@@ -53,7 +53,7 @@ export async function readRanges(
     for (let piece = take(); piece; piece = take()) {
       const toBlock =
         toPending && piece.last === range.last ? 'pending' : undefined
-      const answer = await readPersistently(client, wire, piece, {
+      const answer = await getLogPiece(client, wire, piece, {
         toBlock,
         signal,
       })
@@ -79,7 +79,7 @@ export async function readRanges(
 }
 
 /** Waits out faults that may pass, longer each time. */
-export async function readPersistently(
+export async function getLogPiece(
   client: Client,
   wire: WireFilter,
   piece: BlockRange,
@@ -95,16 +95,16 @@ export async function readPersistently(
       toBlock,
       classify: classifyLogFailure,
       read: (result: unknown) =>
-        readLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
+        parseLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
     }
     const fromReceipts = (refusal: Error, isMany: boolean) =>
-      readReceiptLogs(client, wire, piece.first, {
+      getReceiptLogs(client, wire, piece.first, {
         read: reading.read,
         signal,
         isMany,
         refusal,
       })
-    const answer = await readLogRange(client, wire, piece, reading).catch(
+    const answer = await getLogRange(client, wire, piece, reading).catch(
       (error: unknown) => {
         // Up to a tag: a block that is not sealed has no receipts by number.
         if (!(error instanceof LogRangeError) || toBlock) throw error
@@ -132,12 +132,12 @@ export async function readPersistently(
  * The logs of a range. A sealed one from elsewhere is the answer to another
  * question; a pre-confirmed one from below is a snapshot that is stuck.
  */
-function readLogsOf(
+function parseLogsOf(
   wire: WireFilter,
   result: unknown,
   { first, last }: { first: bigint; last?: bigint },
 ): readonly ReadLog[] {
-  const logs = readLogs(wire, result).filter(
+  const logs = parseLogs(wire, result, 'eth_getLogs').filter(
     ({ preconfirmed, blockNumber }) => !preconfirmed || blockNumber >= first,
   )
   const isStray = ({ blockNumber }: ReadLog) =>

@@ -21,7 +21,7 @@ export type Wallet = {
 }
 
 /** Has a wallet sign, and brings the answer into the form tokens accept. */
-export async function askWallet(
+export async function signWithWallet(
   wallet: Wallet,
   payment: Payment | Cancellation,
   payer: Address,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readRpcLog } from './readRpcLog.js'
+import { parseRpcLog } from './parseRpcLog.js'
 
-const read = (answer: unknown) => readRpcLog(answer, 'eth_getLogs')
+const read = (answer: unknown) => parseRpcLog(answer, 'eth_getLogs')
 
 const log = {
   address: `0x${'aB'.repeat(20)}`,

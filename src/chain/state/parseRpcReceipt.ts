@@ -1,7 +1,7 @@
 import type { Address, Hash, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
-import type { ReadLog } from '../logs/logTypes.js'
-import { readRpcLog } from '../logs/readRpcLog.js'
+import { parseRpcLog } from '../logs/parseRpcLog.js'
+import type { ReadLog } from '../logs/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 
 /** What OP-stack chains add to a receipt. */
@@ -94,7 +94,7 @@ const isAddress = (value: unknown): value is Address =>
  *
  * @throws {@link NodeAnswerError} when a member every receipt has is malformed.
  */
-export function readRpcReceipt(answer: unknown, method: string): ReadReceipt {
+export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
   if (typeof answer !== 'object' || !answer || Array.isArray(answer))
     fail(method, 'holds no receipt')
   const receipt: Given = { ...(answer as Given) }
@@ -132,9 +132,9 @@ export function readRpcReceipt(answer: unknown, method: string): ReadReceipt {
     'contractAddress',
     method,
   )
-  receipt.status = readStatus(receipt.status, method)
+  receipt.status = parseStatus(receipt.status, method)
   receipt.type = expect(type, isHex, 'type', method)
-  receipt.logs = readLogs(receipt.logs, method)
+  receipt.logs = parseReceiptLogs(receipt.logs, method)
   receipt.logsBloom = expect(logsBloom, isHex, 'logsBloom', method)
   receipt.preconfirmed = preconfirmed
   return receipt as ReadReceipt
@@ -172,14 +172,14 @@ function isQuantity(value: unknown): value is string | number {
     : typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)
 }
 
-function readStatus(status: unknown, method: string): ReadReceipt['status'] {
+function parseStatus(status: unknown, method: string): ReadReceipt['status'] {
   if (status == null) return undefined
   const code = isQuantity(status) ? Number(status) : undefined
   if (code === 1) return 'success'
   return code === 0 ? 'reverted' : fail(method, 'holds a malformed status')
 }
 
-function readLogs(logs: unknown, method: string): readonly ReadLog[] {
+function parseReceiptLogs(logs: unknown, method: string): readonly ReadLog[] {
   if (!Array.isArray(logs)) return fail(method, 'holds no logs')
-  return logs.map((log) => readRpcLog(log, method))
+  return logs.map((log) => parseRpcLog(log, method))
 }

@@ -53,7 +53,7 @@ export type RangeReading<logs> = {
  * @throws {@link LogRangeError} when a single block is refused.
  * @throws {@link NodeError} when narrowing cannot help.
  */
-export async function readLogRange<logs>(
+export async function getLogRange<logs>(
   client: Client,
   wire: WireFilter,
   { first, last }: BlockRange,

@@ -4,13 +4,49 @@ import { askInChunks } from '../rpc/askInChunks.js'
 import { isPassing, NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
-  readBytes,
-  readList,
+  parseBytes,
+  parseList,
   requestNode,
   tryRequest,
 } from '../rpc/requestNode.js'
-import type { WireFilter } from './encodeLogFilter.js'
-import { logMatcher } from './logMatcher.js'
+import { logMatcher, type WireFilter } from './encodeLogFilter.js'
+import type { RangeAnswer, RangeReading } from './getLogRange.js'
+
+/**
+ * Reads the logs of a sealed block from its receipts after the node refused to
+ * return them.
+ *
+ * @throws `refusal` when the node refuses the receipts too, or refuses every
+ * request for logs of the block.
+ */
+export async function getReceiptLogs<logs>(
+  client: Client,
+  wire: WireFilter,
+  block: bigint,
+  {
+    read,
+    signal,
+    isMany,
+    refusal,
+  }: Pick<RangeReading<logs>, 'read'> & {
+    signal: AbortSignal | undefined
+    /** True when the node said that there are too many logs. */
+    isMany: boolean
+    refusal: Error
+  },
+): Promise<RangeAnswer<logs>> {
+  try {
+    if (!isMany)
+      await requireBlockLogs(client, wire, block, { refusal, signal })
+    return { logs: read(await getBlockLogs(client, wire, block, signal)) }
+  } catch (error) {
+    const isNodes =
+      error instanceof NodeError || error instanceof NodeAnswerError
+    if (!isNodes) throw error
+    if (error.retryable) return { again: error }
+    throw refusal
+  }
+}
 
 const whole = 'eth_getBlockReceipts'
 const single = 'eth_getTransactionReceipt'
@@ -23,7 +59,7 @@ const single = 'eth_getTransactionReceipt'
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answers are not of one whole block.
  */
-export async function readBlockLogs(
+export async function getBlockLogs(
   client: Client,
   wire: WireFilter,
   block: bigint,
@@ -31,9 +67,9 @@ export async function readBlockLogs(
 ): Promise<readonly unknown[]> {
   const ask: Ask = (method, params) =>
     requestNode(client, method, params, { signal })
-  const { hash, transactions } = await readBlockOf(ask, block)
+  const { hash, transactions } = await getBlock(ask, block)
   const receipts =
-    (await readWhole(client, block, signal)) ??
+    (await getAllReceipts(client, block, signal)) ??
     (await askInChunks(transactions, (transaction) =>
       ask(single, [transaction]),
     ))
@@ -42,23 +78,23 @@ export async function readBlockLogs(
     const { transactionHash, blockHash, logs } = Object(receipt)
     if (lower(blockHash) !== lower(hash))
       throw refuse(whole, 'is of another block')
-    byHash.set(lower(transactionHash), readList(logs, whole))
+    byHash.set(lower(transactionHash), parseList(logs, whole))
   }
   if (!transactions.every((transaction) => byHash.has(lower(transaction))))
     throw refuse(whole, 'lacks a transaction of the block')
   const isWanted = logMatcher(wire)
-  return [...byHash.values()].flat().filter((log) => isWanted(readKeys(log)))
+  return [...byHash.values()].flat().filter((log) => isWanted(parseKeys(log)))
 }
 
 /** Sends a request that ends when the signal of the search aborts. */
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** What a filter compares; who asked for the logs checks the rest. */
-function readKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
+function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
   const { address, topics } = Object(log)
   return {
-    address: readBytes(lower(address), whole),
-    topics: readList(topics, whole).map((topic) => readBytes(topic, whole)),
+    address: parseBytes(lower(address), whole),
+    topics: parseList(topics, whole).map((topic) => parseBytes(topic, whole)),
   }
 }
 
@@ -87,7 +123,7 @@ export async function requireBlockLogs(
     throw isPassing(failure) ? new NodeError({ method, failure }) : refusal
 }
 
-async function readBlockOf(
+async function getBlock(
   ask: Ask,
   block: bigint,
 ): Promise<{ hash: string; transactions: readonly string[] }> {
@@ -96,9 +132,9 @@ async function readBlockOf(
   if (!answer) throw refuse(method, `names no block ${block}`)
   const { hash, transactions } = Object(answer)
   return {
-    hash: readBytes(hash, method),
-    transactions: readList(transactions, method).map((one) =>
-      readBytes(one, method),
+    hash: parseBytes(hash, method),
+    transactions: parseList(transactions, method).map((one) =>
+      parseBytes(one, method),
     ),
   }
 }
@@ -106,7 +142,7 @@ async function readBlockOf(
 /**
  * All receipts at once; `undefined` when the node refuses or returns no list.
  */
-async function readWhole(
+async function getAllReceipts(
   client: Client,
   block: bigint,
   signal: AbortSignal | undefined,

@@ -1,0 +1,94 @@
+import type { Address, Client } from 'viem'
+import { isWord } from '../../chain/state/executor.js'
+import { forgetToken } from '../../chain/state/getToken.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import type { SignedPayment } from '../../core/types.js'
+import { encodeCapture, isPlain } from '../message/encodeCall.js'
+import { judgeRehearsal } from './judgeRehearsal.js'
+import {
+  balanceCall,
+  defaultMaxCaptureGas,
+  factCalls,
+  fixedGasOf,
+  plainFallback,
+  type RehearsalOptions,
+  rehearsalStep,
+} from './rehearse.js'
+import type { FixedGas, Rehearsal, RehearsedCall } from './types.js'
+
+/** A capture that is rehearsed, alone or among others. */
+export type RehearsalPlan = {
+  call: RehearsedCall & { transfer: SignedPayment['message'] }
+  fixed: FixedGas
+  /** Gas it may use. */
+  allowed: number
+  /** Gas it is given among others: all that is given counts for a node. */
+  given: number
+}
+
+/** Of a key's capture: half as much again as real tokens take. */
+const usualGas = 100_000
+
+/** A balance, with the token's proxies perhaps not yet warm. */
+export const balanceGas = 25_000
+
+/** Facts that are asked when the token is warm. */
+export const factGas = 20_000
+
+export function planRehearsal(
+  payment: SignedPayment,
+  maxGas: bigint = defaultMaxCaptureGas,
+): RehearsalPlan {
+  const { domain, message, signature } = payment
+  const encoded = encodeCapture(payment)
+  const fixed = fixedGasOf(encoded.data)
+  const allowed = Math.max(Number(maxGas) - fixed.intrinsic, 0)
+  const { from: payer, nonce } = message
+  return {
+    call: { domain, encoded, payer, nonce, signature, transfer: message },
+    fixed,
+    allowed,
+    // A contract wallet may want all of it.
+    given: isPlain(encoded.signature) ? Math.min(usualGas, allowed) : allowed,
+  }
+}
+
+/** What a capture and its facts add to the gas of a request, rounded up. */
+export function weightOf({ given }: RehearsalPlan): number {
+  return (given + balanceGas + 2 * factGas) * 1.05
+}
+
+/** The result of a capture, and what its payer had before it. */
+export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
+
+/** Simulates one capture, in one request. */
+export async function rehearseAlone(
+  client: Client,
+  { call, fixed, allowed }: RehearsalPlan,
+  { block = 'latest', origin, fees }: RehearsalOptions,
+): Promise<RehearsedAlone> {
+  const token = call.domain.verifyingContract
+  const { to } = call.transfer
+  const answers = await runCalls(client, {
+    from: to,
+    origin: origin?.toLowerCase() as Address | undefined,
+    fees,
+    steps: [rehearsalStep(call, allowed), balanceCall(token, to)],
+    calls: {
+      ...factCalls(token, call),
+      payerBalance: balanceCall(token, call.payer),
+    },
+    block,
+    fallback: plainFallback(call),
+    plain: to === token,
+  })
+  const rehearsal = judgeRehearsal(call, answers, { gas: allowed, fixed })
+  const { reason } = Object(rehearsal)
+  if (reason === 'wrongDomain' || reason === 'unsupportedToken')
+    forgetToken(client, token)
+  const { payerBalance } = answers.calls
+  return {
+    rehearsal,
+    payerBalance: isWord(payerBalance) ? BigInt(payerBalance.data) : 0n,
+  }
+}

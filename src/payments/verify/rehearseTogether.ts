@@ -1,0 +1,242 @@
+import type { Address, Client } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { isWord } from '../../chain/state/executor.js'
+import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import type { Call, CallAnswer, RunHead } from '../../chain/state/types.js'
+import { parseRefusal, type RevertReason } from '../../core/revertReason.js'
+import { judgeRehearsal } from './judgeRehearsal.js'
+import {
+  balanceCall,
+  factCalls,
+  neutralCaller,
+  type RehearsalOptions,
+} from './rehearse.js'
+import { balanceGas, factGas, type RehearsalPlan } from './rehearseAlone.js'
+import type { FactName, Rehearsal } from './types.js'
+
+/**
+ * Simulates captures of one token, one after another in one request.
+ *
+ * @throws {@link NodeAnswerError} when the node cannot simulate them so.
+ */
+export async function rehearseTogether(
+  client: Client,
+  plans: readonly [RehearsalPlan, ...RehearsalPlan[]],
+  { block = 'latest', origin, fees }: RehearsalOptions,
+): Promise<readonly (readonly [RehearsalPlan, RehearsedTogether])[]> {
+  const [{ call: first }] = plans
+  const token = first.domain.verifyingContract
+  const { to } = first.transfer
+  const shared = plans.every(({ call }) => call.transfer.to === to)
+  const { steps, places } = planSteps(token, plans)
+  const { head, calls, ...run } = await runCalls(client, {
+    // Only Transfer goes to several, and may come from anyone.
+    from: shared ? to : neutralCaller,
+    origin: origin?.toLowerCase() as Address | undefined,
+    fees,
+    steps,
+    calls: askedCalls(token, plans),
+    block,
+    fallback: refuseTogether,
+    plain: shared && to === token,
+  })
+  const fact = (name: string) => calls[name] ?? silence
+  return plans.map((plan, at) => {
+    const { capture, before } = places[at] ?? { capture: 0 }
+    const step = (place: number) => run.steps[place] ?? silence
+    const judged = judgeTogether(plan, {
+      head,
+      result: step(capture),
+      before: before === undefined ? fact('balance') : step(before),
+      after: step(capture + 1),
+      cold: at === 0,
+      filled: isWord(fact('balance')) && BigInt(fact('balance').data) > 0n,
+      payerBalance: fact(`payer ${at}`),
+      facts: {
+        token: fact('token'),
+        decimals: fact('decimals'),
+        consumed: fact(`consumed ${at}`),
+      },
+    })
+    return [plan, { ...judged, run: plans }] as const
+  })
+}
+
+async function refuseTogether(): Promise<never> {
+  const problem = 'does not simulate captures together'
+  throw new NodeAnswerError({ method: 'eth_call', problem })
+}
+
+/** Which step is a capture, and which the balance before it. */
+type Place = { capture: number; before?: number | undefined }
+
+/**
+ * Each capture with the recipient's balance behind it; before it stands that of
+ * the capture before, or where that went elsewhere one more.
+ */
+function planSteps(
+  token: Address,
+  plans: readonly RehearsalPlan[],
+): { steps: Call[]; places: Place[] } {
+  const steps: Call[] = []
+  const places: Place[] = []
+  let recipient = plans[0]?.call.transfer.to
+  for (const { call, given } of plans) {
+    const { to } = call.transfer
+    const balance = { ...balanceCall(token, to), gas: balanceGas }
+    if (to !== recipient) steps.push(balance)
+    const before = steps.length - 1
+    recipient = to
+    places.push({
+      capture: steps.length,
+      before: before < 0 ? undefined : before,
+    })
+    const data = call.encoded.data.slice(2)
+    steps.push({ target: token, data, gas: given }, balance)
+  }
+  return { steps, places }
+}
+
+function askedCalls(
+  token: Address,
+  plans: readonly [RehearsalPlan, ...RehearsalPlan[]],
+): Record<string, Call> {
+  const common = factCalls(token, plans[0].call)
+  const asked: Record<string, Call> = {
+    token: common.token,
+    decimals: common.decimals,
+    balance: common.balance,
+  }
+  for (const [at, { call }] of plans.entries()) {
+    const { payer, nonce } = call
+    const consumed = authorizationStateCall(token, payer, nonce)
+    asked[`consumed ${at}`] = { ...consumed, gas: factGas }
+    asked[`payer ${at}`] = { ...balanceCall(token, payer), gas: factGas }
+  }
+  return asked
+}
+
+/** The result of one capture among others, and the facts around it. */
+type TogetherAnswers = {
+  head: RunHead
+  result: CallAnswer
+  /** The recipient's balance, before and after it. */
+  before: CallAnswer
+  after: CallAnswer
+  /** True for the first capture of a run: nothing is warm yet. */
+  cold: boolean
+  /** Whether the recipient had tokens before any of them. */
+  filled: boolean
+  payerBalance: CallAnswer
+  facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
+}
+
+/** What a capture among others showed. */
+export type RehearsedTogether = {
+  payerBalance: bigint
+  /** Absent where only a rehearsal alone can decide. */
+  rehearsal?: Rehearsal | undefined
+  /** Holds if it passes alone: then an earlier capture made it fail. */
+  otherwise?: Rehearsal | undefined
+  /** The same object for all that were simulated on one state. */
+  run: object | undefined
+}
+
+/** What a capture finds warm behind another, accounts and slots, at most. */
+const warmth = 32_000n
+
+/** What the first capture to an empty balance pays for the others. */
+const filling = 17_100n
+
+/** The token's words decide these, whatever the facts around them. */
+const plainReasons: readonly RevertReason[] = [
+  'paused',
+  'notYetValid',
+  'expired',
+  'consumed',
+  'insufficientFunds',
+]
+
+/** Of a wallet that may answer otherwise after earlier captures. */
+const fickleReasons: readonly RevertReason[] = [
+  'wrongSigner',
+  'simulationFailed',
+]
+
+function judgeTogether(
+  plan: RehearsalPlan,
+  answers: TogetherAnswers,
+): Omit<RehearsedTogether, 'run'> {
+  const { call, fixed, allowed } = plan
+  const { head, result, before, after, facts } = answers
+  const payerBalance = isWord(answers.payerBalance)
+    ? BigInt(answers.payerBalance.data)
+    : 0n
+  const { reason, words } = parseRefusal(result)
+  const isPlain =
+    head.chainId !== call.domain.chainId ||
+    !facts.token.hasCode ||
+    (result.ok
+      ? isWord(before) && isWord(after)
+      : plainReasons.includes(reason))
+
+  const gasUsed = boundGas(answers)
+  const rehearsal = judgeRehearsal(
+    call,
+    {
+      head,
+      steps: [{ ...result, gasUsed }, after],
+      calls: { ...unasked, ...facts, balance: before },
+    },
+    { gas: allowed, fixed },
+  )
+  const tight = result.ok && gasUsed > BigInt(allowed)
+  if (isPlain && !tight) return { payerBalance, rehearsal }
+  const { at } = rehearsal
+  const fickle = fickleReasons.includes(reason) && !ranOut(plan, answers)
+  return !result.ok && fickle
+    ? {
+        payerBalance,
+        otherwise: {
+          ok: false,
+          head,
+          at,
+          reason: 'simulationFailed',
+          ...(words ? { words } : {}),
+        },
+      }
+    : { payerBalance }
+}
+
+/** At least what it would use alone. */
+function boundGas({ result, cold, filled }: TogetherAnswers): bigint {
+  const { gasUsed = 0n } = result
+  if (cold) return gasUsed
+  return gasUsed + warmth + (filled ? 0n : filling)
+}
+
+function ranOut(
+  { given }: RehearsalPlan,
+  { result }: TogetherAnswers,
+): boolean {
+  return Number(result.gasUsed) >= given * 0.9
+}
+
+const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
+
+/** The facts that only a refusal's own rehearsal asks. */
+const unasked: Record<FactName, CallAnswer> = {
+  token: silence,
+  payer: silence,
+  consumed: silence,
+  balance: silence,
+  decimals: silence,
+  separator: silence,
+  eip712Domain: silence,
+  payerBlacklisted: silence,
+  payerFrozen: silence,
+  recipientBlacklisted: silence,
+  recipientFrozen: silence,
+  bytes: silence,
+}
