@@ -10,102 +10,102 @@ import type {
 } from './types.js'
 
 /** Reads a value or throws an error that names the field. */
-export type ReadField<value> = (value: unknown, field: string) => value
+export type ParseField<value> = (value: unknown, field: string) => value
 
-/** A reader of what `accepts` says yes to. */
-const reader =
+/** A parser of what `accepts` says yes to. */
+const parser =
   <value>(
     expected: string,
     accepts: (value: unknown) => boolean,
-  ): ReadField<value> =>
+  ): ParseField<value> =>
   (value, field) => {
     if (!accepts(value)) throw new InvalidFieldError(field, value, expected)
     return value as value
   }
 
-const textReader = <text extends string>(form: RegExp): ReadField<text> =>
-  reader(
+const textParser = <text extends string>(form: RegExp): ParseField<text> =>
+  parser(
     `text like ${form}`,
     (value) => typeof value === 'string' && form.test(value),
   )
 
 /** Takes any letter case and gives lower case: one spelling, no checksum. */
-const hexReader = (form: RegExp): ReadField<Hex> => {
-  const read = textReader(form)
-  return (value, field) => read(value, field).toLowerCase() as Hex
+const hexParser = (form: RegExp): ParseField<Hex> => {
+  const parse = textParser(form)
+  return (value, field) => parse(value, field).toLowerCase() as Hex
 }
 
-export const parseAddress: ReadField<Address> =
-  /* @__PURE__ */ hexReader(/^0x[\da-f]{40}$/i)
+export const parseAddress: ParseField<Address> =
+  /* @__PURE__ */ hexParser(/^0x[\da-f]{40}$/i)
 
-export const parseBytes32: ReadField<Hex> =
-  /* @__PURE__ */ hexReader(/^0x[\da-f]{64}$/i)
+export const parseBytes32: ParseField<Hex> =
+  /* @__PURE__ */ hexParser(/^0x[\da-f]{64}$/i)
 
-const parseSignature = /* @__PURE__ */ hexReader(/^0x([\da-f]{2}){1,16384}$/i)
+const parseSignature = /* @__PURE__ */ hexParser(/^0x([\da-f]{2}){1,16384}$/i)
 
-const parseText = /* @__PURE__ */ textReader(/^.{0,256}$/s)
+const parseText = /* @__PURE__ */ textParser(/^.{0,256}$/s)
 
-const parsePrimaryType = /* @__PURE__ */ textReader<Payment['primaryType']>(
+const parsePrimaryType = /* @__PURE__ */ textParser<Payment['primaryType']>(
   /^(Receive|Transfer)WithAuthorization$/,
 )
 
-const parseCancelType = /* @__PURE__ */ textReader<Cancellation['primaryType']>(
+const parseCancelType = /* @__PURE__ */ textParser<Cancellation['primaryType']>(
   /^CancelAuthorization$/,
 )
 
-export const readPositiveInteger: ReadField<number> = /* @__PURE__ */ reader(
+export const parsePositiveInteger: ParseField<number> = /* @__PURE__ */ parser(
   'a positive integer',
   (value) => Number.isSafeInteger(value) && Number(value) > 0,
 )
 
-const parseUint256 = /* @__PURE__ */ reader<bigint>(
+const parseUint256 = /* @__PURE__ */ parser<bigint>(
   'an unsigned 256-bit bigint',
   (value) => typeof value === 'bigint' && !(value >> 256n),
 )
 
-const parseDigits = /* @__PURE__ */ textReader(/^(0|[1-9]\d{0,77})$/)
+const parseDigits = /* @__PURE__ */ textParser(/^(0|[1-9]\d{0,77})$/)
 
-type Shape = Record<string, ReadField<unknown>>
+type Shape = Record<string, ParseField<unknown>>
 type Members<shape extends Shape> = {
   [key in keyof shape]: ReturnType<shape[key]>
 }
 
-/** A reader of an object with exactly the members of `shape`. */
-const objectReader =
-  <shape extends Shape>(shape: shape): ReadField<Members<shape>> =>
+/** A parser of an object with exactly the members of `shape`. */
+const objectParser =
+  <shape extends Shape>(shape: shape): ParseField<Members<shape>> =>
   (value, field) => {
     if (typeof value !== 'object' || !value || Array.isArray(value))
       throw new InvalidFieldError(field, value, 'an object')
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
-    for (const [key, read] of Object.entries(shape)) {
+    for (const [key, parse] of Object.entries(shape)) {
       // Inherited members were not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
         : undefined
-      const member = read(given, `${field}.${key}`)
+      const member = parse(given, `${field}.${key}`)
       if (member !== undefined) members[key] = member
     }
     return members as Members<shape>
   }
 
-const readDomain: ReadField<TokenDomain> = /* @__PURE__ */ objectReader({
+const parseDomain: ParseField<TokenDomain> = /* @__PURE__ */ objectParser({
   name: parseText,
   version: parseText,
-  chainId: readPositiveInteger,
+  chainId: parsePositiveInteger,
   verifyingContract: parseAddress,
 })
 
 const optionalSignature = (value: unknown, field: string): Hex | undefined =>
   value === undefined ? value : parseSignature(value, field)
 
-const paymentReader = (
-  uint: ReadField<bigint>,
+const paymentParser = (
+  uint: ParseField<bigint>,
 ): ((value: unknown) => Payment | SignedPayment) => {
-  const read = objectReader({
+  const parse = objectParser({
     primaryType: parsePrimaryType,
-    domain: readDomain,
-    message: objectReader({
+    domain: parseDomain,
+    message: objectParser({
       from: parseAddress,
       to: parseAddress,
       value: uint,
@@ -113,23 +113,23 @@ const paymentReader = (
       validBefore: uint,
       nonce: parseBytes32,
     }),
-    signature: optionalSignature as ReadField<never>,
+    signature: optionalSignature as ParseField<never>,
   })
-  return (value) => read(value, 'payment')
+  return (value) => parse(value, 'payment')
 }
 
 /** Reads a payment, signed or not. */
 export const parsePayment: (value: unknown) => Payment | SignedPayment =
-  /* @__PURE__ */ paymentReader(parseUint256)
+  /* @__PURE__ */ paymentParser(parseUint256)
 
 /** Reads a payment, signed or not, with its integers as decimal strings. */
-export const readWrittenPayment: (value: unknown) => Payment | SignedPayment =
-  /* @__PURE__ */ paymentReader((value, field) =>
+export const parseWrittenPayment: (value: unknown) => Payment | SignedPayment =
+  /* @__PURE__ */ paymentParser((value, field) =>
     parseUint256(BigInt(parseDigits(value, field)), field),
   )
 
-const signatureOf = (read: object): unknown =>
-  'signature' in read ? read.signature : undefined
+const signatureOf = (payment: object): unknown =>
+  'signature' in payment ? payment.signature : undefined
 
 /** Reads a payment that must be signed. */
 export function parseSignedPayment(value: unknown): SignedPayment {
@@ -140,14 +140,14 @@ export function parseSignedPayment(value: unknown): SignedPayment {
   }
 }
 
-const parseAnyCancellation = /* @__PURE__ */ objectReader({
+const parseAnyCancellation = /* @__PURE__ */ objectParser({
   primaryType: parseCancelType,
-  domain: readDomain,
-  message: /* @__PURE__ */ objectReader({
+  domain: parseDomain,
+  message: /* @__PURE__ */ objectParser({
     authorizer: parseAddress,
     nonce: parseBytes32,
   }),
-  signature: optionalSignature as ReadField<never>,
+  signature: optionalSignature as ParseField<never>,
 })
 
 /** Reads a cancellation, signed or not. */

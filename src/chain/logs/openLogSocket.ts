@@ -1,6 +1,6 @@
 import { webSocket } from 'viem'
+import { growingPause } from '../../core/keepTrying.js'
 import { onAbort } from '../../core/onAbort.js'
-import { growingPause } from '../../core/tryAgain.js'
 import { inTime, soon, wait } from '../../core/wait.js'
 import { NodeError, parseFailure } from '../rpc/errors.js'
 import type { WireFilter } from './encodeLogFilter.js'

@@ -1,4 +1,4 @@
-import { growingPause } from '../../core/tryAgain.js'
+import { growingPause } from '../../core/keepTrying.js'
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
 

@@ -70,7 +70,7 @@ const read = {
   preconfirmed: false,
 }
 
-const readWith = (changes: object) =>
+const parseWith = (changes: object) =>
   parseRpcReceipt({ ...standard, ...changes }, method)
 
 test('a receipt of the standard becomes typed values', () => {
@@ -97,7 +97,7 @@ test('every field of an OP-stack receipt is a bigint', () => {
     operatorFeeConstant: '0x12',
     daFootprintGasScalar: '0x190',
   }
-  expect(readWith(fields)).toEqual({
+  expect(parseWith(fields)).toEqual({
     ...read,
     blobGasUsed: 40_000n,
     blobGasPrice: 1n,
@@ -120,7 +120,7 @@ test('a deposit has its nonce and version', () => {
     depositNonce: '0x1a2b3c',
     depositReceiptVersion: '0x1',
   }
-  expect(readWith(deposit)).toEqual({
+  expect(parseWith(deposit)).toEqual({
     ...read,
     type: '0x7e',
     effectiveGasPrice: 0n,
@@ -130,14 +130,14 @@ test('a deposit has its nonce and version', () => {
 })
 
 test('a fee scalar with a fraction, as before Ecotone, stays as it came', () => {
-  expect(readWith({ l1FeeScalar: '0.684' })).toEqual({
+  expect(parseWith({ l1FeeScalar: '0.684' })).toEqual({
     ...read,
     l1FeeScalar: '0.684',
   })
 })
 
 test('a block time written as a JSON number is tolerated', () => {
-  expect(readWith({ blockTimestamp: 1_795_000_000 })).toEqual({
+  expect(parseWith({ blockTimestamp: 1_795_000_000 })).toEqual({
     ...read,
     blockTimestamp: 1_795_000_000n,
   })
@@ -145,7 +145,7 @@ test('a block time written as a JSON number is tolerated', () => {
 
 test('optional quantities that are null are absent', () => {
   const nulls = { blobGasPrice: null, depositNonce: null, l1Fee: null }
-  expect(Object.keys(readWith(nulls)).sort()).toEqual(Object.keys(read).sort())
+  expect(Object.keys(parseWith(nulls)).sort()).toEqual(Object.keys(read).sort())
 })
 
 test('members nobody knows stay untouched', () => {
@@ -154,7 +154,7 @@ test('members nobody knows stay untouched', () => {
     feeStats: { l1: ['0x1'] },
     flag: null,
   }
-  expect(readWith(members)).toEqual({ ...read, ...members })
+  expect(parseWith(members)).toEqual({ ...read, ...members })
 })
 
 test.each([
@@ -163,17 +163,21 @@ test.each([
   [1, 'success'],
   [0, 'reverted'],
 ])('status %j means %s', (status, meaning) => {
-  expect(readWith({ status }).status).toBe(meaning)
+  expect(parseWith({ status }).status).toBe(meaning)
 })
 
 test('a receipt older than Byzantium has a root and no status', () => {
   const old = { status: undefined, root: blockHash }
-  expect(readWith(old)).toEqual({ ...read, status: undefined, root: blockHash })
+  expect(parseWith(old)).toEqual({
+    ...read,
+    status: undefined,
+    root: blockHash,
+  })
 })
 
 test('a created contract has an address, in lower case, and no recipient', () => {
   const contractAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
-  expect(readWith({ to: null, contractAddress })).toEqual({
+  expect(parseWith({ to: null, contractAddress })).toEqual({
     ...read,
     to: null,
     contractAddress: '0x5fbdb2315678afecb367f032d93f642f64180aa3',
@@ -184,7 +188,7 @@ test.each([[zeroHash], [null], [undefined]])(
   'block hash %s marks a pre-confirmed receipt and is not passed on',
   (hash) => {
     const pending = { ...log, blockHash: hash }
-    const receipt = readWith({ blockHash: hash, logs: [pending] })
+    const receipt = parseWith({ blockHash: hash, logs: [pending] })
     expect(receipt).toEqual({
       ...read,
       blockHash: undefined,
@@ -225,7 +229,7 @@ test.each<[string, object]>([
   ['holds a malformed log', { logs: [null] }],
   ['holds a malformed quantity', { logs: [{ ...log, logIndex: 'x' }] }],
 ])('a receipt that %s is an error that says so: %j', (problem, changes) => {
-  expect(() => readWith(changes)).toThrow(
+  expect(() => parseWith(changes)).toThrow(
     expect.objectContaining({
       name: 'NodeAnswerError',
       details: expect.objectContaining({ method, problem }),

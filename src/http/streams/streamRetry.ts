@@ -1,4 +1,4 @@
-import { growingPause, tryAgain } from '../../core/tryAgain.js'
+import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import { inTime } from '../../core/wait.js'
 import {
   CursorAheadError,
@@ -26,7 +26,7 @@ export async function retryUntil<result>(
   const pauseAfter = (error: unknown, failures: number) =>
     isForGood(error) ? undefined : growingPause(failures, pauses)
   try {
-    return await tryAgain(() => tryInTime(work()), pauseAfter, ended)
+    return await keepTrying(() => tryInTime(work()), pauseAfter, ended)
   } catch (error) {
     if (isForGood(error)) throw error
     return undefined

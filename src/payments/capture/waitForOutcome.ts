@@ -24,7 +24,7 @@ import { getReceipt } from '../../chain/state/getReceipt.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { parsePayment, readPositiveInteger } from '../../core/fields.js'
+import { parsePayment, parsePositiveInteger } from '../../core/fields.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { Finality, Payment } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
@@ -191,7 +191,7 @@ function parseFinality(
       `one of ${finalities.join(', ')}, or { blocks }`,
     )
   const { blocks } = Object(finality)
-  return { blocks: readPositiveInteger(blocks, 'finality.blocks') }
+  return { blocks: parsePositiveInteger(blocks, 'finality.blocks') }
 }
 
 /** Looks at the nonce at every tenth glance at a receipt only. */

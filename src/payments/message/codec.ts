@@ -1,4 +1,4 @@
-import { parsePayment, readWrittenPayment } from '../../core/fields.js'
+import { parsePayment, parseWrittenPayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
@@ -49,5 +49,5 @@ export function decodePayment(json: unknown): Payment | SignedPayment {
   } catch {
     // Text that is not JSON is refused like any other: it is not an object.
   }
-  return readWrittenPayment(value)
+  return parseWrittenPayment(value)
 }

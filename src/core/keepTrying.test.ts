@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { growingPause, tryAgain } from './tryAgain.js'
+import { growingPause, keepTrying } from './keepTrying.js'
 
 /** Work that fails a number of times before it succeeds. */
 function failingWork(failures: number) {
@@ -14,7 +14,7 @@ function failingWork(failures: number) {
 
 test('work is done again until it succeeds', async () => {
   const { work, calls } = failingWork(3)
-  expect(await tryAgain(work, () => 0)).toBe('done')
+  expect(await keepTrying(work, () => 0)).toBe('done')
   expect(calls()).toBe(4)
 })
 
@@ -22,7 +22,7 @@ test('without a pause there is no other try, and the last failure is thrown', as
   const { work, calls } = failingWork(5)
   const pauseAfter = (_: unknown, failures: number) =>
     failures < 3 ? 0 : undefined
-  await expect(tryAgain(work, pauseAfter)).rejects.toThrow('failure 3')
+  await expect(keepTrying(work, pauseAfter)).rejects.toThrow('failure 3')
   expect(calls()).toBe(3)
 })
 
@@ -33,7 +33,7 @@ test('once the signal aborts there is no other try', async () => {
     stop.abort()
     return 60_000
   }
-  const trying = tryAgain(work, pauseAfter, stop.signal)
+  const trying = keepTrying(work, pauseAfter, stop.signal)
   await expect(trying).rejects.toThrow('failure 1')
   expect(calls()).toBe(1)
 })

@@ -6,7 +6,7 @@ import { wait } from './wait.js'
  *
  * @throws the last failure, after giving up or once the signal aborts.
  */
-export async function tryAgain<result>(
+export async function keepTrying<result>(
   work: () => Promise<result>,
   pauseAfter: (error: unknown, failures: number) => number | undefined,
   signal?: AbortSignal | undefined,
