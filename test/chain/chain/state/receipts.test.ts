@@ -55,8 +55,12 @@ async function mineTransfers(count: number): Promise<bigint> {
   await node.setAutomine(false)
   const sends = Array.from({ length: count }, (_, at) =>
     sendTransaction(relayer, {
-      ...{ to: address, value: 1n, gas: 21_000n, nonce: first + at },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n },
+      to: address,
+      value: 1n,
+      gas: 21_000n,
+      nonce: first + at,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 1n,
     }),
   )
   await Promise.all(sends)

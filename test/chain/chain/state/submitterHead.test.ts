@@ -19,8 +19,12 @@ async function sender(): Promise<Address> {
   for (const nonce of [0, 1])
     await reader.sendRawTransactionSync({
       serializedTransaction: await account.signTransaction({
-        ...{ chainId: 31337, to, nonce, gas: 21_000n },
-        ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 0n },
+        chainId: 31337,
+        to,
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 10n,
+        maxPriorityFeePerGas: 0n,
       }),
     })
   return account.address
@@ -100,8 +104,12 @@ test('pending transactions are counted apart', async () => {
   await control.setAutomine(false)
   await reader.sendRawTransaction({
     serializedTransaction: await account.signTransaction({
-      ...{ chainId: 31337, to: account.address, nonce: 0, gas: 21_000n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 0n },
+      chainId: 31337,
+      to: account.address,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 0n,
     }),
   })
   const submitter = await getSubmitterHead(reader, { account: account.address })

@@ -60,7 +60,9 @@ async function setScene(
       : 'ReceiveWithAuthorization'
   const sides = { signer, to: to.address }
   const payment = await draft(chain, {
-    ...{ domain, decimals, primaryType },
+    domain,
+    decimals,
+    primaryType,
     ...sides,
     ...changes,
   })
@@ -276,7 +278,10 @@ test('Paxos’ success without a transfer is not a capture', async () => {
   let spent: Hash | undefined
   const hash = await sendAfter(scene, async () => {
     const other = await draft(chain, {
-      ...{ signer, domain, nonce: message.nonce, amount: '0.01' },
+      signer,
+      domain,
+      nonce: message.nonce,
+      amount: '0.01',
     })
     spent = await mined(chain, capturePayment(merchant, { payment: other }))
   })

@@ -26,8 +26,13 @@ async function signed(
 ): Promise<{ hash: Hash; raw: Hex }> {
   const { price = 10n * gwei, value = 0n, chainId = 31337 } = fields
   const raw = await account.signTransaction({
-    ...{ chainId, to: relayer.account.address, nonce, gas: 21_000n, value },
-    ...{ maxFeePerGas: price, maxPriorityFeePerGas: price / 2n },
+    chainId,
+    to: relayer.account.address,
+    nonce,
+    gas: 21_000n,
+    value,
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: price / 2n,
   })
   return { hash: keccak256(raw), raw }
 }

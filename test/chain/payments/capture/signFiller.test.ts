@@ -48,7 +48,8 @@ test('a release takes the place of a transaction and frees the next', async () =
 test('a release moves nothing and calls nobody else', async () => {
   const account = await fundedAccount(chain)
   const { raw } = await signFiller(reader, account, {
-    ...{ nonce: 7, chainId: 31337 },
+    nonce: 7,
+    chainId: 31337,
     fees: { type: 'legacy', gasPrice: gwei },
   })
   const { to, value, data, nonce, gas, gasPrice } = parseTransaction(raw)
@@ -66,7 +67,9 @@ test('an account with delegated code is released with more gas', async () => {
   const account = await fundedAccount(chain)
   await delegate(chain, account.address, devContracts.strictDelegate)
   const release = await signFiller(reader, account, {
-    ...{ nonce: 0, chainId: 31337, gas: 60_000n },
+    nonce: 0,
+    chainId: 31337,
+    gas: 60_000n,
     fees: priced(3n),
   })
   await sendRawBatch(reader, [release])

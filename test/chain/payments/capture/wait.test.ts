@@ -177,7 +177,9 @@ test('a replaced transaction is followed', async () => {
   await holdBlocks(async () => {
     const send = (fee: bigint) =>
       capturePayment(merchant, {
-        ...{ payment, nonce, maxFeePerGas: fee },
+        payment,
+        nonce,
+        maxFeePerGas: fee,
         maxPriorityFeePerGas: fee,
       })
     const first = await send(20n * gwei)
@@ -532,7 +534,10 @@ test('where none was detected, a pre-confirmation is looked for each second', as
   const before = asked.length
   const hash = randomHash()
   const waiting = waitForOutcome(slow, {
-    ...{ payment, hash, finality: 'preconfirmed', timeout: 450 },
+    payment,
+    hash,
+    finality: 'preconfirmed',
+    timeout: 450,
   })
   await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
   expect(asked.length - before).toBe(1)

@@ -334,7 +334,9 @@ const walletFailures: Record<
   },
   'an error that carries everything': (sent, signature) => {
     throw Object.assign(new Error('x', { cause: { sent, signature } }), {
-      ...{ name: `Error ${signature}`, code: -32000, details: signature },
+      name: `Error ${signature}`,
+      code: -32000,
+      details: signature,
       data: { sent, signature },
     })
   },

@@ -157,7 +157,9 @@ function verdictsOf(
       const verdict = await verifyPayment(client, {
         payment,
         expect: {
-          ...{ token, to: message.to, primaryType },
+          token,
+          to: message.to,
+          primaryType,
           amount: formatUnits(message.value, decimals),
         },
       })
@@ -382,7 +384,8 @@ test('Transfer payments may go to several recipients', async () => {
   const middle = await freshPayer(circle22, 0n)
   const of = (payer: PrivateKeyAccount, to: Address, value: bigint) =>
     pay({
-      ...{ payer, primaryType },
+      payer,
+      primaryType,
       message: { to: to.toLowerCase() as Address, value },
     })
   const payments = [

@@ -201,8 +201,10 @@ test('what is expected may be in any letter case', async () => {
   const upper = (text: Hex) => `0x${text.slice(2).toUpperCase()}` as const
   const { from, nonce } = payment.message
   const spelled = {
-    ...{ token: getAddress(token), to: getAddress(to) },
-    ...{ from: getAddress(from), nonce: upper(nonce) },
+    token: getAddress(token),
+    to: getAddress(to),
+    from: getAddress(from),
+    nonce: upper(nonce),
   }
   expect(nonce).not.toBe(upper(nonce))
   expect(await verify(payment, { expect: spelled })).toMatchObject({ ok: true })

@@ -112,7 +112,8 @@ test('a connection whose other side is gone without a word is made anew within 2
   await new Promise((resolve) => setImmediate(resolve))
   vi.advanceTimersByTime(10_000)
   await vi.waitFor(() => expect(server.opened()).toBe(2), {
-    ...{ timeout: 1_000, interval: 20 },
+    timeout: 1_000,
+    interval: 20,
   })
   node.head = 3
   await pushUntil(server.pushHead, ['included 2', 'included 3'])
