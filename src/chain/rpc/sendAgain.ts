@@ -1,9 +1,5 @@
-import { growingPause } from '../../core/keepTrying.js'
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
-
-/** Milliseconds between two attempts. */
-const pauses = { shortest: 150, longest: 60_000 }
 
 /** An attempt's answer, or its failure with the pause the peer asked for. */
 export type Attempt = {
@@ -29,8 +25,7 @@ export async function sendAgain<attempt extends Attempt>(
     const { failure, retryAfter } = attempt
     if (!failure || once || count >= retries || !maySucceedLater(failure))
       return attempt
-    const pause = retryAfter ?? growingPause(count + 1, pauses)
-    await wait(Math.min(pause, pauses.longest), signal)
+    await wait(Math.min(retryAfter ?? 150 * 2 ** count, 60_000), signal)
     if (signal?.aborted) return attempt
   }
 }
