@@ -1,4 +1,4 @@
-import type { Limit } from './submitter/driveSubmitters.js'
+import type { Limit } from './submitter/driveSubmitter.js'
 
 /** Milliseconds after which work gives its place to the next one. */
 const longestTurn = 5000

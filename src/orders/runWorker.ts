@@ -12,7 +12,8 @@ import {
 import { limitTo } from './limitTo.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
-import type { Limit, SubmitterEngine } from './submitter/driveSubmitters.js'
+import type { Limit } from './submitter/driveSubmitter.js'
+import type { SubmitterEngine } from './submitter/driveSubmitters.js'
 import { watchDestination } from './watcher/watchDestination.js'
 
 /** What `run` takes. */

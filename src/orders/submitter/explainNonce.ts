@@ -1,22 +1,80 @@
 import type { Address, Client } from 'viem'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { hasCode } from '../../chain/state/hasCode.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
+import type { TransactionRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { JudgedNonce } from './judgeNonces.js'
-import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { groupByNonce, type InFlight } from './inFlight.js'
 import { isInFlight } from './rejectOrder.js'
 import {
   choosesNonce,
+  type NonceChoice,
   nonceName,
-  noticeAgain,
   type SubmitterState,
 } from './submitterState.js'
+
+/** What the chain says of a nonce and of ours at it. */
+export type JudgedNonce = {
+  nonce: number
+  /** All of ours that are in flight at it, the first one first. */
+  rows: readonly [TransactionRecord, ...TransactionRecord[]]
+} & (
+  | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
+  /** The chain is past it, and has none of our hashes. */
+  | { kind: 'passed' }
+  /** Only the wallet knows what it sent, if it did. */
+  | { kind: 'unknown' }
+  | { kind: 'pending' }
+)
+
+/** Sorts transactions in flight by what the chain shows of them. Pure. */
+export function judgeNonces(
+  submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
+  { receipts, count }: Pick<SubmitterView, 'receipts' | 'count'>,
+): JudgedNonce[] {
+  const isOurs = choosesNonce(submitter)
+  return groupByNonce(submitter.inFlight.rows).map((rows): JudgedNonce => {
+    const [{ nonce }] = rows
+    const mined = findMined(rows, receipts, isOurs)
+    if (mined) return { nonce, rows, kind: 'mined', ...mined }
+    // The wallet chooses its own nonces, so the count at ours proves nothing.
+    if (!isOurs) return { nonce, rows, kind: 'unknown' }
+    if (nonce < count) return { nonce, rows, kind: 'passed' }
+    const isUnknown = rows.some(({ hash }) => hash === undefined)
+    return { nonce, rows, kind: isUnknown ? 'unknown' : 'pending' }
+  })
+}
+
+type Mined = { row: TransactionRecord; receipt: ProofReceipt }
+
+/**
+ * Finds the mined one of the rows at a nonce. If a wallet sent them under
+ * nonces of its own, all of them can be mined. Then a filler decides nothing,
+ * and a failure counts once no row is left that may succeed.
+ */
+function findMined(
+  rows: readonly TransactionRecord[],
+  receipts: SubmitterView['receipts'],
+  isOurs: boolean,
+): Mined | undefined {
+  const others = rows.filter(({ kind }) => kind !== 'filler')
+  const deciding = isOurs || others.length === 0 ? rows : others
+  const mined = deciding.flatMap((row): Mined[] => {
+    const receipt = row.hash && receipts.get(row.hash)
+    return receipt ? [{ row, receipt }] : []
+  })
+  if (isOurs) return mined[0]
+  const success = mined.find(({ receipt }) => receipt.status === 'success')
+  return success ?? (mined.length === deciding.length ? mined[0] : undefined)
+}
 
 /** What became of what was sent under a nonce. */
 export type NonceFate = {
@@ -41,7 +99,7 @@ const lookEvery = 8
 
 /**
  * Finds out what the chain says of a nonce. Without a request where a receipt
- * proves it; never a guess: `undefined` where it cannot be told now.
+ * proves it; never a guess: `undefined` while it is unclear.
  */
 export async function explainNonce(
   submitter: SubmitterState,
@@ -127,36 +185,44 @@ async function explainPassed(
   file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
-  const now = performance.now()
-  const lost = noticeAgain(submitter.lost.get(nonce), now)
-  submitter.lost.set(nonce, lost)
+  const { nonces, reader } = submitter
+  const lost = nonces.noticeLost(nonce)
   // Receipts can lag behind the count, and one node behind another.
-  if (lost.looks < 2 || now - lost.since < receiptLag) return undefined
+  if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
+    return undefined
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
   // A filler whose hash only the wallet knows may have used the nonce.
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
-  const isForeign = !isFiller && nonce > (submitter.value.sharedNonce ?? -1)
+  const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
   if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
-  const evidence = await findEvidence(submitter.reader, file)
+  const evidence = await findEvidence(reader, file)
   if (evidence) {
     // Without bytes of ours there is nothing that could be sent again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isOurs = isHashless && isSentBy(evidence, judged.rows[0].account)
-    const told = isForeign && !isOurs
-    return { judged, file, evidence, isForeign: told, isOver: isSafe || isOurs }
+    const isReported = isForeign && !isOurs
+    return {
+      judged,
+      file,
+      evidence,
+      isForeign: isReported,
+      isOver: isSafe || isOurs,
+    }
   }
   // Without a hash we only assume that the wallet kept the nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || head.timestamp >= endOf(judged, file)
-  const isFree =
-    isSafe && isDead && (await isUnused(submitter.reader, file, safe))
+  const isFree = isSafe && isDead && (await isUnused(reader, file, safe))
   return { judged, file, isForeign, isFree, isOver: isFree }
 }
 
-/** What became of an older attempt says nothing about the one under way. */
+/**
+ * True while the order waits for its outcome. An older attempt says nothing about
+ * the one in flight.
+ */
 function isUndecided({ order, attempt }: StoredOrder): boolean {
   return order.attempt === attempt.number && isInFlight(order)
 }
@@ -175,10 +241,11 @@ async function explainUnknown(
   file: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
-  if (submitter.sentAt.get(nonce) === submitter.tick) return undefined
+  const { broadcasts, pace } = submitter
+  if (broadcasts.sentAt(nonce) === pace.tick) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
-  // If the wallet chooses its own nonces, an open filler blocks nothing.
+  // If the wallet chooses its own nonces, a filler in flight blocks nothing.
   if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
   const evidence = isUndecided(file)
     ? await findEvidence(submitter.reader, file)
@@ -204,14 +271,13 @@ function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
  * tick.
  */
 function isTimeToLook(
-  submitter: Pick<SubmitterState, 'lost' | 'tick'>,
+  { nonces, pace }: Pick<SubmitterState, 'nonces' | 'pace'>,
   nonce: number,
   count: number,
 ): boolean {
-  if (nonce >= count) return submitter.tick % lookEvery === 1
-  const lost = noticeAgain(submitter.lost.get(nonce), performance.now())
-  submitter.lost.set(nonce, lost)
-  return submitter.tick % lookEvery === 1 || lost.looks === 2
+  const isTurn = pace.tick % lookEvery === 1
+  if (nonce >= count) return isTurn
+  return nonces.noticeLost(nonce).looks === 2 || isTurn
 }
 
 /**
@@ -232,4 +298,43 @@ async function isUnused(
     block: 'latest',
   })
   return !consumed && head.timestamp >= below.timestamp
+}
+
+/**
+ * Reasons that a payer cannot cause, except by being slow: they lie with the
+ * issuer, the recipient, the token or us. All other reasons are the payer's. So
+ * is `simulationFailed`, because a contract wallet can revert without a reason.
+ */
+const othersReasons: readonly string[] = [
+  'paused',
+  'recipientBlocked',
+  'unsupportedToken',
+  'wrongDomain',
+  'wrongChain',
+  'wrongSender',
+  'notYetValid',
+  'expired',
+  'deadlinePassed',
+]
+
+/**
+ * True when a capture failed on chain after its rehearsal passed, and the
+ * reason lies with the payer.
+ */
+export async function blamesPayer(
+  { reader }: SubmitterState,
+  { judged, file, failure, evidence }: NonceFate,
+): Promise<boolean> {
+  if (!failure) {
+    const isReverted =
+      judged.kind === 'mined' && judged.receipt.status === 'reverted'
+    return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
+  }
+  const { reason, isRevert } = failure
+  if (!isRevert || othersReasons.includes(reason)) return false
+  if (reason !== 'gasTooHigh' || !file) return true
+  // Only the payer's own code can use more gas than the rehearsal showed.
+  const { from } = paymentOf(file.order, file.attempt).message
+  const found = await hasCode(reader, from).catch(() => undefined)
+  return found ?? true
 }

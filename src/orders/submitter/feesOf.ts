@@ -1,6 +1,6 @@
 import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
-import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterView } from './getSubmitterView.js'
 
 /** Fee fields of a transaction, and what the record says of them. */
 export type SubmitterFees = {
@@ -13,7 +13,7 @@ export type SubmitterFees = {
 /** Wei per gas, where a node suggests none. */
 const usualTip = 1_000_000n
 
-/** Enough for a base fee that doubles, by what the node tells. Pure. */
+/** Enough for a base fee that doubles, by what the node reports. Pure. */
 export function feesOf(
   view: Pick<SubmitterView, 'head' | 'tip' | 'gasPrice'>,
 ): SubmitterFees {

@@ -1,23 +1,25 @@
+import type { Address, Hex } from 'viem'
+import { tryRequest } from '../../chain/rpc/requestNode.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
+import type { AccountNonces } from './accountNonces.js'
+import { mostForeign } from './chooseNextNonce.js'
 import { feesOf } from './feesOf.js'
-import { fillerCall } from './fillerCall.js'
-import { findGaps } from './planReplacements.js'
-import type { SubmitterView } from './readSubmitter.js'
-import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
-import { sealOf } from './resendTransactions.js'
-import { askWallet } from './sendByWallet.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import type { InFlight } from './inFlight.js'
+import { askToSend } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
+import { type RowDraft, rowOf, sealOf, signRow } from './signDrafts.js'
 import {
   choosesNonce,
+  type NonceChoice,
   nonceName,
   type SubmitterState,
 } from './submitterState.js'
-import { isResting } from './walletRest.js'
 
 /**
  * Gives a free nonce below ones in use something to be used by: what was there
@@ -28,7 +30,7 @@ export async function fillGaps(
   submitter: SubmitterState,
   view: SubmitterView,
 ): Promise<boolean> {
-  if (isResting(submitter, 'filler')) return false
+  if (submitter.walletMemory.isResting('filler')) return false
   const { nonces, isWide } = findGaps(submitter, view)
   let isActive = false
   for (const nonce of nonces) {
@@ -48,7 +50,8 @@ export async function fillGaps(
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
-    if (isResting(submitter, 'filler') || !choosesNonce(submitter)) break
+    if (submitter.walletMemory.isResting('filler') || !choosesNonce(submitter))
+      break
   }
   return isActive
 }
@@ -79,8 +82,12 @@ async function fillGap(
   if (isWide) return false
   const draft: RowDraft = {
     ...(await fillerCall(submitter)),
-    ...{ nonce, bump: known.length, kind: 'filler', fees: feesOf(view) },
-    ...{ orderId: undefined, attempt: undefined },
+    nonce,
+    bump: known.length,
+    kind: 'filler',
+    fees: feesOf(view),
+    orderId: undefined,
+    attempt: undefined,
     seal: sealOf({ ...at, nonce }, undefined),
   }
   const isLocal = submitter.wallet.account.type === 'local'
@@ -90,14 +97,14 @@ async function fillGap(
     lease: submitter.lease,
   })
   const kept = { ...row, version: 1 }
-  keepOpen(submitter, [kept])
+  submitter.inFlight.add([kept])
   if (made) await sendRecorded(context, submitter, view, [made.bytes])
-  else await askWallet(context, submitter, kept, draft)
+  else await askToSend(context, submitter, kept, draft)
   return true
 }
 
 /**
- * What is open anyway, and what the record still says the chain has; else an
+ * What is in flight anyway, and what the record still says the chain has; else an
  * order would be captured that nobody wants captured by now. Pure.
  */
 function isWanted(
@@ -123,17 +130,67 @@ async function reopen(
   await context.store.write((tables) => tables.transactions.update(opened), {
     lease: submitter.lease,
   })
-  keepOpen(
-    submitter,
+  submitter.inFlight.add(
     opened.map((row) => ({ ...row, version: row.version + 1 })),
   )
 }
 
-function keepOpen(
-  submitter: SubmitterState,
-  rows: readonly TransactionRecord[],
-): void {
-  submitter.inFlight = [...submitter.inFlight, ...rows].sort(
-    (one, other) => one.nonce - other.nonce || one.bump - other.bump,
-  )
+/** Looks and milliseconds after which an unused nonce below others is a gap. */
+const gapLooks = 3
+const gapTime = 1000
+
+/** Nonces that have to be used before later ones can be mined. */
+type Gaps = {
+  nonces: number[]
+  /** True when there are too many to fill, so the node may be wrong. */
+  isWide: boolean
+}
+
+/**
+ * Finds nonces below `nextNonce` for which neither the node nor the submitter has
+ * anything: all later ones would wait behind them.
+ */
+function findGaps(
+  submitter: NonceChoice & {
+    nonces: AccountNonces
+    inFlight: Pick<InFlight, 'rows'>
+  },
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
+): Gaps {
+  const { nonces, inFlight } = submitter
+  if (!choosesNonce(submitter)) return { nonces: [], isWide: false }
+  const used = new Set(inFlight.rows.map(({ nonce }) => nonce))
+  const end = nonces.value.nextNonce
+  const unused: number[] = []
+  let nonce = Math.max(count, pendingCount)
+  for (; nonce < end && unused.length <= mostForeign; nonce++)
+    if (!used.has(nonce)) unused.push(nonce)
+  const now = performance.now()
+  const gaps = nonces.noticeGaps(unused, now)
+  return {
+    nonces: [...gaps].flatMap(([gap, { looks, since }]) =>
+      looks > gapLooks && now - since >= gapTime ? gap : [],
+    ),
+    isWide: gaps.size > mostForeign,
+  }
+}
+
+/** Gas of a transfer to an account without code, where no layer adds to it. */
+const plainGas = 21_000n
+
+/** A payment of nothing to oneself, which uses up a nonce and does no more. */
+export async function fillerCall({ reader, wallet }: SubmitterState): Promise<{
+  call: { to: Address; data: Hex }
+  gas: bigint
+}> {
+  const { account: to } = wallet.submitter
+  const { result } = await tryRequest(reader, 'eth_estimateGas', [
+    { from: to, to, value: '0x0' },
+  ])
+  const estimate = /^0x[\da-f]{1,16}$/i.test(String(result))
+    ? BigInt(String(result))
+    : plainGas
+  // Rollups add what their first layer takes, and an account may have code.
+  const gas = estimate > plainGas ? (estimate * 5n) / 4n : plainGas
+  return { call: { to, data: '0x' }, gas }
 }

@@ -1,19 +1,168 @@
+import { endOfTime } from '../../core/clock.js'
 import type { SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
-import { endOfTime } from '../../store/endOfTime.js'
+import type { OrderRecord, StoreReader } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { findOrphans } from '../model/knownSubmitters.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { signedPaymentOf } from '../model/paymentOf.js'
+import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { groupByPayer } from './groupByPayer.js'
+import { parseSubmitterValue } from './accountNonces.js'
+import { isClaimed } from './openSubmitter.js'
 import { roomOf } from './planSending.js'
-import type { SubmitterState } from './submitterState.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
+
+/** Most orders to take at one look, so that other relayers get the rest. */
+const mostAdopted = 100
+
+/**
+ * Takes over the due orders of removed wallets if this submitter may send for their
+ * recipients. Transactions in flight stay with the removed wallet; the chain
+ * decides them.
+ */
+export async function adoptOrders(
+  context: OrdersContext,
+  submitter: SubmitterState,
+): Promise<void> {
+  if (!submitter.orders.isTimeToAdopt()) return
+  const ids = await findAdoptable(context, submitter)
+  if (ids.length === 0) return
+  const { account, chainId } = submitter.wallet.submitter
+  const adopted = await writeAgain(
+    context,
+    async (tables) => {
+      const orders = await tables.orders.find({ ids })
+      const moved = orders
+        .filter((order) => order.submitter !== account && isAdoptable(order))
+        .map((order) => ({ ...order, submitter: account }))
+      if (moved.length > 0) await tables.orders.update(moved)
+      return moved.length
+    },
+    { lease: submitter.lease },
+  )
+  context.observe({
+    name: 'submitter.adopted',
+    attributes: { chainId, account, orders: adopted },
+  })
+}
+
+async function findAdoptable(
+  context: OrdersContext,
+  { wallet: { submitter } }: SubmitterState,
+): Promise<string[]> {
+  const { chainId, account } = submitter
+  const recipients = context.recipients.filter((recipient) =>
+    sendersOf(context, { chainId, recipient }).some(
+      (one) => one.submitter.account === account,
+    ),
+  )
+  if (recipients.length === 0) return []
+  return context.store.read(async (tables) => {
+    const ids: string[] = []
+    for (const orphan of await findOrphans(context, tables, chainId)) {
+      // Another process still has that wallet.
+      if (await tables.getLease(submitterKey(orphan))) continue
+      // What is due later has no wallet either.
+      const due = {
+        sendDue: orphan,
+        recipients,
+        until: endOfTime,
+        limit: mostAdopted,
+      }
+      const orders = await tables.orders.find(due)
+      ids.push(...orders.filter(isAdoptable).map(({ id }) => id))
+    }
+    return ids.slice(0, mostAdopted)
+  })
+}
+
+/** True when the order is due, not in flight, and anyone may submit it. */
+function isAdoptable({
+  sendDue,
+  primaryType,
+  requested,
+  state,
+}: OrderRecord): boolean {
+  const isAnyones =
+    primaryType === 'TransferWithAuthorization' || requested === 'cancel'
+  const isWaiting = state === 'stored' || state === 'voided'
+  return sendDue !== undefined && isAnyones && isWaiting
+}
+
+/** What the store has for a submitter to do. */
+type SubmitterWork = {
+  suspended: boolean
+  /** Orders are due by then, or something is in flight. */
+  isBusy: boolean
+  /** So many orders are due that they are worth making ready ahead. */
+  isMuch: boolean
+  /** True when someone whose orders we do not send waits for the submitter. */
+  isClaimed: boolean
+}
+
+/** Orders from which on it pays to read them while the chain is looked at. */
+const much = 16
+
+/** Milliseconds after which transactions in flight are loaded again. */
+const maxAge = 2000
+
+/**
+ * Loads what is in flight, where that is not known, and finds out whether orders
+ * are due.
+ */
+export async function findWork(
+  { store, recipients: own }: OrdersContext,
+  submitter: SubmitterState,
+): Promise<SubmitterWork> {
+  const { inFlight, wallet } = submitter
+  const { recipients } = submitter.orders
+  const now = performance.now()
+  const isKnown = inFlight.rows.length > 0 && now - inFlight.loadedAt < maxAge
+  return store.read(async (tables) => {
+    const { suspended } = Object(await tables.getValue('store'))
+    const nothing = {
+      suspended: false,
+      isBusy: false,
+      isMuch: false,
+      isClaimed: await isClaimed(tables, { recipients: own }, wallet.submitter),
+    }
+    if (suspended === true) return { ...nothing, suspended }
+    if (!isKnown) await loadSubmitter(tables, submitter, now)
+    if (inFlight.rows.length > 0) return { ...nothing, isBusy: true }
+    const due = await tables.orders.find({
+      sendDue: wallet.submitter,
+      recipients,
+      until: endOfTime,
+      limit: much,
+    })
+    const isMuch = due.length === much
+    return { ...nothing, isBusy: due.length > 0, isMuch }
+  })
+}
+
+async function loadSubmitter(
+  tables: StoreReader,
+  { wallet, nonces, inFlight, orders }: SubmitterState,
+  now: number,
+): Promise<void> {
+  const value = await tables.getValue(submitterKey(wallet.submitter))
+  nonces.keep(parseSubmitterValue(value))
+  const rows = await tables.transactions.find({ inFlight: wallet.submitter })
+  inFlight.load(rows, now)
+  const orderIds = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
+  orders.forgetRecordedExcept(orderIds)
+  if (!inFlight.lacksEnds() || orderIds.length === 0) return
+  for (const attempt of await tables.attempts.find({ orderIds }))
+    inFlight.rememberEnds(attempt)
+}
 
 /** Most orders one tick takes. */
 export const mostDue = 500
 
 /** Orders that may be due, the soonest deadline first. */
-export type FoundDue = {
+export type PeekedDue = {
   files: readonly StoredOrder[]
   /** There may be more than were read. */
   isCut: boolean
@@ -26,92 +175,119 @@ export type FoundDue = {
 export async function peekDue(
   context: OrdersContext,
   submitter: SubmitterState,
-): Promise<FoundDue | undefined> {
+): Promise<PeekedDue | undefined> {
   const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
   // The look at the chain is on its way before this takes the time.
   await wait(1)
-  // Compared with the chain's time once that is known.
-  const files = await readDue(context, submitter, endOfTime, limit).catch(
+  const files = await loadDue(context, submitter, endOfTime, limit).catch(
     () => undefined,
   )
   if (!files) return undefined
   const [first = []] = groupByPayer(files)
-  void openAll(context, submitter, first)
+  void openSeals(context, submitter, first)
   return { files, isCut: files.length === limit }
 }
 
-/** What is due by the chain's time, of what was read ahead where that will do. */
+/**
+ * Finds the orders that are due by the chain's time, the soonest deadline
+ * first. Uses those that were read ahead if they are enough.
+ */
 export async function findDue(
   context: OrdersContext,
   submitter: SubmitterState,
   {
     until,
-    limit,
-    ahead,
-  }: { until: bigint; limit: number; ahead: FoundDue | undefined },
+    most,
+    peeked,
+  }: { until: bigint; most: number; peeked: PeekedDue | undefined },
 ): Promise<readonly StoredOrder[]> {
-  const due = ahead?.files.filter(
+  // Orders that wait for their next try do not count.
+  const limit = most + submitter.aside.size()
+  const due = peeked?.files.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
   )
-  const isAll = ahead && due && (!ahead.isCut || due.length >= limit)
+  const isAll = peeked && due && (!peeked.isCut || due.length >= limit)
   const files = isAll
     ? due.slice(0, limit)
-    : await readDue(context, submitter, until, limit)
-  submitter.due = new Map(files.map((file) => [file.order.id, file]))
+    : await loadDue(context, submitter, until, limit)
+  submitter.orders.rememberDue(files)
   return files
+    .filter(({ order }) => !submitter.aside.isWaiting(order.id))
+    .slice(0, most)
 }
 
-function readDue(
+function loadDue(
   { store }: OrdersContext,
-  { wallet, recipients }: SubmitterState,
+  { wallet, orders: { recipients } }: SubmitterState,
   until: bigint,
   limit: number,
 ): Promise<StoredOrder[]> {
   return store.read(async (tables) => {
-    const due = { sendDue: wallet.submitter, recipients, until, limit }
-    const found = await loadOrders(tables, due)
+    const found = await loadOrders(tables, {
+      sendDue: wallet.submitter,
+      recipients,
+      until,
+      limit,
+    })
     return [...found.values()]
   })
 }
 
-/** Has the seal of a payment opened before it is taken. */
-function openAhead(
+/** Opens seals ahead, so that what is asked with them is asked at once. */
+export async function openSeals(
   context: OrdersContext,
-  { opened }: SubmitterState,
-  { order, attempt }: StoredOrder,
-): void {
-  const payment = signedPaymentOf(context, order, attempt)
-  // Whoever takes it hears of it.
-  payment.catch(() => undefined)
-  opened.set(attempt, payment)
+  { orders }: SubmitterState,
+  files: readonly StoredOrder[],
+): Promise<void> {
+  for (const { order, attempt } of files) {
+    const isSealed = attempt.signature !== undefined
+    if (!isSealed || order.requested === 'cancel') continue
+    if (orders.opening(attempt)) continue
+    const payment = signedPaymentOf(context, order, attempt)
+    // A failure is reported to `takePayment`.
+    payment.catch(() => undefined)
+    orders.rememberOpening(attempt, payment)
+  }
+  await Promise.allSettled(files.map(({ attempt }) => orders.opening(attempt)))
 }
 
 /** The payment of an attempt, which stays in memory no longer than it is used. */
 export function takePayment(
   context: OrdersContext,
-  { opened }: SubmitterState,
+  { orders }: SubmitterState,
   { order, attempt }: StoredOrder,
 ): Promise<SignedPayment | undefined> {
-  const ahead = opened.get(attempt)
-  opened.delete(attempt)
+  const ahead = orders.opening(attempt)
+  orders.forgetOpening(attempt)
   return ahead ?? signedPaymentOf(context, order, attempt)
 }
 
-/** Opens seals ahead, so that what is asked with them is asked at once. */
-export async function openAll(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  files: readonly StoredOrder[],
-): Promise<void> {
-  const closed = files.filter(
-    ({ order, attempt }) =>
-      attempt.signature !== undefined &&
-      order.requested !== 'cancel' &&
-      !submitter.opened.has(attempt),
-  )
-  for (const file of closed) openAhead(context, submitter, file)
-  await Promise.allSettled(
-    files.map(({ attempt }) => submitter.opened.get(attempt)),
-  )
+/** Orders rehearsed while those before them are signed; fewer at first. */
+const firstGroup = 100
+const groupSize = 200
+
+/** Most of one payer's that are rehearsed together. */
+const mostOfPayer = 250
+
+/** Groups that keep a payer's orders together: they draw on one balance. */
+export function groupByPayer(files: readonly StoredOrder[]): StoredOrder[][] {
+  const byPayer = new Map<string, StoredOrder[]>()
+  for (const file of files) {
+    const { token, payer } = file.order
+    const key = `${token} ${file.attempt.payer ?? payer}`
+    const group = byPayer.get(key)
+    if (group) group.push(file)
+    else byPayer.set(key, [file])
+  }
+  const groups: StoredOrder[][] = []
+  for (const own of byPayer.values())
+    for (let at = 0; at < own.length; at += mostOfPayer) {
+      const part = own.slice(at, at + mostOfPayer)
+      const last = groups.at(-1)
+      const size = groups.length > 1 ? groupSize : firstGroup
+      if (last && last.length + part.length <= size) last.push(...part)
+      else groups.push(part)
+    }
+  return groups
 }

@@ -17,13 +17,17 @@ test('a lease is renewed in time also when the clock is set back', async () => {
   const client = createClient({
     account: `0x${'1'.repeat(40)}`,
     chain: defineChain({
-      ...{ id: 1, name: 'One', rpcUrls: { default: { http: [] } } },
+      id: 1,
+      name: 'One',
+      rpcUrls: { default: { http: [] } },
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     }),
     transport: custom({ request: async () => null }),
   })
   const context = createContext({
-    ...{ store, seal: 'none', wallets: [client] },
+    store,
+    seal: 'none',
+    wallets: [client],
     tokens: [{ client, token: `0x${'2'.repeat(40)}` }],
   })
   const [wallet] = context.wallets

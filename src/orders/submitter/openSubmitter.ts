@@ -1,21 +1,17 @@
-import { endOfTime } from '../../store/endOfTime.js'
+import type { Address } from 'viem'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { endOfTime } from '../../core/clock.js'
+import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
-import type { StoreReader } from '../../store/types.js'
-import { endsOf } from '../model/endsOf.js'
+import type { StoreReader, Submitter } from '../../store/types.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import { isClaimed } from './claimSubmitter.js'
 import {
-  newSubmitter,
+  createSubmitter,
   readerOf,
-  readSubmitterValue,
   type SubmitterState,
   submitterKey,
-  windowKey,
 } from './submitterState.js'
-
-/** Milliseconds after which open transactions are read again. */
-const maxAge = 2000
 
 /**
  * Takes the submitter or keeps it. A submitter whose fence is new starts from the store;
@@ -33,7 +29,7 @@ export async function openSubmitter(
     aside: Aside
   },
 ): Promise<SubmitterState | undefined> {
-  const { store, policy, owner, recipients } = context
+  const { store, policy, owner } = context
   const now = performance.now()
   // A third is left for the work that is done under it.
   if (submitter && now - submitter.leasedAt < policy.lease / 3) return submitter
@@ -43,15 +39,10 @@ export async function openSubmitter(
     milliseconds: policy.lease,
   })
   if (!lease) return undefined
-  if (submitter?.lease.fence === lease.fence)
-    return Object.assign(submitter, { lease, leasedAt: now })
-  const reader = readerOf(context, wallet.submitter.chainId)
-  return newSubmitter(wallet, reader, {
-    lease,
-    leasedAt: now,
-    aside,
-    recipients,
-  })
+  if (submitter?.lease.fence !== lease.fence)
+    return createSubmitter(context, wallet, { lease, leasedAt: now, aside })
+  submitter.renew(lease, now)
+  return submitter
 }
 
 /**
@@ -63,88 +54,145 @@ export async function keepSubmitter(
   context: OrdersContext,
   submitter: SubmitterState,
 ): Promise<void> {
-  const kept = await openSubmitter(context, {
-    wallet: submitter.wallet,
-    submitter,
-    aside: submitter.aside,
-  })
+  const { wallet, aside } = submitter
+  const kept = await openSubmitter(context, { wallet, submitter, aside })
   if (kept !== submitter) throw new LeaseLostError(submitter.lease)
 }
 
-/** What the store has for a submitter to do. */
-export type SubmitterWork = {
-  suspended: boolean
-  /** Orders are due by then, or something is in flight. */
-  isBusy: boolean
-  /** So many orders are due that they are worth making ready ahead. */
-  isMuch: boolean
-  /** True when someone whose orders we do not send waits for the submitter. */
-  isClaimed: boolean
-}
-
-/** Orders from which on it pays to read them while the chain is looked at. */
-const much = 16
+/** The longest turn at a submitter, as a multiple of the lease. */
+const mostLeases = 3
 
 /**
- * Reads what is open, where that is not known, and whether orders are due.
+ * Does work on a submitter and renews its lease meanwhile, so that a slow node or
+ * wallet does not cost the lease. Stops renewing after a while, so that work
+ * that hangs leaves the submitter to others.
  */
-export async function findWork(
+export async function holdSubmitter<result>(
   context: OrdersContext,
   submitter: SubmitterState,
-): Promise<SubmitterWork> {
+  work: () => Promise<result>,
+): Promise<result> {
+  const { lease } = context.policy
+  const over = new AbortController()
+  const end = performance.now() + longestTurn(context, submitter)
+  const prolong = async (): Promise<void> => {
+    for (;;) {
+      await wait(lease / 3, over.signal)
+      if (over.signal.aborted || performance.now() > end) return
+      await keepSubmitter(context, submitter)
+    }
+  }
+  // If the store fails or the lease is lost, the work fails too and reports it.
+  const prolonging = prolong().catch(() => undefined)
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await prolonging
+  }
+}
+
+/**
+ * Most milliseconds of one turn; longer where a person confirms in a wallet.
+ */
+function longestTurn(
+  { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
+  { wallet }: Pick<SubmitterState, 'wallet'>,
+): number {
+  const isLocal = wallet.account.type === 'local'
+  return isLocal ? mostLeases * lease : mostLeases * lease + walletTimeout
+}
+
+/**
+ * The key of a submitter's claims: recipients of another shop that shares the store
+ * and the account, and that waits for the submitter. The holder does not send orders
+ * of these recipients, so it gives the submitter up for them.
+ */
+const claimKey = (submitter: Submitter): string =>
+  `claim:${submitterKey(submitter)}`
+
+type Values = Pick<StoreReader, 'getValue'>
+
+async function loadClaim(
+  tables: Values,
+  submitter: Submitter,
+): Promise<string[]> {
+  const { recipients } = Object(await tables.getValue(claimKey(submitter)))
+  return Array.isArray(recipients) ? recipients.map(String) : []
+}
+
+/** True when someone who sends for other recipients waits for the submitter. */
+export async function isClaimed(
+  tables: Values,
+  { recipients }: Pick<OrdersContext, 'recipients'>,
+  submitter: Submitter,
+): Promise<boolean> {
+  const own: readonly string[] = recipients
+  const claimed = await loadClaim(tables, submitter)
+  return claimed.some((recipient) => !own.includes(recipient))
+}
+
+/** Clears the claims, because the holder is about to release the submitter. */
+export async function dropClaims(
+  { store }: OrdersContext,
+  { lease, wallet }: Pick<SubmitterState, 'lease' | 'wallet'>,
+): Promise<void> {
+  await store.write(
+    (tables) => tables.setValue(claimKey(wallet.submitter), { recipients: [] }),
+    { lease },
+  )
+}
+
+/**
+ * Claims a submitter that someone else holds if orders of ours wait for it. A holder
+ * that sends for the same recipients ignores the claim.
+ */
+export async function claimSubmitter(
+  context: OrdersContext,
+  wallet: OrderWallet,
+): Promise<void> {
+  const { submitter } = wallet
+  const waiting = await findWaiting(context, wallet)
+  if (waiting.length === 0) return
+  const isMissing = (claimed: readonly string[]) =>
+    waiting.some((recipient) => !claimed.includes(recipient))
   const { store } = context
-  const { recipients } = submitter
-  const now = performance.now()
-  const isKnown =
-    submitter.inFlight.length > 0 && now - submitter.loadedAt < maxAge
-  return store.read(async (tables) => {
-    const { suspended } = Object(await tables.getValue('store'))
-    const nothing = {
-      suspended: false,
-      isBusy: false,
-      isMuch: false,
-      isClaimed: await isClaimed(tables, context, submitter.wallet.submitter),
-    }
-    if (suspended === true) return { ...nothing, suspended }
-    if (!isKnown) {
-      await loadSubmitter(tables, submitter)
-      submitter.loadedAt = now
-    }
-    if (submitter.inFlight.length > 0) return { ...nothing, isBusy: true }
-    const due = await tables.orders.find({
-      sendDue: submitter.wallet.submitter,
-      recipients,
-      // What is due later is compared with the chain's time, not ours.
-      until: endOfTime,
-      limit: much,
-    })
-    const isMuch = due.length === much
-    return { ...nothing, isBusy: due.length > 0, isMuch }
+  if (!isMissing(await store.read((tables) => loadClaim(tables, submitter))))
+    return
+  await store.write(async (tables) => {
+    const claimed = await loadClaim(tables, submitter)
+    const recipients = [...new Set([...claimed, ...waiting])]
+    await tables.setValue(claimKey(submitter), { recipients })
   })
 }
 
-async function loadSubmitter(
-  tables: StoreReader,
-  submitter: SubmitterState,
-): Promise<void> {
-  const { wallet } = submitter
-  const value = await tables.getValue(submitterKey(wallet.submitter))
-  submitter.value = readSubmitterValue(value)
-  submitter.inFlight = await tables.transactions.find({
-    inFlight: wallet.submitter,
-  })
-  const orderIds = [
-    ...new Set(submitter.inFlight.flatMap(({ orderId }) => orderId ?? [])),
-  ]
-  for (const id of submitter.recorded.keys())
-    if (!orderIds.includes(id)) submitter.recorded.delete(id)
-  const unknown = submitter.inFlight.some(
-    (row) => !submitter.windows.has(windowKey(row)),
-  )
-  if (!unknown || orderIds.length === 0) return
-  for (const attempt of await tables.attempts.find({ orderIds }))
-    submitter.windows.set(
-      windowKey({ orderId: attempt.orderId, attempt: attempt.number }),
-      endsOf(attempt),
+/** Most orders to read when looking for recipients that wait for a submitter. */
+const mostRead = 100
+
+/** Our recipients whose orders on the submitter are due or stuck in flight. */
+async function findWaiting(
+  context: OrdersContext,
+  { submitter }: OrderWallet,
+): Promise<Address[]> {
+  const { store, recipients, policy } = context
+  const find = (until: bigint) =>
+    store.read(({ orders }) =>
+      orders.find({ sendDue: submitter, recipients, until, limit: mostRead }),
     )
+  const before = context.now() - BigInt(policy.bumpAfter) * 1000n
+  const stuck = await store.read(async ({ transactions, orders }) => {
+    const open = await transactions.find({ inFlight: submitter })
+    const old = open.filter(({ recordedAt }) => recordedAt < before)
+    const ids = [...new Set(old.flatMap(({ orderId }) => orderId ?? []))]
+    return ids.length > 0 ? orders.find({ ids }) : []
+  })
+  const later = await find(endOfTime)
+  // Other orders are due by the chain's time, which costs a request.
+  const isLater = later.some(({ sendDue = 0n }) => sendDue > 0n)
+  const head = isLater
+    ? await getBlockHead(readerOf(context, submitter.chainId), 'latest')
+    : undefined
+  const due = head ? await find(head.timestamp) : isLater ? [] : later
+  const own = [...due, ...stuck].map(({ recipient }) => recipient)
+  return [...new Set(own)].filter((one) => recipients.includes(one))
 }

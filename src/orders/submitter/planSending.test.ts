@@ -3,7 +3,7 @@ import {
   storedAttempt as attempt,
   storedOrder as order,
 } from '../../../test/unit/support/storedOrder.js'
-import { judgeDue } from './planSending.js'
+import { judgeSending } from './planSending.js'
 
 /** The attempt was signed until 900 first, and then again until 200. */
 test.each([
@@ -24,6 +24,6 @@ test.each([
       proofs: [],
     }
     const policy = { safetyMargin: 20n }
-    expect(judgeDue(file, { timestamp }, policy)).toEqual(verdict)
+    expect(judgeSending(file, { timestamp }, policy)).toEqual(verdict)
   },
 )

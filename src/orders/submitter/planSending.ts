@@ -3,33 +3,40 @@ import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
-import { nextPause } from './nextPause.js'
-import type { SubmitterView } from './readSubmitter.js'
-import { choosesNonce, type SubmitterState } from './submitterState.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import type { Broadcasts, InFlight } from './inFlight.js'
+import type { OrderMemory } from './orderMemory.js'
+import { choosesNonce, type NonceChoice } from './submitterState.js'
+import type { WalletMemory } from './walletMemory.js'
 
 /** How many more transactions the submitter may have in flight. Pure. */
 export function roomOf(
-  submitter: Pick<
-    SubmitterState,
-    'inFlight' | 'hasCode' | 'value' | 'window' | 'wallet' | 'asked'
-  >,
+  submitter: NonceChoice & {
+    inFlight: Pick<InFlight, 'rows' | 'hasCode'>
+    broadcasts: Pick<Broadcasts, 'admitted'>
+    walletMemory: Pick<WalletMemory, 'passedOver'>
+  },
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
   // One at a time until the wallet has used a nonce that we gave it.
-  const most = submitter.hasCode || !choosesNonce(submitter) ? 1 : maxInFlight
-  const nonces = new Set(submitter.inFlight.map(({ nonce }) => nonce))
-  const inFlight = [...nonces].filter(
-    (one) => !submitter.asked.passedOver.has(one),
-  ).length
-  return Math.max(0, Math.min(most, submitter.window) - inFlight)
+  const { inFlight, broadcasts, walletMemory } = submitter
+  const isSingle = inFlight.hasCode || !choosesNonce(submitter)
+  const most = isSingle ? 1 : maxInFlight
+  const nonces = new Set(inFlight.rows.map(({ nonce }) => nonce))
+  const taken = [...nonces].filter((one) => !walletMemory.passedOver.has(one))
+  return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)
 }
 
 /** Why an order that is due is not sent; none where there is nothing to send. */
 type Unsendable = { reason: string | undefined }
 
-/** Judges an order that is due by its record. Pure. */
-export function judgeDue(
-  { order, attempt, attempts }: Omit<StoredOrder, 'proofs'>,
+/** Judges by its record whether an order that is due is sent. Pure. */
+export function judgeSending(
+  {
+    order,
+    attempt,
+    attempts = [],
+  }: StoredOrder & { attempts?: readonly AttemptRecord[] | undefined },
   { timestamp }: Pick<SubmitterView['head'], 'timestamp'>,
   { safetyMargin }: Pick<SettledPolicy, 'safetyMargin'>,
 ): Unsendable | undefined {
@@ -39,8 +46,9 @@ export function judgeDue(
   const isOpen =
     state === 'stored' || (state === 'voided' && requested === 'cancel')
   // What waits for the merchant is only the capture.
-  const isHeld = needsReview && requested !== 'cancel'
-  if (!isOpen || isHeld || requested === 'void') return { reason: undefined }
+  const isInReview = needsReview && requested !== 'cancel'
+  if (!isOpen || isInReview || requested === 'void')
+    return { reason: undefined }
   // Erased when the order was final, which a reorganization took back.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
@@ -63,7 +71,7 @@ export function judgeDue(
  * except that it updates the pauses.
  */
 export function againAt(
-  { pauses }: Pick<SubmitterState, 'pauses'>,
+  { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
   { order, attempt }: StoredOrder,
   reason: string,
   now: bigint,
@@ -75,7 +83,7 @@ export function againAt(
   const again =
     reason === 'notYetValid' && opens > now
       ? opens
-      : now + nextPause(pauses, order.id, now)
+      : now + orders.nextPause(order.id, now)
   const end = endsOf(attempt).capture
   return again + safetyMargin >= end ? undefined : again
 }
@@ -90,15 +98,15 @@ const finalReasons: readonly string[] = [
   'selfPayment',
 ]
 
-/** Whether a submitter can pay for one transaction more. Pure. */
+/** How many transactions more a submitter can pay for. Pure. */
 export function canPay(
-  { inFlight }: Pick<SubmitterState, 'inFlight'>,
+  { inFlight }: { inFlight: Pick<InFlight, 'rows'> },
   { balance }: Pick<SubmitterView, 'balance'>,
   more: readonly bigint[],
   { maxFeePerGas }: SubmitterFees,
 ): number {
   const dearest = new Map<number, bigint>()
-  for (const row of inFlight) {
+  for (const row of inFlight.rows) {
     const cost = row.gas * row.maxFeePerGas
     const known = dearest.get(row.nonce) ?? 0n
     dearest.set(row.nonce, cost > known ? cost : known)

@@ -8,24 +8,62 @@ import { putAside } from '../model/putAside.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { dropPauses } from './nextPause.js'
-import { againAt } from './planSending.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { againAt, judgeSending } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
-export type Refusal = {
+export type DueRefusal = {
   file: StoredOrder
   reason: string | undefined
   /** Where someone else's transaction decided it before. */
   evidence?: Evidence | undefined
 }
 
+/** What is due, and what its record alone speaks against. */
+export function sortDue(
+  files: readonly StoredOrder[],
+  { head }: Pick<SubmitterView, 'head'>,
+  policy: OrdersContext['policy'],
+): { open: StoredOrder[]; refusals: DueRefusal[] } {
+  const open: StoredOrder[] = []
+  const refusals: DueRefusal[] = []
+  for (const file of files) {
+    const judged = judgeSending(file, head, policy)
+    if (judged) refusals.push({ file, ...judged })
+    else open.push(file)
+  }
+  return { open, refusals }
+}
+
+/** Reasons that come from the record alone, without the node. */
+const ownReasons: readonly (string | undefined)[] = [
+  undefined,
+  'otherPayment',
+  'sealBroken',
+  'wrongSender',
+]
+
+/**
+ * True when an order may be refused now. A reason that comes from the node must
+ * be the same at two looks in a row, because one answer may be wrong.
+ */
+export function isCertain(
+  { orders }: SubmitterState,
+  { file, reason }: DueRefusal,
+): boolean {
+  return (
+    ownReasons.includes(reason) ||
+    orders.confirmDoubt(file.order.id, reason ?? '')
+  )
+}
+
 /** What spent a nonce before us may well have paid the order. */
 async function explainRefusal(
   { reader, aside }: SubmitterState,
-  refusal: Refusal,
-): Promise<Refusal | undefined> {
+  refusal: DueRefusal,
+): Promise<DueRefusal | undefined> {
   if (refusal.reason !== 'consumed') return refusal
   const { file } = refusal
   const { id } = file.order
@@ -47,7 +85,7 @@ async function explainRefusal(
 export async function refuseDue(
   context: OrdersContext,
   submitter: SubmitterState,
-  refused: readonly Refusal[],
+  refused: readonly DueRefusal[],
   now: bigint,
 ): Promise<void> {
   if (refused.length === 0) return
@@ -65,14 +103,13 @@ export async function refuseDue(
       return [file.order.id, { ...one, again: again || undefined }]
     }),
   )
-  dropPauses(submitter.pauses, now)
+  submitter.orders.dropPauses(now)
   if (byId.size === 0) return
   await writeAgain(
     context,
     async (tables) => {
-      const collected = collectChanges(
-        await loadOrders(tables, { ids: [...byId.keys()] }),
-      )
+      const ids = [...byId.keys()]
+      const collected = collectChanges(await loadOrders(tables, { ids }))
       for (const [id, { file: judged, reason, evidence, again }] of byId) {
         const file = collected.find(id)
         // What was written since is judged again, if it is due again.
@@ -97,7 +134,7 @@ export async function refuseDue(
 
 function endDue({ order }: StoredOrder): Changes {
   const { state, requested } = order
-  // Whoever waits for a capture that was asked for hears that it is not to be.
+  // Ends the wait for a requested capture that will not happen.
   const left = state === 'stored' ? undefined : requested
   const ended = { ...order, sendDue: undefined, requested: left }
   return { ...noChanges(), orders: [ended] }

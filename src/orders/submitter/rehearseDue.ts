@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import type { SignedCancellation, SignedPayment } from '../../core/types.js'
+import { wait } from '../../core/wait.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
 import { buildCancellation } from '../../payments/message/buildCancellation.js'
 import {
@@ -19,7 +20,8 @@ import { paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
-import { takePayment } from './findDue.js'
+import { groupByPayer, openSeals, takePayment } from './findDue.js'
+import type { DueRefusal } from './refuseDue.js'
 import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
@@ -30,12 +32,90 @@ export type DueDraft = {
   gas: bigint
 }
 
-export type RehearsedDue = { file: StoredOrder } & (
+type RehearsedDue = { file: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: string; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
+
+/** Some of what was rehearsed, and whether it is the last of it. */
+type RehearsedGroup = {
+  drafts: readonly DueDraft[]
+  refused: readonly DueRefusal[]
+  isLast: boolean
+}
+
+/**
+ * Rehearses what is due in groups, and yields each as soon as it is there, so
+ * that its orders are signed while the next ones are rehearsed. Puts aside the
+ * orders about which the node said nothing.
+ */
+export async function* rehearseGroups(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  files: readonly StoredOrder[],
+  fees: SubmitterFees,
+): AsyncGenerator<RehearsedGroup> {
+  const groups = groupByPayer(files)
+  const coming: Promise<RehearsedDue[]>[] = []
+  await openSeals(context, submitter, groups[0] ?? [])
+  for (const group of groups) {
+    // One is on its way before the next one takes the time.
+    if (coming.length > 0) await wait(1)
+    const rehearsing = rehearseDue(context, submitter, group, fees)
+    // Awaited below; without this handler an early failure would be unhandled.
+    rehearsing.catch(() => undefined)
+    coming.push(rehearsing)
+  }
+  try {
+    let left = coming.length
+    for await (const rehearsed of asTheyEnd(coming)) {
+      left--
+      const sorted = sortRehearsed(context, submitter, rehearsed, fees)
+      yield { ...sorted, isLast: left === 0 }
+    }
+  } finally {
+    await Promise.allSettled(coming)
+  }
+}
+
+/** Yields each result as soon as it is there, so that slow ones come last. */
+async function* asTheyEnd<result>(
+  works: readonly Promise<result>[],
+): AsyncGenerator<result> {
+  const left = new Map(
+    works.map((work, at) => [at, work.then((result) => ({ at, result }))]),
+  )
+  while (left.size > 0) {
+    const { at, result } = await Promise.race(left.values())
+    left.delete(at)
+    yield result
+  }
+}
+
+function sortRehearsed(
+  { policy: { maxFee } }: OrdersContext,
+  { aside, orders }: SubmitterState,
+  rehearsed: readonly RehearsedDue[],
+  { maxFeePerGas }: SubmitterFees,
+): Pick<RehearsedGroup, 'drafts' | 'refused'> {
+  const drafts: DueDraft[] = []
+  const refused: DueRefusal[] = []
+  for (const { file, draft, reason, failure } of rehearsed) {
+    const { id } = file.order
+    if (failure) aside.put(id, failure, id)
+    else if (!draft) refused.push({ file, reason })
+    else if (maxFee !== undefined && draft.gas * maxFeePerGas > maxFee)
+      refused.push({ file, reason: 'feeTooHigh' })
+    else {
+      drafts.push(draft)
+      aside.clear(id)
+      orders.forgetDoubt(id)
+    }
+  }
+  return { drafts, refused }
+}
 
 /** Rehearses what is due, the captures of one kind in one call. */
 export async function rehearseDue(
@@ -48,7 +128,7 @@ export async function rehearseDue(
   const captures = groupByKind(files.filter((file) => !isCancel(file)))
   const done = await Promise.all([
     ...captures.map((group) =>
-      rehearseGroup(context, submitter, group, { fees, splits: mostSplits }),
+      rehearseTogether(context, submitter, group, { fees, splits: mostSplits }),
     ),
     ...files.filter(isCancel).map((file) =>
       rehearseCancellation(context, submitter, file, fees)
@@ -81,7 +161,7 @@ const mostSplits = 10
  * find a payment that always makes it fail and put only that one aside.
  * Payments that are not reached are due again at the next look.
  */
-async function rehearseGroup(
+async function rehearseTogether(
   context: OrdersContext,
   submitter: SubmitterState,
   files: readonly StoredOrder[],
@@ -94,20 +174,21 @@ async function rehearseGroup(
     if (only && files.length === 1) return [failedWith(only, error)]
     if (splits === 0) return []
     const half = Math.ceil(files.length / 2)
-    const first = await rehearseGroup(
+    const before = files.slice(0, half)
+    const first = await rehearseTogether(context, submitter, before, {
+      fees,
+      splits: splits - 1,
+    })
+    const isFound = first.length < half || first.some(({ failure }) => failure)
+    const second = await rehearseTogether(
       context,
       submitter,
-      files.slice(0, half),
+      files.slice(half),
       {
         fees,
-        splits: splits - 1,
+        splits: isFound ? 0 : splits - 1,
       },
     )
-    const isFound = first.length < half || first.some(({ failure }) => failure)
-    const second = await rehearseGroup(context, submitter, files.slice(half), {
-      fees,
-      splits: isFound ? 0 : splits - 1,
-    })
     return [...first, ...second]
   }
 }

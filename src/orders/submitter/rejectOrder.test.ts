@@ -8,8 +8,10 @@ import { rejectOrder, reopenOrder } from './rejectOrder.js'
 
 const order: OrderRecord = {
   ...storedOrder,
-  ...{ state: 'capturing', requested: 'capture' },
-  ...{ sendDue: undefined, lookDue: 100n },
+  state: 'capturing',
+  requested: 'capture',
+  sendDue: undefined,
+  lookDue: 100n,
 }
 const attempt = { ...storedAttempt, spendableUntil: 200n }
 
@@ -42,7 +44,9 @@ test.each([
   (requested, cancellation, relays, fields, types) => {
     const file = fileOf({ requested }, cancellation)
     const { orders, events } = rejectOrder(file, {
-      ...{ reason: 'released', at: 0n, relays },
+      reason: 'released',
+      at: 0n,
+      relays,
     })
     expect(orders).toMatchObject([{ ...fields, reason: 'released' }])
     expect(events.map(({ type }) => type)).toEqual(types)
@@ -88,6 +92,7 @@ test.each([
 test('what is decided stays so when its transaction is lost', () => {
   const file = fileOf({ state: 'captured', requested: undefined }, kept)
   expect(reopenOrder(file, { at: 0n, relays: true })).toEqual({
-    ...{ orders: [], events: [] },
+    orders: [],
+    events: [],
   })
 })

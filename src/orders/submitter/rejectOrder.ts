@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../../store/types.js'
+import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import {
   type Changes,
   dropPreconfirmed,
@@ -6,7 +6,6 @@ import {
   withEvent,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
@@ -19,26 +18,28 @@ export type Refused = {
   relays: boolean
 }
 
+type Undecided = { order: OrderRecord; attempt: AttemptRecord }
+
 /**
  * An order whose capture or cancellation will not happen as it stands. What was
- * requested for in between is applied. Pure.
+ * requested in between is applied. Pure.
  */
 export function rejectOrder(
-  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
+  { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
   const { state, requested } = order
   const isCancel =
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
-  const isTold = state === 'stored' && order.reason === reason && again
+  const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,
     requested: undefined,
     sendDue: again,
   }
   // What is tried over and over fails once.
-  if (isTold) return { orders: [{ ...order, ...fields }], events: [] }
-  const told = withEvent(
+  if (isRepeated) return { orders: [{ ...order, ...fields }], events: [] }
+  const rejected = withEvent(
     order,
     {
       type: isCancel ? 'cancelRejected' : 'captureRejected',
@@ -48,7 +49,7 @@ export function rejectOrder(
     fields,
   )
   if (!isInFlight(order) || state === 'voided')
-    return { orders: [told.order], events: [told.event] }
+    return { orders: [rejected.order], events: [rejected.event] }
   const isAsked =
     state === 'capturing' &&
     (requested === 'cancel' ||
@@ -57,18 +58,21 @@ export function rejectOrder(
   if (isGivenUp(order, relays)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at } as const
-    const voided = moveOrder(told.order, 'voided', event, { ...dues, ...next })
-    return { orders: [voided.order], events: [told.event, voided.event] }
+    const voided = moveOrder(rejected.order, 'voided', event, {
+      ...dues,
+      ...next,
+    })
+    return { orders: [voided.order], events: [rejected.event, voided.event] }
   }
-  const open = dropPreconfirmed(told.order)
+  const open = dropPreconfirmed(rejected.order)
   return {
     orders: [{ ...open, state: 'stored', ...next }],
-    events: [told.event],
+    events: [rejected.event],
   }
 }
 
 /**
- * Whether an order is voided if what is under way for it comes to nothing: by
+ * Whether an order is voided if what is in flight for it comes to nothing: by
  * the merchant, or because the buyer's cancellation was to be approved. Pure.
  */
 export function isGivenUp(
@@ -84,7 +88,7 @@ export function isGivenUp(
  * it was given up in between. Pure.
  */
 export function reopenOrder(
-  file: Pick<StoredOrder, 'order' | 'attempt'>,
+  file: Undecided,
   options: Pick<Refused, 'at' | 'relays'>,
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = file
@@ -95,12 +99,12 @@ export function reopenOrder(
   if (isGivenUp(order, options.relays))
     return rejectOrder(file, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
-  const told = withEvent(
+  const reopened = withEvent(
     dropPreconfirmed(order),
     { type: 'reopened', at: options.at },
     { state: 'stored', requested: kept, sendDue: 0n },
   )
-  return { orders: [told.order], events: [told.event] }
+  return { orders: [reopened.order], events: [reopened.event] }
 }
 
 /** Whether what buyers cancel is sent without being approved. */
@@ -109,8 +113,8 @@ export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
 }
 
 /**
- * Whether a transaction of ours is to decide it. What was voided is, while the
- * buyer's cancellation of it is sent.
+ * True while our own transaction will decide the order. Includes voided orders
+ * whose cancellation we are sending.
  */
 export function isInFlight({
   state,

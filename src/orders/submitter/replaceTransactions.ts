@@ -5,29 +5,71 @@ import { endsOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext, SettledPolicy } from '../model/types.js'
 import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
-import { fillerCall } from './fillerCall.js'
-import { fillGaps } from './fillGaps.js'
-import { nextBump } from './judgeNonces.js'
-import {
-  planReplacements,
-  type Replacement,
-  watchHead,
-} from './planReplacements.js'
-import type { SubmitterView } from './readSubmitter.js'
-import { type RowDraft, rowOf, signRow } from './recordTransactions.js'
+import { fillerCall, fillGaps } from './fillGaps.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { groupByNonce, newestOf, nextBump } from './inFlight.js'
 import { rehearseDue } from './rehearseDue.js'
 import { isGivenUp, isInFlight, isRelaying } from './rejectOrder.js'
-import { sealOf } from './resendTransactions.js'
-import { askWallet } from './sendByWallet.js'
+import { askToSend } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
+import { type RowDraft, rowOf, sealOf, signRow } from './signDrafts.js'
 import {
   choosesNonce,
   nonceName,
   type SubmitterState,
 } from './submitterState.js'
-import { isResting } from './walletRest.js'
+
+/** A transaction another one has to take the place of. */
+type Replacement = {
+  last: TransactionRecord
+  /** `late`: its window is over. `stuck`: it does not get into a block. */
+  why: 'late' | 'stuck'
+}
+
+/** Most that are replaced in one tick. */
+const mostReplaced = 20
+
+/**
+ * What is in the way: what can no longer succeed, the lowest transaction where
+ * it has been that for long, and those behind it that pay no base fee. Pure.
+ */
+function planReplacements(
+  submitter: SubmitterState,
+  { count, head }: Pick<SubmitterView, 'count' | 'head'>,
+  { bumpAfter }: Pick<SettledPolicy, 'bumpAfter'>,
+): Replacement[] {
+  const { inFlight, broadcasts, pace, walletMemory, aside } = submitter
+  if (!choosesNonce(submitter)) return []
+  const waiting = groupByNonce(inFlight.rows)
+    .map(newestOf)
+    .filter(({ nonce }) => nonce >= count)
+  const lowest = waiting[0]?.nonce
+  const since = pace.waitsSince(lowest)
+  const isStuck =
+    since !== undefined && head.timestamp - since >= BigInt(bumpAfter)
+  return waiting
+    .flatMap((last): Replacement[] => {
+      const { nonce, kind, hash, maxFeePerGas } = last
+      if (aside.isWaiting(nonceName('replace', nonce))) return []
+      const ends = inFlight.endsOf(last)
+      if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
+        return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
+      // We do not know the hash, so another could be sent beside it. That is
+      // safe for fillers only: at most one of a nonce is mined.
+      if (hash === undefined)
+        return kind === 'filler' && !walletMemory.isResting('filler')
+          ? [{ last, why: 'stuck' }]
+          : []
+      const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
+      // Raised once at once; a node that is never content waits like others.
+      const isRefused = broadcasts.isRefused(nonce) && last.bump === 0
+      const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
+      return isBehind ? [{ last, why: 'stuck' }] : []
+    })
+    .slice(0, mostReplaced)
+}
 
 /**
  * Sends a dearer transaction in the place of what is stuck, and a transfer to
@@ -42,12 +84,12 @@ export async function replaceTransactions(
 ): Promise<boolean> {
   const filled = await fillGaps(context, submitter, view)
   const planned = planReplacements(submitter, view, context.policy)
-  watchHead(submitter, view)
+  watchLowest(submitter, view)
   if (planned.length === 0) return filled
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
   const { rows, bumps } = await context.store.read(async (tables) => ({
     rows: await loadOrders(tables, { ids }),
-    bumps: await readBumps(tables, submitter, planned),
+    bumps: await loadBumps(tables, submitter, planned),
   }))
   const collected = collectChanges(rows)
   const fees = feesOf(view)
@@ -63,9 +105,8 @@ export async function replaceTransactions(
         fees,
         bump: bumps.get(nonce) ?? 0,
       })
-      submitter.underpriced.delete(nonce)
-      if (draft)
-        await replaceOne(context, submitter, view, { plan, file, draft })
+      submitter.broadcasts.clearRefusal(nonce)
+      if (draft) await replaceOne(context, submitter, view, { file, draft })
       if (draft) submitter.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
@@ -75,15 +116,25 @@ export async function replaceTransactions(
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
-    if (isResting(submitter, 'filler') || !choosesNonce(submitter)) break
+    if (submitter.walletMemory.isResting('filler') || !choosesNonce(submitter))
+      break
   }
   // Whatever came of it, there is time until the next try.
-  submitter.head = undefined
+  submitter.pace.restartWait()
   return isActive
 }
 
-/** Reads the next free bump of each nonce; closed transactions count too. */
-async function readBumps(
+/** Keeps in mind since when the lowest waiting nonce is that. */
+function watchLowest(
+  { inFlight, pace }: SubmitterState,
+  { count, head }: Pick<SubmitterView, 'count' | 'head'>,
+): void {
+  const lowest = inFlight.rows.find(({ nonce }) => nonce >= count)
+  pace.watchLowest(lowest?.nonce, head.timestamp)
+}
+
+/** Loads the next free bump of each nonce; closed transactions count too. */
+async function loadBumps(
   tables: StoreReader,
   { wallet: { submitter: at } }: SubmitterState,
   planned: readonly Replacement[],
@@ -123,7 +174,11 @@ async function draftReplacement(
   // The chain's fees are enough if the wallet never sent the last one.
   const fees = isTooDear ? now : raised
   const shared = {
-    ...{ nonce, bump, orderId, attempt, fees },
+    nonce,
+    bump,
+    orderId,
+    attempt,
+    fees,
     seal: sealOf(last, file),
   }
   const { maxFee } = context.policy
@@ -178,8 +233,8 @@ async function judgeStuck(
     return { reason: 'deadlinePassed' }
   if (isCurrent && isGivenUp(order, isRelaying(context)))
     return { reason: 'voided' }
-  const asked = { ...file, order: { ...order, requested: last.kind } }
-  const [due] = await rehearseDue(context, submitter, [asked], fees)
+  const again = { ...file, order: { ...order, requested: last.kind } }
+  const [due] = await rehearseDue(context, submitter, [again], fees)
   // Leave it until the node answers and the seal can be opened. Another shop on
   // this submitter may have the key.
   if (due?.failure) {
@@ -197,11 +252,7 @@ async function replaceOne(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-  {
-    plan: { last },
-    file,
-    draft,
-  }: { plan: Replacement; file: StoredOrder | undefined; draft: Drafted },
+  { file, draft }: { file: StoredOrder | undefined; draft: Drafted },
 ): Promise<void> {
   const { wallet } = submitter
   const isLocal = wallet.account.type === 'local'
@@ -212,14 +263,13 @@ async function replaceOne(
     { lease: submitter.lease },
   )
   const kept = { ...row, version: 1 }
-  const place = submitter.inFlight.lastIndexOf(last) + 1
-  submitter.inFlight.splice(place, 0, kept)
+  submitter.inFlight.add([kept])
   context.observe({
     name: 'submitter.replaced',
     attributes: { ...wallet.submitter, nonce: row.nonce, kind: row.kind },
   })
   if (signed) await sendRecorded(context, submitter, view, [signed.bytes])
-  else await askWallet(context, submitter, kept, draft)
+  else await askToSend(context, submitter, kept, draft)
 }
 
 /** The reason stays with the order, for when the release is mined. Pure. */
@@ -229,10 +279,10 @@ function planChange(
   file: StoredOrder | undefined,
 ): Changes {
   const order = file?.order
-  const isTold = reason !== undefined && order && isInFlight(order)
+  const isRefused = reason !== undefined && order && isInFlight(order)
   return {
     ...noChanges(),
-    orders: isTold ? [{ ...order, reason }] : [],
+    orders: isRefused ? [{ ...order, reason }] : [],
     newTransactions: [row],
   }
 }

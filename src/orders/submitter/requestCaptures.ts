@@ -53,7 +53,7 @@ async function writeRequests(
       if (!isInDestinations(order, context.destinations)) continue
       orders.set(order.id, order)
       if (!isToBeAsked(order)) continue
-      const told = withEvent(
+      const asked = withEvent(
         order,
         { type: 'captureRequested', at },
         {
@@ -66,9 +66,9 @@ async function writeRequests(
             senderOf(context, order)?.submitter.account ?? order.submitter,
         },
       )
-      orders.set(order.id, told.order)
-      changes.orders.push(told.order)
-      changes.events.push(told.event)
+      orders.set(order.id, asked.order)
+      changes.orders.push(asked.order)
+      changes.events.push(asked.event)
     }
     await writeChanges(tables, changes)
     return orders
@@ -80,7 +80,7 @@ async function writeRequests(
   }
 }
 
-/** Not while it is under way, nor when the buyer's cancellation is. */
+/** False while it is in flight, or the buyer's cancellation is. */
 function isToBeAsked({
   state,
   requested,

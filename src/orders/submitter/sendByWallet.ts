@@ -7,23 +7,18 @@ import type { TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
-import { endsOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
-import { nextBump } from './judgeNonces.js'
-import { judgeWallet } from './judgeWallet.js'
+import { nextBump } from './inFlight.js'
 import { keepSubmitter } from './openSubmitter.js'
-import { planRecord, type RowDraft, rowOf } from './recordTransactions.js'
+import { planRecord } from './recordSigned.js'
 import type { DueDraft } from './rehearseDue.js'
 import { isRelaying, rejectOrder, reopenOrder } from './rejectOrder.js'
-import {
-  type SubmitterState,
-  submitterKey,
-  windowKey,
-} from './submitterState.js'
-import { isResting, restWallet } from './walletRest.js'
+import { type RowDraft, rowOf } from './signDrafts.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
+import { judgeWallet } from './watchWallet.js'
 
 /**
  * Has the wallet sign and send one draft after the other, each on record with
@@ -42,9 +37,10 @@ export async function sendByWallet(
     const row = await recordUnsent(context, submitter, draft, fees)
     if (!row) continue
     sent++
-    if (!(await askWallet(context, submitter, row, { ...draft, fees }))) break
+    if (!(await askToSend(context, submitter, row, { ...draft, fees }))) break
     // The first one shows what the wallet does with a nonce.
-    if (submitter.value.ignoresNonce !== false || isResting(submitter, 'order'))
+    const { nonces, walletMemory } = submitter
+    if (nonces.value.ignoresNonce !== false || walletMemory.isResting('order'))
       break
   }
   return sent
@@ -58,9 +54,10 @@ async function recordUnsent(
   fees: SubmitterFees,
 ): Promise<TransactionRecord | undefined> {
   const { order, attempt } = draft.file
-  const { nextNonce: nonce } = submitter.value
+  const { nonces, inFlight, broadcasts, pace } = submitter
+  const { nextNonce: nonce } = nonces.value
   const at = submitter.wallet.submitter
-  const value = { ...submitter.value, nextNonce: nonce + 1 }
+  const value = { ...nonces.value, nextNonce: nonce + 1 }
   const row = await writeAgain(
     context,
     async (tables) => {
@@ -70,8 +67,14 @@ async function recordUnsent(
       const bump = nextBump(await tables.transactions.find({ at, nonce }))
       const row = rowOf(
         {
-          ...draft,
-          ...{ nonce, bump, fees, orderId: order.id, attempt: attempt.number },
+          kind: draft.kind,
+          call: draft.call,
+          gas: draft.gas,
+          nonce,
+          bump,
+          fees,
+          orderId: order.id,
+          attempt: attempt.number,
           seal: sealContextOf('transaction', order, attempt),
         },
         at,
@@ -84,10 +87,10 @@ async function recordUnsent(
     { lease: submitter.lease },
   )
   if (!row) return undefined
-  submitter.value = value
-  submitter.inFlight.push(row)
-  submitter.sentAt.set(nonce, submitter.tick)
-  submitter.windows.set(windowKey(row), endsOf(attempt))
+  nonces.keep(value)
+  inFlight.add([row])
+  broadcasts.noteSent([nonce], pace.tick)
+  inFlight.rememberEnds(attempt)
   return row
 }
 
@@ -95,7 +98,7 @@ async function recordUnsent(
  * Asks the wallet once for a transaction that is on record; `false` when it
  * clearly sent nothing.
  */
-export async function askWallet(
+export async function askToSend(
   context: OrdersContext,
   submitter: SubmitterState,
   row: TransactionRecord,
@@ -107,7 +110,7 @@ export async function askWallet(
     fees,
   }).catch(async (error: unknown) => {
     if (Object(error).maybeSent === true) {
-      restWallet(submitter, askedFor(row), context.policy.bumpAfter)
+      submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
       return 'maybe' as const
     }
     await recordRefusal(context, submitter, row, error)
@@ -118,7 +121,7 @@ export async function askWallet(
   })
   // What fails from here on is no refusal: the wallet has sent it.
   if (hash && hash !== 'maybe') {
-    submitter.asked.rests.clear()
+    submitter.walletMemory.endRests()
     await recordHash(context, submitter, row, hash)
   }
   return hash !== undefined
@@ -139,7 +142,11 @@ function sendByAccount(
   const { chainId } = submitter
   const patient = endingClient(client, AbortSignal.timeout(walletTimeout))
   return sendFromWallet(patient, account, {
-    ...{ to: call.to, data: call.data, chainId, gas, nonce },
+    to: call.to,
+    data: call.data,
+    chainId,
+    gas,
+    nonce,
     ...callFeesOf(fees),
   })
 }
@@ -155,9 +162,7 @@ async function recordHash(
   await context.store.write((tables) => tables.transactions.update([known]), {
     lease: submitter.lease,
   })
-  submitter.inFlight = submitter.inFlight.map((one) =>
-    one === row ? { ...known, version: known.version + 1 } : one,
-  )
+  submitter.inFlight.update(row, { ...known, version: known.version + 1 })
   await judgeWallet(context, submitter, { hash: lower, nonce: row.nonce })
 }
 
@@ -171,18 +176,19 @@ async function recordRefusal(
   row: TransactionRecord,
   error: unknown,
 ): Promise<void> {
-  const { nextNonce } = submitter.value
+  const { nonces, inFlight } = submitter
+  const { nextNonce } = nonces.value
   // An earlier one at the nonce may still be mined, and then decides the order.
-  const isReplacement = submitter.inFlight.some(
+  const isReplacement = inFlight.rows.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
   const isFree = nextNonce === row.nonce + 1 && !isReplacement
   const value = {
-    ...submitter.value,
+    ...nonces.value,
     nextNonce: isFree ? row.nonce : nextNonce,
   }
-  const reason = readRefusal(error)
-  const told = { at: context.now(), relays: isRelaying(context) }
+  const reason = refusalOf(error)
+  const about = { at: context.now(), relays: isRelaying(context) }
   await writeAgain(
     context,
     async (tables) => {
@@ -193,19 +199,19 @@ async function recordRefusal(
       if (file && row.kind !== 'filler' && !isReplacement)
         collected.add(
           reason
-            ? rejectOrder(file, { reason, ...told })
-            : reopenOrder(file, told),
+            ? rejectOrder(file, { reason, ...about })
+            : reopenOrder(file, about),
         )
       await writeChanges(tables, collected.close())
       await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
     { lease: submitter.lease },
   )
-  submitter.value = value
-  submitter.inFlight = submitter.inFlight.filter((one) => one !== row)
+  nonces.keep(value)
+  inFlight.remove(row)
   // The next tick would ask for both again at once.
   if (reason === undefined || row.kind === 'filler')
-    restWallet(submitter, askedFor(row), context.policy.bumpAfter)
+    submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({
     name: 'submitter.waits',
     attributes: {
@@ -216,7 +222,7 @@ async function recordRefusal(
 }
 
 /** Why a wallet sent nothing; without a reason it may at the next try. */
-function readRefusal(error: unknown): string | undefined {
+function refusalOf(error: unknown): string | undefined {
   if (error instanceof SigningDeclinedError) return 'signingDeclined'
   const isPoor = /funds|balance/i.test(String(Object(error).message))
   return error instanceof SendError && !isPoor ? 'walletRefused' : undefined

@@ -1,37 +1,113 @@
+import type { Hash, Hex } from 'viem'
 import { sendRawBatch } from '../../payments/capture/sendRawBatch.js'
+import { isKeyAway } from '../../store/isKeyAway.js'
+import type { TransactionRecord } from '../../store/types.js'
+import { collectChanges } from '../model/collectChanges.js'
+import { loadOrders } from '../model/loadOrders.js'
+import { openSealed } from '../model/openSealed.js'
 import type { OrdersContext } from '../model/types.js'
-import type { SubmitterView } from './readSubmitter.js'
-import type { RecordedBytes } from './recordTransactions.js'
-import type { SubmitterState } from './submitterState.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { groupByNonce, newestOf } from './inFlight.js'
+import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
+import { nonceName, type SubmitterState } from './submitterState.js'
 
 /**
  * Sends bytes that are on record, once, and remembers what the node said of
- * them. What it does not take stays open and is sent again.
+ * them. What it does not take stays in flight and is sent again.
  */
 export async function sendRecorded(
   context: Pick<OrdersContext, 'observe'>,
   submitter: SubmitterState,
   { count }: Pick<SubmitterView, 'count'>,
-  recorded: readonly RecordedBytes[],
+  recorded: readonly SignedBytes[],
 ): Promise<void> {
   if (recorded.length === 0) return
-  for (const { nonce } of recorded) submitter.sentAt.set(nonce, submitter.tick)
+  const { broadcasts, pace, wallet } = submitter
+  const nonces = recorded.map(({ nonce }) => nonce)
+  broadcasts.noteSent(nonces, pace.tick)
   const started = Date.now()
-  const outcomes = await sendRawBatch(submitter.wallet.client, recorded)
+  const outcomes = await sendRawBatch(wallet.client, recorded)
   const tally: Record<string, number> = {}
   for (const [at, { status }] of outcomes.entries()) {
     const nonce = recorded[at]?.nonce ?? 0
     tally[status] = (tally[status] ?? 0) + 1
     if (status === 'underpriced' || status === 'replacementUnderpriced')
-      submitter.underpriced.add(nonce)
+      broadcasts.refuse(nonce)
     // The node's limit: no more than it takes until it has taken these.
-    if (status !== 'poolFull') continue
-    submitter.window = Math.max(1, Math.min(submitter.window, nonce - count))
-    submitter.sentAt.set(nonce, Number.NEGATIVE_INFINITY)
+    if (status === 'poolFull') broadcasts.admitBelow(nonce, count)
   }
   context.observe({
     name: 'submitter.sent',
     duration: Date.now() - started,
-    attributes: { ...submitter.wallet.submitter, ...tally },
+    attributes: { ...wallet.submitter, ...tally },
   })
+}
+
+/** Ticks before the same bytes are sent again. */
+const sendEvery = 4
+
+/** Most that are sent again in one tick. */
+const most = 100
+
+/** Sends again, as recorded, what the node's pool lacks. */
+export async function resendTransactions(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  view: SubmitterView,
+): Promise<void> {
+  const rows = planResend(submitter, view)
+  if (rows.length === 0) return
+  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
+  const collected = collectChanges(
+    await context.store.read((tables) => loadOrders(tables, { ids })),
+  )
+  const bytes = await Promise.all(
+    rows.map(async (row): Promise<SignedBytes | undefined> => {
+      const { nonce, hash } = row
+      const file = collected.find(row.orderId, row.attempt)
+      const place = sealOfRow(sealOf(row, file), row)
+      const opening = openSealed(context, row.raw, place)
+      const raw = await opening.catch((error: unknown) => {
+        if (!isKeyAway(error)) throw error
+        submitter.aside.put(nonceName('resend', nonce), error, row.orderId)
+        return null
+      })
+      if (raw) return { nonce, hash, raw: raw as Hex }
+      // The bytes cannot be opened. Replace them, unless the node already has
+      // the transaction, or another shop that owns the order may have the key.
+      submitter.broadcasts.noteSent([nonce], submitter.pace.tick)
+      const isOurs = !file || context.recipients.includes(file.order.recipient)
+      if (raw === undefined && isOurs && nonce >= view.pendingCount)
+        submitter.broadcasts.refuse(nonce)
+      return undefined
+    }),
+  )
+  const whole = bytes.filter((one) => one !== undefined)
+  await sendRecorded(context, submitter, view, whole)
+}
+
+type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
+
+/** Bytes the node does not count, and has not been given just now. Pure. */
+function planResend(
+  { inFlight, broadcasts, pace, aside }: SubmitterState,
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
+): SignedRecord[] {
+  return groupByNonce(inFlight.rows)
+    .map(newestOf)
+    .filter(
+      ({ nonce }) => nonce >= count && nonce < count + broadcasts.admitted,
+    )
+    .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
+    .filter(({ nonce }) => {
+      const last = broadcasts.sentAt(nonce)
+      // After a takeover all of it is sent once.
+      if (last === undefined) return true
+      return nonce >= pendingCount && pace.tick - last >= sendEvery
+    })
+    .filter(
+      (row): row is SignedRecord =>
+        row.hash !== undefined && row.raw !== undefined,
+    )
+    .slice(0, most)
 }

@@ -7,11 +7,16 @@ import { loadOrders } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { blamesPayer } from './blamesPayer.js'
-import { explainNonce, isSentBy, type NonceFate } from './explainNonce.js'
-import { type JudgedNonce, judgeNonces } from './judgeNonces.js'
+import {
+  blamesPayer,
+  explainNonce,
+  isSentBy,
+  type JudgedNonce,
+  judgeNonces,
+  type NonceFate,
+} from './explainNonce.js'
+import type { SubmitterView } from './getSubmitterView.js'
 import { againAt } from './planSending.js'
-import type { SubmitterView } from './readSubmitter.js'
 import {
   isRelaying,
   type Refused,
@@ -23,11 +28,10 @@ import {
   nonceName,
   type SubmitterState,
   submitterKey,
-  windowKey,
 } from './submitterState.js'
 
 /**
- * Writes down what the chain decided about what is open, and gives the orders
+ * Writes down what the chain decided about what is in flight, and gives the orders
  * as they are now; `undefined` when it decided nothing.
  *
  * @throws {@link StaleRecordError} when an order was written in between; then
@@ -40,7 +44,10 @@ export async function settleTransactions(
 ): Promise<StoredOrder[] | undefined> {
   if (view.isEarly) return undefined
   const all = judgeNonces(submitter, view)
-  forgetFound(submitter, all)
+  const unfound = all.filter(
+    ({ kind }) => kind === 'passed' || kind === 'unknown',
+  )
+  submitter.nonces.forgetLostExcept(new Set(unfound.map(({ nonce }) => nonce)))
   const judged = all.filter(
     ({ kind, nonce }) =>
       kind !== 'pending' &&
@@ -53,8 +60,8 @@ export async function settleTransactions(
   if (fates.length === 0) return undefined
 
   const blamed = await findBlamed(submitter, fates)
-  const held = await readHeld(context, blamed)
-  const known = new Map([...taken, ...held])
+  const reviewed = await loadForReview(context, blamed)
+  const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
   // Computed once: each call counts a refusal, and `applyFates` may repeat.
@@ -69,7 +76,7 @@ export async function settleTransactions(
     relays,
     again: again.get(fate),
   }))
-  for (const id of held.keys()) holdOrder(collected, id, at)
+  for (const id of reviewed.keys()) markForReview(collected, id, at)
   const changes = collected.close()
   await writeSettled(
     context,
@@ -90,8 +97,7 @@ async function takeOrders(
   submitter: SubmitterState,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredOrder>> {
-  const known = ids.map((id) => submitter.recorded.get(id))
-  for (const id of ids) submitter.recorded.delete(id)
+  const known = ids.map((id) => submitter.orders.takeRecorded(id))
   const found = known.filter((one) => one !== undefined)
   if (found.length < ids.length)
     return store.read((tables) => loadOrders(tables, { ids }))
@@ -104,15 +110,15 @@ async function writeSettled(
   changes: Changes,
   sharedNonce: number | undefined,
 ): Promise<void> {
-  const value = { ...submitter.value, sharedNonce }
-  const isShared = sharedNonce !== submitter.value.sharedNonce
+  const { nonces, lease, wallet } = submitter
+  const value = { ...nonces.value, sharedNonce }
+  const isShared = sharedNonce !== nonces.value.sharedNonce
   const write = store.write(
     async (tables) => {
       await writeChanges(tables, changes)
-      if (isShared)
-        await tables.setValue(submitterKey(submitter.wallet.submitter), value)
+      if (isShared) await tables.setValue(submitterKey(wallet.submitter), value)
     },
-    { lease: submitter.lease },
+    { lease },
   )
   await write.catch((error: unknown) => {
     // A proof that somebody else was faster to file is such a change too.
@@ -120,7 +126,7 @@ async function writeSettled(
       throw new StaleRecordError({ table: 'proofs' })
     throw error
   })
-  if (isShared) submitter.value = value
+  if (isShared) nonces.keep(value)
 }
 
 async function explainAll(
@@ -150,11 +156,11 @@ function applyFates(
   submitter: SubmitterState,
   known: ReadonlyMap<string, StoredOrder>,
   fates: readonly NonceFate[],
-  toldOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
+  aboutOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
 ): { collected: ChangeSet; fit: readonly NonceFate[] } {
   const apply = (some: readonly NonceFate[]): ChangeSet => {
     const collected = collectChanges(known)
-    for (const fate of some) applyFate(collected, fate, toldOf(fate))
+    for (const fate of some) applyFate(collected, fate, aboutOf(fate))
     return collected
   }
   const fits = (fate: NonceFate): boolean => {
@@ -186,8 +192,8 @@ async function findBlamed(
   return fates.filter((_, at) => blames[at])
 }
 
-/** Loads the other open orders of payers whose captures failed on chain. */
-async function readHeld(
+/** Loads the other stored orders of payers whose captures failed on chain. */
+async function loadForReview(
   context: OrdersContext,
   blamed: readonly NonceFate[],
 ): Promise<ReadonlyMap<string, StoredOrder>> {
@@ -229,9 +235,9 @@ function againOf(
 function applyFate(
   collected: ChangeSet,
   fate: NonceFate,
-  told: Omit<Refused, 'reason'>,
+  about: Omit<Refused, 'reason'>,
 ): void {
-  const { at } = told
+  const { at } = about
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) collected.add({ transactions: closeRows(fate) })
@@ -246,8 +252,8 @@ function applyFate(
   if (!now) return
   if (evidence) collected.add(settleOrder(now, evidence, at))
   else if (failure)
-    collected.add(rejectOrder(now, { reason: failure.reason, ...told }))
-  else if (isFree) collected.add(reopenOrder(now, told))
+    collected.add(rejectOrder(now, { reason: failure.reason, ...about }))
+  else if (isFree) collected.add(reopenOrder(now, about))
 }
 
 /** What only the wallet knew is on record once the chain has shown it. */
@@ -264,44 +270,38 @@ function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
 }
 
 /** Waits for the merchant, who has to ask for it again. */
-function holdOrder(collected: ChangeSet, orderId: string, at: bigint): void {
+function markForReview(
+  collected: ChangeSet,
+  orderId: string,
+  at: bigint,
+): void {
   const order = collected.find(orderId)?.order
   if (!order || order.needsReview || order.state !== 'stored') return
   // It is not captured: the buyer's cancellation goes out all the same.
   if (order.requested === 'cancel') return
-  const held = withEvent(
+  const marked = withEvent(
     order,
     { type: 'needsReview', at, data: { payer: order.payer } },
     {
-      ...{ needsReview: true, sendDue: undefined, requested: undefined },
+      needsReview: true,
+      sendDue: undefined,
+      requested: undefined,
       reason: order.reason ?? 'needsReview',
     },
   )
-  collected.add({ orders: [held.order], events: [held.event] })
+  collected.add({ orders: [marked.order], events: [marked.event] })
 }
 
 function highestForeign(
-  { value }: SubmitterState,
+  { nonces }: SubmitterState,
   fates: readonly NonceFate[],
 ): number | undefined {
   return fates
     .filter(({ isForeign }) => isForeign)
     .reduce(
       (highest, { judged }) => Math.max(highest ?? -1, judged.nonce),
-      value.sharedNonce,
+      nonces.value.sharedNonce,
     )
-}
-
-/** Forgets nonces that turned out not to be lost. */
-function forgetFound(
-  { lost }: SubmitterState,
-  judged: readonly JudgedNonce[],
-): void {
-  const open = judged.filter(
-    ({ kind }) => kind === 'passed' || kind === 'unknown',
-  )
-  const kept = new Set(open.map(({ nonce }) => nonce))
-  for (const nonce of lost.keys()) if (!kept.has(nonce)) lost.delete(nonce)
 }
 
 function forgetNonces(
@@ -309,17 +309,12 @@ function forgetNonces(
   fates: readonly NonceFate[],
 ): void {
   const over = fates.filter(({ isOver }) => isOver)
-  const nonces = new Set(over.map(({ judged }) => judged.nonce))
+  submitter.inFlight.close(over.map(({ judged }) => judged.rows))
   for (const { judged } of over) {
-    submitter.windows.delete(windowKey(judged.rows[0]))
-    submitter.sentAt.delete(judged.nonce)
-    submitter.lost.delete(judged.nonce)
+    submitter.broadcasts.forget(judged.nonce)
+    submitter.nonces.forgetLost(judged.nonce)
     clearNonce(submitter, judged.nonce)
-    submitter.underpriced.delete(judged.nonce)
   }
-  submitter.inFlight = submitter.inFlight.filter(
-    ({ nonce }) => !nonces.has(nonce),
-  )
 }
 
 function unique(ids: readonly string[]): string[] {

@@ -11,12 +11,12 @@ export type OrderWaits = {
   /** How many wait for orders of a submitter. */
   count(submitter: Submitter): number
   /**
-   * Tells those whose orders are decided by now.
+   * Answers those whose orders are decided by now.
    *
    * @param news.settled orders as they were just written.
    * @param news.isNews others were written; else a look now and then will do.
    */
-  tell(
+  report(
     submitter: Submitter,
     news: { settled: readonly StoredOrder[]; isNews: boolean },
   ): Promise<void>
@@ -47,47 +47,12 @@ type Group = {
 }
 
 export function waitForOrders(context: OrdersContext): OrderWaits {
-  const submitters = new Map<string, Group>()
-  const groupOf = (submitter: Submitter) => {
+  const groups = new Map<string, Group>()
+  const groupOf = (submitter: Submitter): Group => {
     const key = submitterKey(submitter)
-    const known = submitters.get(key)
-    if (known) return known
-    const group: Group = {
-      waiters: new Set(),
-      looked: -lookEvery,
-      looking: undefined,
-      timer: undefined,
-    }
-    submitters.set(key, group)
+    const group = groups.get(key) ?? createGroup()
+    groups.set(key, group)
     return group
-  }
-  const look = async (group: Group) => {
-    const begun = performance.now()
-    group.looked = begun
-    group.looking = begun
-    const waiting = [...group.waiters]
-    const ids = waiting.map(({ orderId }) => orderId)
-    try {
-      tellOf(waiting, await findDecided(context, ids))
-    } finally {
-      if (group.looking === begun) group.looking = undefined
-    }
-  }
-  const lookOn = (group: Group) => {
-    if (group.timer !== undefined) return
-    group.timer = setInterval(() => {
-      const { looked, looking = -longestLook } = group
-      const now = performance.now()
-      if (now - looked < lookEvery || now - looking < longestLook) return
-      // A store that fails is asked again at the next look.
-      look(group).catch(() => undefined)
-    }, ownLookEvery)
-  }
-  const leave = (group: Group, waiter: Waiter) => {
-    group.waiters.delete(waiter)
-    if (group.waiters.size > 0) return
-    clearInterval(group.timer)
-    group.timer = undefined
   }
   return {
     wait: (order, timeout) => {
@@ -102,28 +67,70 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
         const waiter = { orderId: order.id, settle }
         const timer = setTimeout(() => settle(undefined), timeout)
         group.waiters.add(waiter)
-        lookOn(group)
+        keepLooking(context, group)
       })
     },
     count: (submitter) =>
-      submitters.get(submitterKey(submitter))?.waiters.size ?? 0,
-    tell: async (submitter, { settled, isNews }) => {
+      groups.get(submitterKey(submitter))?.waiters.size ?? 0,
+    report: async (submitter, { settled, isNews }) => {
       const group = groupOf(submitter)
       const decided = settled.filter(({ order }) => isDecided(order))
-      tellOf(group.waiters, decided)
+      reportTo(group.waiters, decided)
       const now = performance.now()
       if (group.waiters.size === 0) return
       if (!isNews && now - group.looked < lookEvery) return
-      await look(group)
+      await look(context, group)
     },
     end: () => {
-      for (const { waiters } of submitters.values())
+      for (const { waiters } of groups.values())
         for (const { settle } of [...waiters]) settle(undefined)
     },
   }
 }
 
-function tellOf(
+function createGroup(): Group {
+  return {
+    waiters: new Set(),
+    looked: -lookEvery,
+    looking: undefined,
+    timer: undefined,
+  }
+}
+
+/** Looks for what was decided of the orders that a group waits for. */
+async function look(context: OrdersContext, group: Group): Promise<void> {
+  const begun = performance.now()
+  group.looked = begun
+  group.looking = begun
+  const waiting = [...group.waiters]
+  const ids = waiting.map(({ orderId }) => orderId)
+  try {
+    reportTo(waiting, await findDecided(context, ids))
+  } finally {
+    if (group.looking === begun) group.looking = undefined
+  }
+}
+
+/** Looks now and then, as long as the group waits. */
+function keepLooking(context: OrdersContext, group: Group): void {
+  if (group.timer !== undefined) return
+  group.timer = setInterval(() => {
+    const { looked, looking = -longestLook } = group
+    const now = performance.now()
+    if (now - looked < lookEvery || now - looking < longestLook) return
+    // A store that fails is asked again at the next look.
+    look(context, group).catch(() => undefined)
+  }, ownLookEvery)
+}
+
+function leave(group: Group, waiter: Waiter): void {
+  group.waiters.delete(waiter)
+  if (group.waiters.size > 0) return
+  clearInterval(group.timer)
+  group.timer = undefined
+}
+
+function reportTo(
   waiters: Iterable<Waiter>,
   decided: readonly StoredOrder[],
 ): void {

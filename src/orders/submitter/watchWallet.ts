@@ -1,10 +1,13 @@
-import type { Hash } from 'viem'
+import type { Client, Hash } from 'viem'
+import { tryRequest } from '../../chain/rpc/requestNode.js'
 import type { OrdersContext } from '../model/types.js'
-import { getSentNonce } from './getSentNonce.js'
-import { groupByNonce } from './judgeNonces.js'
-import { judgeWallet } from './judgeWallet.js'
-import type { SubmitterView } from './readSubmitter.js'
-import { choosesNonce, type SubmitterState } from './submitterState.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { groupByNonce } from './inFlight.js'
+import {
+  choosesNonce,
+  type SubmitterState,
+  submitterKey,
+} from './submitterState.js'
 
 /** Ticks between two looks at the transactions of such a wallet. */
 const lookEvery = 8
@@ -19,7 +22,7 @@ export async function watchWallet(
   view: SubmitterView,
 ): Promise<void> {
   if (submitter.wallet.account.type === 'local' || view.isEarly) return
-  if (submitter.value.ignoresNonce !== true)
+  if (submitter.nonces.value.ignoresNonce !== true)
     await reviseWallet(context, submitter, view)
   if (!choosesNonce(submitter)) await passOver(context, submitter, view)
 }
@@ -30,18 +33,19 @@ async function reviseWallet(
   submitter: SubmitterState,
   { count, receipts }: SubmitterView,
 ): Promise<void> {
-  const { asked, value, lost, tick } = submitter
-  for (const { hash, nonce } of submitter.inFlight) {
-    if (hash === undefined || asked.kept.has(hash)) continue
+  const { nonces, inFlight, pace, walletMemory } = submitter
+  const { ignoresNonce } = nonces.value
+  for (const { hash, nonce } of inFlight.rows) {
+    if (hash === undefined || walletMemory.hasKeptNonce(hash)) continue
     const isMined = receipts.has(hash)
     const isPassed = nonce < count
     // Mined although our nonce is unused, or the reverse.
     const isOdd = isMined !== isPassed
-    if (!isOdd && value.ignoresNonce === false) continue
-    const isNew = isMined || (isPassed && (lost.get(nonce)?.looks ?? 0) < 2)
-    if (!isNew && tick % lookEvery !== 1) continue
+    if (!isOdd && ignoresNonce === false) continue
+    const isNew = isMined || (isPassed && nonces.lostLooks(nonce) < 2)
+    if (!isNew && pace.tick % lookEvery !== 1) continue
     await judgeWallet(context, submitter, { hash, nonce })
-    if (submitter.value.ignoresNonce === true) return
+    if (nonces.value.ignoresNonce === true) return
   }
 }
 
@@ -55,23 +59,23 @@ async function passOver(
   submitter: SubmitterState,
   { receipts }: SubmitterView,
 ): Promise<void> {
-  const { asked, value, wallet } = submitter
-  const groups = groupByNonce(submitter.inFlight)
+  const { walletMemory, nonces, wallet } = submitter
+  const { ignoresNonce } = nonces.value
+  const groups = groupByNonce(submitter.inFlight.rows)
   const open = new Set(groups.map(([{ nonce }]) => nonce))
-  for (const nonce of asked.passedOver)
-    if (!open.has(nonce)) asked.passedOver.delete(nonce)
+  walletMemory.forgetPassedExcept(open)
   for (const rows of groups) {
     const [{ nonce }] = rows
-    if (asked.passedOver.has(nonce)) continue
+    if (walletMemory.passedOver.has(nonce)) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
     // We know nothing about the wallet yet: others may depend on this nonce.
-    if (isHashless && value.ignoresNonce === undefined) continue
+    if (isHashless && ignoresNonce === undefined) continue
     const isLost =
       isHashless ||
       (await isLostFor(context, submitter, { nonce, hashes, receipts }))
     if (!isLost) continue
-    asked.passedOver.add(nonce)
+    walletMemory.passOver(nonce)
     context.observe({
       name: 'submitter.passedOver',
       attributes: { ...wallet.submitter, nonce, openTransactions: open.size },
@@ -85,7 +89,7 @@ async function passOver(
  */
 async function isLostFor(
   { policy }: OrdersContext,
-  { asked, reader, tick }: SubmitterState,
+  { walletMemory, reader, pace }: SubmitterState,
   {
     nonce,
     hashes,
@@ -96,16 +100,68 @@ async function isLostFor(
     receipts: SubmitterView['receipts']
   },
 ): Promise<boolean> {
-  if (tick % lookEvery !== 1) return false
+  if (pace.tick % lookEvery !== 1) return false
   const looks = await Promise.all(
     hashes.map((hash) => (receipts.has(hash) ? 0 : getSentNonce(reader, hash))),
   )
   if (looks.includes(undefined)) return false
   const isThere = looks.some((one) => one !== null)
+  if (isThere) {
+    walletMemory.forgetMissing(nonce)
+    return false
+  }
   const now = performance.now()
-  const since = asked.missing.get(nonce) ?? now
-  if (isThere) asked.missing.delete(nonce)
-  else asked.missing.set(nonce, since)
-  const pause = policy.bumpAfter * 1000 * 2 ** asked.passedOver.size
-  return !isThere && now > since && now - since >= pause
+  const since = walletMemory.noticeMissing(nonce, now)
+  const pause = policy.bumpAfter * 1000 * 2 ** walletMemory.passedOver.size
+  return now > since && now - since >= pause
+}
+
+/**
+ * Compares the account nonce that a wallet used with the one we gave it. A
+ * different nonce proves that the wallet chooses its own. The same nonce proves
+ * nothing, as it was the next one anyway: we assume that the wallet keeps ours
+ * until it uses another.
+ */
+export async function judgeWallet(
+  { store, observe }: OrdersContext,
+  submitter: SubmitterState,
+  { hash, nonce }: { hash: Hash; nonce: number },
+): Promise<void> {
+  const { reader, nonces } = submitter
+  const { value } = nonces
+  if (value.ignoresNonce === true) return
+  const sent = await getSentNonce(reader, hash)
+  if (sent === undefined || sent === null) return
+  const ignoresNonce = sent !== nonce
+  // Ask twice, because the result is kept for good.
+  if (ignoresNonce && (await getSentNonce(reader, hash)) !== sent) return
+  if (!ignoresNonce) submitter.walletMemory.rememberKept(hash)
+  if (ignoresNonce === value.ignoresNonce) return
+  const { submitter: at } = submitter.wallet
+  const next = { ...value, ignoresNonce }
+  await store.write((tables) => tables.setValue(submitterKey(at), next), {
+    lease: submitter.lease,
+  })
+  nonces.keep(next)
+  if (!ignoresNonce) return
+  observe({
+    name: 'submitter.waits',
+    attributes: { ...at, reason: 'ignoresNonce' },
+  })
+}
+
+/**
+ * Reads the account nonce of a transaction: `null` when the node does not know
+ * the transaction, `undefined` when it gives no answer.
+ */
+async function getSentNonce(
+  client: Client,
+  hash: Hash,
+): Promise<number | null | undefined> {
+  const method = 'eth_getTransactionByHash'
+  const { result, failure } = await tryRequest(client, method, [hash])
+  if (failure) return undefined
+  if (result === null) return null
+  const { nonce } = Object(result)
+  return /^0x[\da-f]{1,12}$/i.test(String(nonce)) ? Number(nonce) : undefined
 }

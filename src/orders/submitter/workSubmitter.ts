@@ -1,20 +1,58 @@
+import { nextTurn } from '../../core/wait.js'
 import { StaleRecordError } from '../../store/errors.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { adoptOrders } from './adoptOrders.js'
-import { believeHead } from './believeHead.js'
-import { peekDue } from './findDue.js'
-import { findWork } from './openSubmitter.js'
-import { roomOf } from './planSending.js'
-import { isMany, readSubmitter, type SubmitterView } from './readSubmitter.js'
+import { chooseNextNonce } from './chooseNextNonce.js'
+import { feesOf, type SubmitterFees } from './feesOf.js'
+import {
+  adoptOrders,
+  findDue,
+  findWork,
+  mostDue,
+  type PeekedDue,
+  peekDue,
+} from './findDue.js'
+import {
+  getSubmitterView,
+  isMany,
+  type SubmitterView,
+} from './getSubmitterView.js'
+import { keepSubmitter } from './openSubmitter.js'
+import { canPay, roomOf } from './planSending.js'
+import { recordSigned } from './recordSigned.js'
+import { isCertain, refuseDue, sortDue } from './refuseDue.js'
+import { type DueDraft, rehearseGroups } from './rehearseDue.js'
 import { replaceTransactions } from './replaceTransactions.js'
-import { resendTransactions } from './resendTransactions.js'
+import { reportPreconfirmed } from './reportPreconfirmed.js'
+import { sendByWallet } from './sendByWallet.js'
+import { resendTransactions, sendRecorded } from './sendRecorded.js'
 import { settleTransactions } from './settleTransactions.js'
+import { type DraftsLeft, type SignedBytes, signDrafts } from './signDrafts.js'
 import type { SubmitterState } from './submitterState.js'
-import { takeDue } from './takeDue.js'
-import { tellPreconfirmed } from './tellPreconfirmed.js'
 import { watchWallet } from './watchWallet.js'
+
+/*
+ * The way of a capture. `orders.capture` writes the request (`requestCaptures`):
+ * from then on the order is due. `driveSubmitters` holds the lease of the order's
+ * submitter and calls `workSubmitter` once for each look, which
+ *
+ *  1. `getSubmitterView`     looks at the chain,
+ *  2. `settleTransactions`   writes down what the chain decided,
+ *  3. `replaceTransactions`  replaces what is stuck or too late,
+ *  4. `resendTransactions`   sends again what the node lost,
+ *
+ * and then, in `sendDue`, takes what is due to the wire:
+ *
+ *  5. `findDue`              finds the orders,
+ *  6. `chooseNextNonce`      chooses the account nonce to go on from,
+ *  7. `rehearseGroups`       rehearses the calls,
+ *  8. `signDrafts`           signs and seals the transactions,
+ *  9. `recordSigned`         writes them down with their orders,
+ * 10. `sendRecorded`         calls `eth_sendRawTransaction`.
+ *
+ * A wallet that signs and sends itself does 8 to 10 in `sendByWallet`.
+ */
 
 /** What came of one look at a submitter. */
 export type SubmitterTick = {
@@ -49,21 +87,22 @@ export async function workSubmitter(
   submitter: SubmitterState,
   interval: number,
 ): Promise<SubmitterTick> {
+  const { pace, broadcasts } = submitter
   await again(() => adoptOrders(context, submitter))
   const work = await findWork(context, submitter)
   const { isClaimed } = work
-  const nothing = { settled: [], isNews: false, isFull: false }
+  const nothing = { settled: [], isNews: false, isFull: false, isClaimed }
   if (work.suspended || !work.isBusy) {
-    submitter.idle = 0
-    return { ...nothing, isClaimed, isIdle: true, next: interval }
+    pace.rememberIdle(0)
+    return { ...nothing, isIdle: true, next: interval }
   }
-  submitter.tick++
-  const looking = readSubmitter(context, submitter)
-  const peeked = work.isMuch ? peekDue(context, submitter) : undefined
-  const view = await looking.finally(() => peeked)
-  if (!believeHead(submitter, view, context.now() / 1000n))
-    return { ...nothing, isClaimed, isIdle: false, next: interval }
-  const step = steps(submitter)
+  pace.startLook()
+  const looking = getSubmitterView(context, submitter)
+  const peeking = work.isMuch ? peekDue(context, submitter) : undefined
+  const view = await looking.finally(() => peeking)
+  if (!pace.believeHead(view.head, context.now() / 1000n))
+    return { ...nothing, isIdle: false, next: interval }
+  const step = openSteps(submitter)
   await step('wallet', () => watchWallet(context, submitter, view))
   const settle = (shown: SubmitterView) =>
     step('settling', () =>
@@ -71,41 +110,191 @@ export async function workSubmitter(
     )
   const settled = await settle(view)
   await step('preconfirmations', () =>
-    again(() => tellPreconfirmed(context, submitter, view)),
+    again(() => reportPreconfirmed(context, submitter, view)),
   )
   // What is sent from here on depends on what the node said of the last.
-  await submitter.sending
+  await broadcasts.sending
   const replaced = await step('replacements', () =>
     again(() => replaceTransactions(context, submitter, view)),
   )
   await step('resending', () => resendTransactions(context, submitter, view))
   const isFull = roomOf(submitter, context.policy) === 0
-  const found = await peeked
-  const taken = await step('sending', () =>
-    takeDue(context, submitter, view, found),
+  const peeked = await peeking
+  const sent = await step('sending', () =>
+    sendDue(context, submitter, view, peeked),
   )
-  const looked = await taken?.looked
+  const looked = await sent?.looked
   const first = looked && (await settle(looked))
-  submitter.isQuick = first !== undefined
+  pace.rememberQuick(first !== undefined)
   // Once the node has all that was sent, a look shows the rest.
-  if (submitter.isQuick) await submitter.sending
+  if (pace.isQuick) await broadcasts.sending
   // A node that had no room is offered a little more each time.
-  submitter.window = Math.ceil(submitter.window * 1.25)
-  const isNews = taken !== undefined && taken.refused > 0
-  const isActive = settled || isNews || replaced || (taken && taken.sent > 0)
-  // Many take a while: each look at them would ask for some.
-  submitter.idle = isActive ? (isMany(submitter) ? 1 : 0) : submitter.idle + 1
-  const isNext = taken?.isMore || submitter.isQuick || taken?.isDoubted
-  const next = isNext ? 0 : Math.min(interval, soon * 2 ** submitter.idle)
+  broadcasts.admitMore()
+  const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(first ?? [])]
+  const isActive = settled || isNews || replaced || (sent && sent.sent > 0)
+  // Many take a while: each look at them would ask for some.
+  const afterNews = isMany(submitter) ? 1 : 0
+  pace.rememberIdle(isActive ? afterNews : pace.idle + 1)
+  const isNext = sent?.isMore || pace.isQuick || sent?.isDoubted
+  const next = isNext ? 0 : Math.min(interval, soon * 2 ** pace.idle)
   return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
+}
+
+/** What a look did with what was due. */
+type SentDue = {
+  sent: number
+  refused: number
+  /** More is due than there was room for. */
+  isMore: boolean
+  /**
+   * True when an order would be refused, and the next look judges it again
+   * first.
+   */
+  isDoubted: boolean
+  /** A look at the chain while the last of many were signed. */
+  looked?: Promise<SubmitterView | undefined> | undefined
+}
+
+/** Most that are signed before they are sent. */
+const chunkSize = 100
+
+/**
+ * Sends orders that are due, the soonest deadline first: rehearses them, and
+ * signs, records and sends the first ones while the next are rehearsed. Of many
+ * it does not wait for the node's answers: they are in `broadcasts.sending`.
+ */
+async function sendDue(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  view: SubmitterView,
+  peeked: PeekedDue | undefined,
+): Promise<SentDue> {
+  const { policy } = context
+  const done: SentDue = { sent: 0, refused: 0, isMore: false, isDoubted: false }
+  const { timestamp: now } = view.head
+  const most = Math.min(roomOf(submitter, policy), mostDue)
+  if (most === 0 || submitter.walletMemory.isResting('order')) return done
+  const files = await findDue(context, submitter, { until: now, most, peeked })
+  if (files.length > 0 && !(await chooseNextNonce(context, submitter, view)))
+    return done
+  const fees = feesOf(view)
+  const { open, refusals } = sortDue(files, view, policy)
+  const ready: DueDraft[] = []
+  const sends: Promise<void>[] = []
+  try {
+    const groups = rehearseGroups(context, submitter, open, fees)
+    for await (const { drafts, refused, isLast } of groups) {
+      refusals.push(...refused)
+      ready.push(...drafts)
+      // Whole chunks, as long as there may be more to fill them.
+      while (ready.length >= (isLast ? 1 : chunkSize)) {
+        const chunk = ready.splice(0, chunkSize)
+        // The node has time for it now; a failure is met again by the next look.
+        if (isLast && ready.length === 0 && isMany(submitter))
+          done.looked = getSubmitterView(context, submitter).catch(
+            () => undefined,
+          )
+        done.sent += await sendDrafts(context, submitter, view, {
+          drafts: chunk,
+          fees,
+          sends,
+        })
+      }
+    }
+    const certain = refusals.filter((refusal) => isCertain(submitter, refusal))
+    done.isDoubted = certain.length < refusals.length
+    done.refused = certain.length
+    await refuseDue(context, submitter, certain, now)
+  } finally {
+    submitter.broadcasts.handOver(sends)
+    submitter.orders.forgetDue()
+    if (!isMany(submitter)) await submitter.broadcasts.sending
+  }
+  const isActive = done.sent + done.refused > 0
+  done.isMore =
+    isActive && files.length === most && roomOf(submitter, policy) > 0
+  return done
+}
+
+/**
+ * Puts drafts on record and sends them, as far as the account can pay for them.
+ * What the node has not answered yet is left in `sends`: meanwhile the next
+ * ones can be signed.
+ *
+ * @returns how many were sent.
+ */
+async function sendDrafts(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  view: SubmitterView,
+  {
+    drafts,
+    fees,
+    sends,
+  }: {
+    drafts: readonly DueDraft[]
+    fees: SubmitterFees
+    sends: Promise<void>[]
+  },
+): Promise<number> {
+  const { account, submitter: attributes } = submitter.wallet
+  const gas = drafts.map((draft) => draft.gas)
+  const paid = canPay(submitter, view, gas, fees)
+  if (paid < drafts.length)
+    context.observe({
+      name: 'submitter.waits',
+      attributes: { ...attributes, reason: 'insufficientFunds' },
+    })
+  const sendable = drafts.slice(0, paid)
+  if (account.type !== 'local')
+    return sendByWallet(context, submitter, sendable, fees)
+  await keepSubmitter(context, submitter)
+  const recorded = await signAndRecord(context, submitter, sendable, {
+    fees,
+    now: view.head.timestamp,
+  })
+  sends.push(sendRecorded(context, submitter, view, recorded))
+  // These are to leave before the next ones are signed.
+  await nextTurn()
+  return recorded.length
+}
+
+/** Rounds of signing and writing in one look. */
+const mostRounds = 5
+
+/**
+ * Signs transactions and writes them down before any of them is sent. Leaves
+ * out orders that changed in between, or whose transaction is not signed.
+ *
+ * @returns bytes that are on record and may leave.
+ */
+async function signAndRecord(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  drafts: readonly DueDraft[],
+  options: { fees: SubmitterFees; now: bigint },
+): Promise<readonly SignedBytes[]> {
+  const bytes: SignedBytes[] = []
+  let failed: { error: unknown } | undefined
+  let left: DraftsLeft = { drafts, bumps: [] }
+  for (let round = 1; left.drafts.length > 0 && round <= mostRounds; round++) {
+    const signed = await signDrafts(context, submitter, left, options)
+    failed ??= signed.failed
+    const isLast = round === mostRounds
+    const written = await recordSigned(context, submitter, signed, isLast)
+    bytes.push(...written.recorded)
+    left = written.left
+  }
+  if (failed && bytes.length === 0) throw failed.error
+  return bytes
 }
 
 /**
  * Runs the steps of a look. If a node or signer fails in one step, the step is
  * put aside for a while and the others go on.
  */
-function steps({ aside }: SubmitterState) {
+function openSteps({ aside }: SubmitterState) {
   return async <result>(
     name: string,
     work: () => Promise<result>,

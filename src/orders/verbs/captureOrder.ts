@@ -40,7 +40,7 @@ export async function captureOrder(
       timeout,
       `milliseconds from 0 to ${longest}`,
     )
-  const asked = await engine.requested(id)
+  const asked = await engine.requestCapture(id)
   const found = isDecided(asked)
     ? undefined
     : await engine.waitFor(asked, timeout)

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { endOfTime } from '../../store/endOfTime.js'
+import { endOfTime } from '../../core/clock.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
@@ -10,10 +10,8 @@ import type {
 import { findOrphans } from '../model/knownSubmitters.js'
 import { loadAside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import {
-  readSubmitterValue,
-  submitterKey,
-} from '../submitter/submitterState.js'
+import { parseSubmitterValue } from '../submitter/accountNonces.js'
+import { submitterKey } from '../submitter/submitterState.js'
 import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
 import {
   type ChainHealth,
@@ -184,7 +182,7 @@ async function loadSubmitter(
   submitter: Submitter,
 ): Promise<Omit<SubmitterHealth, keyof Funds>> {
   const open = await tables.transactions.find({ inFlight: submitter })
-  const value = readSubmitterValue(
+  const value = parseSubmitterValue(
     await tables.getValue(submitterKey(submitter)),
   )
   const held = await tables.getLease(submitterKey(submitter))

@@ -1,5 +1,5 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { endOfTime } from '../../store/endOfTime.js'
+import { endOfTime } from '../../core/clock.js'
 import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import { findCanonical } from '../evidence/findCanonical.js'

@@ -115,8 +115,11 @@ test('a third party that overtakes our capture is on record as who submitted', a
   await control.setAutomine(false)
   const { data } = encodeCapture(payment)
   const sent = await relayer.sendTransaction({
-    ...{ to: chain.token, data, gas: 200_000n },
-    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n },
+    to: chain.token,
+    data,
+    gas: 200_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
   })
   const result = capture(shop, orderId)
   await expect.poll(() => openNonces(shop)).toBe(1)

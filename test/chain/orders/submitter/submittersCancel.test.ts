@@ -51,7 +51,8 @@ async function storeShortened(shop: Shop) {
   const { timestamp } = await getBlock(reader)
   const validBefore = timestamp + 100n
   return storeCanceled(shop, undefined, {
-    ...{ validBefore, signedBefore: validBefore },
+    validBefore,
+    signedBefore: validBefore,
   })
 }
 
@@ -104,7 +105,9 @@ test('a cancellation that is to be sent is, and only its event proves it', async
 test('the cancellation of a voided order is sent, and the order canceled', async () => {
   const shop = await newShop()
   const { orderId } = await storeCanceled(shop, {
-    ...{ state: 'voided', requested: 'cancel', sendDue: 0n },
+    state: 'voided',
+    requested: 'cancel',
+    sendDue: 0n,
   })
   const other = await storeOrder(
     shop,
@@ -122,7 +125,8 @@ test('a cancellation is sent as long as an older signature can be used', async (
   const { orderId, payment } = await storeShortened(shop)
   await chain.warp(200)
   expect(await capture(shop, orderId)).toMatchObject({
-    ...{ status: 'rejected', reason: 'canceled' },
+    status: 'rejected',
+    reason: 'canceled',
     order: { state: 'canceled' },
   })
   await expect(
@@ -148,7 +152,9 @@ test('whoever takes over a cancellation sends it until the last window ends', as
   const store = memoryStore()
   const policy = { lease: 400, bumpAfter: 3_600 }
   const dead = openShop(chain, {
-    ...{ account, store, policy },
+    account,
+    store,
+    policy,
     answer: async ({ method }, forward) => {
       if (method === 'eth_sendRawTransaction') throw new Error('fetch failed')
       return forward()
@@ -159,7 +165,8 @@ test('whoever takes over a cancellation sends it until the last window ends', as
   await expect.poll(() => types(dead, orderId)).toEqual(['canceling'])
   await dead.engine.stop()
   expect(await given).toMatchObject({
-    ...{ status: 'unknown', until: payment.message.validBefore },
+    status: 'unknown',
+    until: payment.message.validBefore,
   })
   await chain.warp(200)
   const alive = openShop(chain, { account, store, policy })
@@ -191,7 +198,8 @@ test('a capture that loses to the buyer on chain is canceled, and the payer wait
   await expect.poll(() => openNonces(shop)).toBe(1)
   await cancelPayment(relayer, {
     cancellation,
-    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n },
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
   })
   await control.mine({ blocks: 1 })
   await control.setAutomine(true)
@@ -235,12 +243,14 @@ test('a void during a capture that is stuck is applied, and the cancellation sen
   const policy = { bumpAfter: 3, relayCancellations: 'always' }
   const shop = await newShop(policy, loseFirst())
   const { orderId } = await storeCanceled(shop, {
-    ...{ requested: 'capture', sendDue: 0n },
+    requested: 'capture',
+    sendDue: 0n,
   })
   holdSubmitter(shop)
   await expect.poll(() => types(shop, orderId)).toEqual(['capturing'])
   expect(await voidOrder(shop.context, { orderId })).toMatchObject({
-    ...{ ok: false, reason: 'captureInFlight' },
+    ok: false,
+    reason: 'captureInFlight',
   })
   // The submitter has to see it stuck at one time, and still stuck at a later one.
   const typesLater = async () => {

@@ -131,7 +131,9 @@ test('a node that admits few of a sender is waited for', async () => {
     return forward()
   }
   const shop = openShop(chain, {
-    ...{ account, answer, policy: { maxInFlight: 100 } },
+    account,
+    answer,
+    policy: { maxInFlight: 100 },
   })
   const ids = await storeOrders(shop, 100)
   expect(new Set(await captureAll(shop, ids))).toEqual(new Set(['captured']))
@@ -163,8 +165,12 @@ test('a foreign transaction that takes a nonce is told, and the order goes under
   const account = await fundedAccount(chain)
   const { address } = account
   const foreign = await account.signTransaction({
-    ...{ chainId: 31337, to: address, nonce: 1, gas: 21_000n },
-    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 9n },
+    chainId: 31337,
+    to: address,
+    nonce: 1,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 9n,
   })
   await control.setAutomine(false)
   const shop = openShop(chain, { account })

@@ -31,8 +31,12 @@ test('a thousand captures pass a node that fails, limits its senders, and a fore
     if (nonce % 20 !== 7 || foreign.has(nonce)) return
     foreign.add(nonce)
     const serializedTransaction = await account.signTransaction({
-      ...{ chainId: 31337, to: address, nonce, gas: 21_000n },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n },
+      chainId: 31337,
+      to: address,
+      nonce,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
     })
     await reader
       .sendRawTransaction({ serializedTransaction })
@@ -54,7 +58,9 @@ test('a thousand captures pass a node that fails, limits its senders, and a fore
     return forward()
   }
   const shop = openShop(chain, {
-    ...{ account, answer, policy: { maxInFlight: 100 } },
+    account,
+    answer,
+    policy: { maxInFlight: 100 },
   })
   const signer = await fundedAccount(chain, 2_000_000_000n)
   const ids = await storeOrders(shop, 1000, { signer })

@@ -3,11 +3,9 @@ import type { Account, PrivateKeyAccount } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { openAside } from '../../../../src/orders/model/putAside.js'
 import { fillGaps } from '../../../../src/orders/submitter/fillGaps.js'
-import {
-  findWork,
-  openSubmitter,
-} from '../../../../src/orders/submitter/openSubmitter.js'
-import { readSubmitter } from '../../../../src/orders/submitter/readSubmitter.js'
+import { findWork } from '../../../../src/orders/submitter/findDue.js'
+import { getSubmitterView } from '../../../../src/orders/submitter/getSubmitterView.js'
+import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
 import { replaceTransactions } from '../../../../src/orders/submitter/replaceTransactions.js'
 import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
@@ -153,7 +151,7 @@ async function submitterOf({ context }: Shop) {
   })
   if (!submitter) throw new Error('The submitter is taken.')
   await findWork(context, submitter)
-  return { submitter, view: await readSubmitter(context, submitter) }
+  return { submitter, view: await getSubmitterView(context, submitter) }
 }
 
 /** A transfer to oneself has no data. */
@@ -177,7 +175,7 @@ test('a signer that hangs is asked for at most one replacement in one look', asy
   await Promise.all(captures)
 
   const { submitter, view } = await submitterOf(shop)
-  expect(submitter.inFlight).toHaveLength(3)
+  expect(submitter.inFlight.rows).toHaveLength(3)
   // The windows of all three are over.
   const head = { ...view.head, timestamp: view.head.timestamp + 1_000_000n }
   const look = () =>
@@ -196,9 +194,9 @@ test('a signer that hangs is asked for at most one filler in one look', async ()
   })
   const { submitter, view } = await submitterOf(shop)
   // Every look for a long time showed that these nonces are unused.
-  const noticed = { looks: 10, since: Number.NEGATIVE_INFINITY }
-  submitter.value = { nextNonce: 3 }
-  submitter.gaps = new Map([0, 1, 2].map((nonce) => [nonce, noticed]))
+  submitter.nonces.keep({ nextNonce: 3 })
+  for (let looks = 0; looks < 10; looks++)
+    submitter.nonces.noticeGaps([0, 1, 2], Number.NEGATIVE_INFINITY)
   await fillGaps(shop.context, submitter, view)
   expect(asked()).toBe(1)
   await fillGaps(shop.context, submitter, view)

@@ -278,7 +278,8 @@ test('a void while the wallet is asked is applied when it sends nothing', async 
   })
   const [orderId = ''] = await storeOrders(shop, 1)
   expect(await capture(shop, orderId)).toMatchObject({
-    ...{ status: 'rejected', order: { state: 'voided' } },
+    status: 'rejected',
+    order: { state: 'voided' },
   })
   expect(await timesPaid(shop, [orderId])).toEqual([0])
 })

@@ -2,7 +2,8 @@ import { type Address, createClient, type Hash, http } from 'viem'
 import { expect, test } from 'vitest'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { judgeNonces, nextBump } from './judgeNonces.js'
+import { judgeNonces } from './explainNonce.js'
+import { nextBump } from './inFlight.js'
 
 const account: Address = `0x${'a'.repeat(40)}`
 const hashOf = (digit: number): Hash => `0x${String(digit).repeat(64)}`
@@ -54,8 +55,8 @@ const rows = [
 
 /** A submitter whose wallet signs and sends. */
 const submitterOf = (ignoresNonce: boolean) => ({
-  inFlight: rows,
-  value: { nextNonce: 6, ignoresNonce },
+  inFlight: { rows },
+  nonces: { value: { nextNonce: 6, ignoresNonce } },
   wallet: {
     client: createClient({ transport: http('http://localhost') }),
     account: { address: account, type: 'json-rpc' } as const,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../store/types.js'
-import { judgeNextNonce } from './judgeNextNonce.js'
-import type { NonceClaim } from './submitterState.js'
+import type { NonceClaim } from './accountNonces.js'
+import { judgeNextNonce } from './chooseNextNonce.js'
 
 type Look = { count: number; pendingCount: number }
 
@@ -11,11 +11,11 @@ function decide(
   looks: readonly Look[],
   nonces: readonly number[] = [],
 ): (number | undefined)[] {
-  const inFlight = nonces.map((nonce) => ({ nonce }) as TransactionRecord)
+  const rows = nonces.map((nonce) => ({ nonce }) as TransactionRecord)
   let claim: NonceClaim | undefined
   return looks.map((look) => {
     const judged = judgeNextNonce(
-      { value: { nextNonce }, inFlight, claim },
+      { nonces: { value: { nextNonce }, claim }, inFlight: { rows } },
       look,
     )
     claim = judged.claim

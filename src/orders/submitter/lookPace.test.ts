@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
-import { believeHead } from './believeHead.js'
+import { openLookPace } from './lookPace.js'
 
 /** Which of some heads in a row are believed. */
 function believed(times: readonly bigint[]): boolean[] {
-  const submitter = { headTime: undefined, aheadLooks: 0 }
-  return times.map((timestamp) =>
-    believeHead(submitter, { head: { number: 1n, timestamp } }, 100n),
-  )
+  const pace = openLookPace()
+  return times.map((timestamp) => pace.believeHead({ timestamp }, 100n))
 }
 
 test('a head far ahead of the last one is believed at the third look', () => {

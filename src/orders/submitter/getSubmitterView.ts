@@ -9,17 +9,18 @@ import { hasCode } from '../../chain/state/hasCode.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
+import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /** What one look at the chain showed of a submitter. */
 export type SubmitterView = SubmitterHead & {
-  /** Of open transactions, in sealed blocks only. */
+  /** Of transactions in flight, in sealed blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
-  /** Of open transactions, in the block being made. */
+  /** Of transactions in flight, in the block being made. */
   preconfirmed: ReadonlyMap<Hash, ProofReceipt>
   /** Unix seconds, for the blocks of the receipts. */
   blockTimes: ReadonlyMap<bigint, bigint>
-  /** Receipts were not asked for yet: more of what is open gets in by the look. */
+  /** Receipts were not asked for yet: more of what is in flight is mined at each look. */
   isEarly: boolean
 }
 
@@ -30,22 +31,22 @@ const guesses = 16
  * Looks at the chain: heads, counts and the receipts of a few in one tick, those
  * of many once the account's count says that they are there.
  */
-export async function readSubmitter(
+export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
   submitter: SubmitterState,
 ): Promise<SubmitterView> {
-  const { reader, wallet } = submitter
+  const { reader, wallet, inFlight, pace } = submitter
   const { account } = wallet.submitter
-  const isLong = isMany(submitter) && !submitter.isQuick
+  const isLong = isMany(submitter) && !pace.isQuick
   const [head, early, isContract] = await Promise.all([
     getSubmitterHead(reader, { account, safe: policy.blocks?.safe }),
-    getReceipts(reader, isLong ? [] : hashesOf(submitter.inFlight)),
-    submitter.hasCode ?? hasCode(reader, account),
+    getReceipts(reader, isLong ? [] : hashesOf(inFlight.rows)),
+    inFlight.hasCode ?? hasCode(reader, account),
   ])
-  submitter.hasCode = isContract
+  inFlight.rememberCode(isContract)
   const passed = isLong ? findPassed(submitter, head) : []
   const isEarly = isLong && isFilling(submitter, head, passed.length)
-  submitter.count = head.count
+  pace.rememberCount(head.count)
   const late = await getReceipts(reader, isEarly ? [] : hashesOf(passed))
   const receipts = new Map<Hash, ProofReceipt>()
   const preconfirmed = new Map<Hash, ProofReceipt>()
@@ -61,24 +62,28 @@ export async function readSubmitter(
 /** So many in flight that their receipts are asked for only when they are there. */
 export function isMany({
   inFlight,
-}: Pick<SubmitterState, 'inFlight'>): boolean {
-  return inFlight.length > guesses
+}: {
+  inFlight: Pick<InFlight, 'rows'>
+}): boolean {
+  return inFlight.rows.length > guesses
 }
 
 function findPassed(
-  { inFlight, value }: SubmitterState,
+  { inFlight, nonces }: SubmitterState,
   { count }: SubmitterHead,
 ): TransactionRecord[] {
-  return inFlight.filter(({ nonce }) => nonce < count || value.ignoresNonce)
+  const { ignoresNonce } = nonces.value
+  return inFlight.rows.filter(({ nonce }) => nonce < count || ignoresNonce)
 }
 
 /** Hundreds settle in a few steps, not in one for each block. */
 function isFilling(
-  { inFlight, count: before }: SubmitterState,
+  { inFlight, pace: { count: before } }: SubmitterState,
   { count }: SubmitterHead,
   passed: number,
 ): boolean {
-  return before !== undefined && count > before && 2 * passed < inFlight.length
+  const isRising = before !== undefined && count > before
+  return isRising && 2 * passed < inFlight.rows.length
 }
 
 function hashesOf(rows: readonly TransactionRecord[]): Hash[] {
@@ -89,7 +94,7 @@ function lower(hash: Hash): Hash {
   return hash.toLowerCase() as Hash
 }
 
-/** Asks only for the blocks whose receipts do not tell their time. */
+/** Asks only for the blocks whose receipts lack their time. */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,

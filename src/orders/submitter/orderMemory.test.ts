@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dropPauses, nextPause, type RefusalPauses } from './nextPause.js'
+import { dropPauses, nextPause, type RefusalPauses } from './orderMemory.js'
 
 test('pauses between refusals in a row begin with seconds and double up to 30', () => {
   const pauses: RefusalPauses = new Map()

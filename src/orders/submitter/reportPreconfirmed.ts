@@ -6,21 +6,21 @@ import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { SubmitterView } from './readSubmitter.js'
+import type { SubmitterView } from './getSubmitterView.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Tells of captures that the block being made shows. They decide nothing: the
- * order stays under way until a sealed block has them.
+ * Reports captures that the block being made shows. They decide nothing: the
+ * order stays in flight until a sealed block has them.
  *
  * @throws {@link StaleRecordError} when an order was written in between.
  */
-export async function tellPreconfirmed(
+export async function reportPreconfirmed(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
 ): Promise<void> {
-  const shown = submitter.inFlight.filter(
+  const shown = submitter.inFlight.rows.filter(
     ({ kind, hash, orderId }) =>
       kind === 'capture' && orderId && hash && view.preconfirmed.has(hash),
   )
@@ -31,10 +31,10 @@ export async function tellPreconfirmed(
   const changes = noChanges()
   for (const row of shown) {
     const file = collected.find(row.orderId, row.attempt)
-    const told = file && tellOne(file, row, view, context.now())
-    if (!told) continue
-    changes.orders.push(told.order)
-    changes.events.push(told.event)
+    const reported = file && reportOne(file, row, view, context.now())
+    if (!reported) continue
+    changes.orders.push(reported.order)
+    changes.events.push(reported.event)
   }
   if (changes.orders.length === 0) return
   await context.store.write((tables) => writeChanges(tables, changes), {
@@ -42,7 +42,7 @@ export async function tellPreconfirmed(
   })
 }
 
-function tellOne(
+function reportOne(
   { order, attempt }: StoredOrder,
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,

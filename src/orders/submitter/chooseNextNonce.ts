@@ -1,0 +1,104 @@
+import type { OrdersContext } from '../model/types.js'
+import type { AccountNonces, NonceClaim } from './accountNonces.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import type { InFlight } from './inFlight.js'
+import type { SubmitterState } from './submitterState.js'
+
+/**
+ * Chooses the account nonce from which the submitter sends next.
+ *
+ * @returns `false` while the nonce is unclear; then nothing is sent at this
+ * look.
+ */
+export async function chooseNextNonce(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  view: SubmitterView,
+): Promise<boolean> {
+  const { nonces, inFlight } = submitter
+  const { next, claim } = judgeNextNonce({ nonces, inFlight }, view)
+  nonces.rememberClaim(claim)
+  const { nextNonce } = nonces.value
+  const isUnclear =
+    next === undefined ||
+    (next < nextNonce && (await wasUsed(context, submitter, next)))
+  if (isUnclear) {
+    const { count, pendingCount } = view
+    context.observe({
+      name: 'submitter.waits',
+      attributes: {
+        ...submitter.wallet.submitter,
+        reason: 'nonceUnclear',
+        nextNonce,
+        count,
+        pendingCount,
+      },
+    })
+    return false
+  }
+  nonces.continueFrom(next)
+  return true
+}
+
+/**
+ * True when a transaction is on record at the nonce, so the chain was there.
+ */
+async function wasUsed(
+  { store }: OrdersContext,
+  { wallet }: SubmitterState,
+  nonce: number,
+): Promise<boolean> {
+  const rows = await store.read(({ transactions }) =>
+    transactions.find({ at: wallet.submitter, nonce }),
+  )
+  return rows.length > 0
+}
+
+/** Looks in a row after which we believe such a nonce. */
+const confirmedBy = 3
+
+/**
+ * Most transactions of other senders that we believe to be in the node's pool.
+ * The mined count may be further ahead.
+ */
+export const mostForeign = 16
+
+/**
+ * Decides under which account nonce the submitter sends next. Pure.
+ *
+ * @returns `next: undefined` while the node's answers contradict each other or
+ * the record, or have not been repeated often enough.
+ */
+export function judgeNextNonce(
+  {
+    nonces,
+    inFlight,
+  }: {
+    nonces: Pick<AccountNonces, 'value' | 'claim'>
+    inFlight: Pick<InFlight, 'rows'>
+  },
+  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
+): { next: number | undefined; claim: NonceClaim | undefined } {
+  const own = nonces.value.nextNonce
+  const known = Math.max(own, count)
+  if (pendingCount > known + mostForeign)
+    return { next: undefined, claim: undefined }
+  const reported = Math.max(count, pendingCount)
+  if (reported > own) return confirm(nonces.claim, reported)
+  const isUsed = inFlight.rows.some(({ nonce }) => nonce >= reported)
+  // Far ahead of the chain, and no transaction of ours is in between.
+  if (own > reported + mostForeign && !isUsed)
+    return confirm(nonces.claim, reported)
+  return { next: own, claim: undefined }
+}
+
+function confirm(
+  before: NonceClaim | undefined,
+  nonce: number,
+): { next: number | undefined; claim: NonceClaim } {
+  const looks = before?.nonce === nonce ? before.looks + 1 : 1
+  return {
+    next: looks >= confirmedBy ? nonce : undefined,
+    claim: { nonce, looks },
+  }
+}

@@ -1,0 +1,326 @@
+import type { Address } from 'viem'
+import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
+import { onAbort } from '../../core/onAbort.js'
+import { LeaseLostError } from '../../store/errors.js'
+import type { Lease } from '../../store/types.js'
+import {
+  endingContext,
+  lastAnswers,
+  lastWrites,
+} from '../evidence/endingContext.js'
+import { observeFailure } from '../model/observeFailure.js'
+import type { Aside } from '../model/putAside.js'
+import type { OrdersContext, OrderWallet } from '../model/types.js'
+import {
+  claimSubmitter,
+  dropClaims,
+  holdSubmitter,
+  isClaimed,
+  openSubmitter,
+} from './openSubmitter.js'
+import type { SubmitterState } from './submitterState.js'
+import type { OrderWaits } from './waitForOrders.js'
+import { type SubmitterTick, workSubmitter } from './workSubmitter.js'
+
+/** Runs some work when there is room for it. */
+export type Limit = <result>(work: () => Promise<result>) => Promise<result>
+
+/** What all drivers of one instance share. */
+export type SharedByDrivers = {
+  context: OrdersContext
+  waits: OrderWaits
+  /** Milliseconds between two looks, by chain, as far as it is known. */
+  intervals: Map<number, number>
+  stopping: AbortSignal
+}
+
+/** Waits that end early when there is something to do. */
+export type Pause = {
+  /** Resolves after a time, or at once if woken since the last wait. */
+  wait(milliseconds: number): Promise<void>
+  wake(): void
+}
+
+/** The loop of one submitter. Only this file changes its fields. */
+export type Driver = {
+  readonly wallet: OrderWallet
+  readonly pause: Pause
+  /**
+   * Failed parts that wait for their next try: the submitter, or some of its orders.
+   */
+  readonly aside: Aside
+  /** How many keep it going besides those who wait. */
+  holders: number
+  limit: Limit
+  isReady: (recipient: Address) => boolean
+  /** The state of the submitter while we hold its lease. */
+  submitter: SubmitterState | undefined
+  held: Lease | undefined
+  /** Milliseconds of `performance` when the submitter was taken. */
+  takenAt: number
+  /** When we may take the submitter again after we left it to others, likewise. */
+  notBefore: number
+  /** How often in a row the submitter was taken by someone else. */
+  denied: number
+  isIdle: boolean
+  /** True when the store changed during the current look. */
+  isChanged: boolean
+  /** Ends what its loop asks of nodes. */
+  letGo: AbortController
+  /** The loop, while there is one. */
+  running: Promise<void> | undefined
+}
+
+/** True while someone holds the driver or waits for an order of its submitter. */
+export function isWanted(
+  { stopping, waits }: SharedByDrivers,
+  { wallet, holders }: Driver,
+): boolean {
+  return !stopping.aborted && (holders > 0 || waits.count(wallet.submitter) > 0)
+}
+
+/** Looks at the submitter at once, and on while the driver is wanted. */
+export function startDriver(shared: SharedByDrivers, driver: Driver): void {
+  driver.pause.wake()
+  driver.running ??= drive(shared, driver)
+    .catch((error: unknown) =>
+      observeFailure(shared.context, 'submitter.failed', {
+        about: driver.wallet.submitter,
+        error,
+      }),
+    )
+    .finally(() => {
+      driver.running = undefined
+      // Someone may have come while the lease was given back.
+      if (isWanted(shared, driver)) startDriver(shared, driver)
+    })
+}
+
+/** Makes the driver look again because the store changed. */
+export function noticeChange(driver: Driver): void {
+  if (driver.isIdle) driver.pause.wake()
+  else driver.isChanged = true
+}
+
+/** Keeps the driver going until the signal aborts. */
+export async function holdDriver(
+  shared: SharedByDrivers,
+  driver: Driver,
+  {
+    signal,
+    limit,
+    isReady,
+  }: { signal: AbortSignal } & Pick<Driver, 'limit' | 'isReady'>,
+): Promise<void> {
+  driver.limit = limit
+  driver.isReady = isReady
+  driver.holders++
+  startDriver(shared, driver)
+  await new Promise<void>((resolve) => onAbort(signal, resolve))
+  driver.holders--
+  if (!isWanted(shared, driver)) await finishDriver(shared, driver)
+}
+
+/**
+ * Waits for a loop that is not wanted any more to end, until it is wanted
+ * again. The wait is limited because a database may hang.
+ */
+export async function finishDriver(
+  shared: SharedByDrivers,
+  driver: Driver,
+): Promise<void> {
+  const { running, letGo } = driver
+  driver.pause.wake()
+  if (!running) return
+  let late: ReturnType<typeof setTimeout> | undefined
+  let last: ReturnType<typeof setTimeout> | undefined
+  await new Promise<void>((resolve) => {
+    late = setTimeout(() => {
+      if (isWanted(shared, driver)) resolve()
+      else letGo.abort()
+    }, lastAnswers)
+    last = setTimeout(resolve, lastAnswers + lastWrites)
+    running.finally(resolve)
+  })
+  clearTimeout(late)
+  clearTimeout(last)
+}
+
+/** The name under which a whole submitter is put aside. */
+const wholeSubmitter = 'submitter'
+
+/** Milliseconds between two tries to take a submitter someone else works on. */
+const takeEvery = 250
+
+async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
+  driver.letGo = new AbortController()
+  const { signal } = driver.letGo
+  const context = endingContext(shared.context, signal)
+  const wallet = context.wallets.find(
+    ({ submitter }) => submitter === driver.wallet.submitter,
+  )
+  if (!wallet) return
+  while (isWanted(shared, driver) && !signal.aborted) {
+    driver.isIdle = false
+    driver.isChanged = false
+    const looking = look({ ...shared, context }, driver, wallet, shared.context)
+    const next = await looking.catch((error: unknown) =>
+      recover(shared, driver, error),
+    )
+    if (isWanted(shared, driver)) await driver.pause.wait(next)
+  }
+  await leave(shared.context, driver)
+}
+
+/**
+ * Looks at the submitter once, when there is room.
+ *
+ * @returns milliseconds until the next look.
+ */
+async function look(
+  own: SharedByDrivers,
+  driver: Driver,
+  wallet: OrderWallet,
+  context: OrdersContext,
+): Promise<number> {
+  // Takes the lease only once there is a place: it would expire while waiting.
+  const tick = await driver.limit(() => takeTurn(own, driver, wallet))
+  const { settled = [], isNews = true } = tick ?? {}
+  driver.isIdle = tick?.isIdle ?? false
+  // Look again at once: the last look may have missed what was written since.
+  const isMissed = driver.isIdle && driver.isChanged
+  const next = isMissed ? 0 : (tick?.next ?? takeEvery)
+  if (tick) driver.aside.clear(wholeSubmitter)
+  await driver.aside.save(driver.held)
+  await own.waits.report(wallet.submitter, { settled, isNews })
+  if (!tick?.isClaimed || !mayYield(context, driver, tick)) return next
+  await yieldSubmitter(context, driver)
+  return takeEvery
+}
+
+/**
+ * Starts again from the store after a look that failed, or leaves the submitter
+ * to those who claim it: it may work for them.
+ *
+ * @returns milliseconds until the next look.
+ */
+async function recover(
+  { context }: SharedByDrivers,
+  driver: Driver,
+  error: unknown,
+): Promise<number> {
+  const { aside } = driver
+  await driver.submitter?.broadcasts.sending.catch(() => undefined)
+  driver.submitter = undefined
+  let next = aside.put(wholeSubmitter, error)
+  if (error instanceof LeaseLostError) {
+    driver.held = undefined
+    next = takeEvery
+    aside.clearAll()
+  }
+  await aside.save(driver.held).catch(() => undefined)
+  await yieldIfClaimed(context, driver).catch(() => undefined)
+  return next
+}
+
+/**
+ * Takes one turn at a submitter. Does nothing while someone else holds its lease.
+ */
+async function takeTurn(
+  own: SharedByDrivers,
+  driver: Driver,
+  wallet: OrderWallet,
+): Promise<SubmitterTick | undefined> {
+  const { context, waits } = own
+  const { submitter: before, aside } = driver
+  const isEarly = performance.now() < driver.notBefore
+  if (!isWanted(own, driver) || isEarly) return undefined
+  const submitter = await openSubmitter(context, {
+    wallet,
+    submitter: before,
+    aside,
+  })
+  if (submitter !== before)
+    await before?.broadcasts.sending.catch(() => undefined)
+  driver.submitter = submitter
+  driver.held = submitter?.lease
+  if (submitter !== before) driver.takenAt = performance.now()
+  if (!submitter) {
+    // Only at every fourth failed try: a claim costs a few reads.
+    const isTime = driver.denied++ % 4 === 1
+    if (isTime) await claimSubmitter(context, wallet).catch(() => undefined)
+    return undefined
+  }
+  driver.denied = 0
+  const isAwaited = waits.count(wallet.submitter) > 0
+  const ready = context.recipients.filter(driver.isReady)
+  submitter.orders.sendFor(isAwaited ? context.recipients : ready)
+  return holdSubmitter(context, submitter, async () =>
+    workSubmitter(context, submitter, await intervalOf(own, submitter)),
+  )
+}
+
+/** Milliseconds between two looks, as long as nothing else is known. */
+const usualInterval = 1000
+
+async function intervalOf(
+  { context: { policy }, intervals }: SharedByDrivers,
+  { wallet, pace, reader }: SubmitterState,
+): Promise<number> {
+  const { chainId } = wallet.submitter
+  const known = policy.pollingInterval ?? intervals.get(chainId)
+  if (known !== undefined) return known
+  // Not before it has to be waited for: the answer takes a few requests.
+  if (pace.idle < 5) return usualInterval
+  const { pollingInterval } = await detectPreconfirmations(reader)
+  intervals.set(chainId, pollingInterval)
+  return pollingInterval
+}
+
+/**
+ * True when nothing due is left to send, or the submitter was held for too long.
+ */
+function mayYield(
+  { policy }: OrdersContext,
+  { takenAt }: Driver,
+  { isFull }: SubmitterTick,
+): boolean {
+  const longest = Math.max(policy.lease, 2000 * policy.bumpAfter)
+  return !isFull || performance.now() - takenAt > longest
+}
+
+/**
+ * Gives the submitter to those who claim it. The next holder settles what is in
+ * flight.
+ */
+async function yieldSubmitter(
+  context: OrdersContext,
+  driver: Driver,
+): Promise<void> {
+  const { held, wallet } = driver
+  // Let the claimants take it first, even if this driver is woken early.
+  driver.notBefore = performance.now() + 2 * takeEvery
+  if (held) await dropClaims(context, { lease: held, wallet })
+  await leave(context, driver)
+}
+
+async function yieldIfClaimed(
+  context: OrdersContext,
+  driver: Driver,
+): Promise<void> {
+  const { submitter } = driver.wallet
+  if (!driver.held) return
+  const isWaitedFor = await context.store.read((tables) =>
+    isClaimed(tables, context, submitter),
+  )
+  if (isWaitedFor) await yieldSubmitter(context, driver)
+}
+
+/** Releases the submitter's lease. */
+async function leave({ store }: OrdersContext, driver: Driver): Promise<void> {
+  const { submitter, held } = driver
+  driver.submitter = undefined
+  driver.held = undefined
+  await submitter?.broadcasts.sending.catch(() => undefined)
+  if (held) await store.releaseLease(held).catch(() => undefined)
+}

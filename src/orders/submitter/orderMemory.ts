@@ -1,0 +1,172 @@
+import type { Address } from 'viem'
+import type { SignedPayment } from '../../core/types.js'
+import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+
+/** What a submitter remembers of orders that it refused or may refuse. */
+type RefusalMemory = {
+  /**
+   * Doubts a reason to refuse an order.
+   *
+   * @returns true when the last look gave the same reason: then it is certain.
+   */
+  confirmDoubt(orderId: string, reason: string): boolean
+  /**
+   * Seconds for which a refused order waits now; longer each time in a row.
+   *
+   * @param now Unix seconds of the chain.
+   */
+  nextPause(orderId: string, now: bigint): bigint
+  /** Forgets pauses that ended long ago. */
+  dropPauses(now: bigint): void
+  /** Forgets a doubt because the order can be sent. */
+  forgetDoubt(orderId: string): void
+}
+
+/** What a submitter remembers of orders from one step or look to the next. */
+export type OrderMemory = RefusalMemory & {
+  /**
+   * We send orders of these recipients; we settle what is in flight for all.
+   */
+  readonly recipients: readonly Address[]
+  sendFor(recipients: readonly Address[]): void
+  /**
+   * True when it is time to look for orders of removed wallets; counts the
+   * pause from then on.
+   */
+  isTimeToAdopt(): boolean
+  /** Remembers orders as they were found due, until they are on record. */
+  rememberDue(files: readonly StoredOrder[]): void
+  forgetDue(): void
+  /** Remembers orders as they were put on record with a transaction. */
+  rememberRecorded(orders: readonly OrderRecord[]): void
+  /** An order as it was put on record, once: the store may be ahead by then. */
+  takeRecorded(orderId: string): StoredOrder | undefined
+  /** Forgets recorded orders that have nothing in flight any more. */
+  forgetRecordedExcept(orderIds: readonly string[]): void
+  /** The payment whose seal is being opened ahead. */
+  opening(
+    attempt: AttemptRecord,
+  ): Promise<SignedPayment | undefined> | undefined
+  rememberOpening(
+    attempt: AttemptRecord,
+    payment: Promise<SignedPayment | undefined>,
+  ): void
+  /** A payment stays in memory no longer than it is used. */
+  forgetOpening(attempt: AttemptRecord): void
+}
+
+/** Milliseconds between two looks for orders of removed wallets. */
+const adoptEvery = 10_000
+
+export function openOrderMemory(initial: readonly Address[]): OrderMemory {
+  let recipients = initial
+  /** Milliseconds of `performance`. */
+  let adoptedAt = Number.NEGATIVE_INFINITY
+  let due: ReadonlyMap<string, StoredOrder> = new Map()
+  const recorded = new Map<string, StoredOrder>()
+  const opened = new WeakMap<
+    AttemptRecord,
+    Promise<SignedPayment | undefined>
+  >()
+  return {
+    get recipients() {
+      return recipients
+    },
+    ...openRefusalMemory(),
+    sendFor: (wanted) => {
+      recipients = wanted
+    },
+    isTimeToAdopt: () => {
+      const now = performance.now()
+      if (now - adoptedAt < adoptEvery) return false
+      adoptedAt = now
+      return true
+    },
+    rememberDue: (files) => {
+      due = new Map(files.map((file) => [file.order.id, file]))
+    },
+    forgetDue: () => {
+      due = new Map()
+    },
+    rememberRecorded: (orders) => {
+      for (const order of orders) {
+        const found = due.get(order.id)
+        const written = { ...order, version: order.version + 1 }
+        // As it was when it was found: else its other rows may have changed too.
+        if (found?.order.version === order.version)
+          recorded.set(order.id, { ...found, order: written })
+      }
+    },
+    takeRecorded: (orderId) => {
+      const file = recorded.get(orderId)
+      recorded.delete(orderId)
+      return file
+    },
+    forgetRecordedExcept: (orderIds) => {
+      for (const id of recorded.keys())
+        if (!orderIds.includes(id)) recorded.delete(id)
+    },
+    opening: (attempt) => opened.get(attempt),
+    rememberOpening: (attempt, payment) => {
+      opened.set(attempt, payment)
+    },
+    forgetOpening: (attempt) => {
+      opened.delete(attempt)
+    },
+  }
+}
+
+function openRefusalMemory(): RefusalMemory {
+  const pauses: RefusalPauses = new Map()
+  /** Reasons to refuse orders that the next look has to confirm. */
+  const doubts = new Map<string, string>()
+  return {
+    confirmDoubt: (orderId, reason) => {
+      const isRepeated = doubts.get(orderId) === reason
+      if (isRepeated) doubts.delete(orderId)
+      else doubts.set(orderId, reason)
+      return isRepeated
+    },
+    nextPause: (orderId, now) => nextPause(pauses, orderId, now),
+    dropPauses: (now) => dropPauses(pauses, now),
+    forgetDoubt: (orderId) => {
+      doubts.delete(orderId)
+    },
+  }
+}
+
+/** How long each refused order waits, in seconds, and until when; by id. */
+export type RefusalPauses = Map<string, { pause: bigint; until: bigint }>
+
+/** Seconds of the first pause and of the longest. */
+const first = 2n
+const longest = 30n
+
+/**
+ * The pause before an order is tried again. Doubles as long as refusals follow
+ * each other closely. Pure except that it updates `pauses`.
+ *
+ * A process that takes the submitter over starts with the first pause again, which
+ * costs a few rehearsals and no gas.
+ *
+ * @param now Unix seconds of the chain.
+ */
+export function nextPause(
+  pauses: RefusalPauses,
+  orderId: string,
+  now: bigint,
+): bigint {
+  const last = pauses.get(orderId)
+  const isRow = last !== undefined && now <= last.until + longest
+  const doubled = isRow ? 2n * last.pause : first
+  const pause = doubled > longest ? longest : doubled
+  pauses.set(orderId, { pause, until: now + pause })
+  return pause
+}
+
+/** Forgets pauses that ended more than 30 seconds ago. */
+export function dropPauses(pauses: RefusalPauses, now: bigint): void {
+  for (const [orderId, { until }] of pauses)
+    if (until + longest < now) pauses.delete(orderId)
+}

@@ -1,0 +1,138 @@
+import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import type { TransactionRecord } from '../../store/types.js'
+import {
+  type Changes,
+  moveOrder,
+  noChanges,
+  withEvent,
+  writeChanges,
+} from '../model/changes.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { nextBump } from './inFlight.js'
+import type { DueDraft } from './rehearseDue.js'
+import {
+  type DraftsLeft,
+  type SignedBytes,
+  type SignedDrafts,
+  signingOf,
+} from './signDrafts.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
+
+/**
+ * Writes down signed transactions with the orders they are for, before any of
+ * them is sent. If an order changed in between, or a nonce has a row already,
+ * none is written and they have to be signed again.
+ *
+ * @param isLastTry throws instead of leaving them.
+ */
+export async function recordSigned(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  drafts: SignedDrafts,
+  isLastTry: boolean,
+): Promise<{ recorded: readonly SignedBytes[]; left: DraftsLeft }> {
+  const { signed, ready, left } = drafts
+  try {
+    await writeSigned(context, submitter, drafts)
+    return { recorded: signed.map(({ bytes }) => bytes), left }
+  } catch (error) {
+    const isStale = error instanceof StaleRecordError
+    const isTaken = error instanceof DuplicateRecordError
+    if (!(isStale || isTaken) || isLastTry) throw error
+    const again = [...ready, ...left.drafts]
+    return {
+      recorded: [],
+      left: isStale
+        ? { drafts: await dropStale(context, again), bumps: drafts.bumps }
+        : // A closed transaction may be on record at one of these nonces.
+          {
+            drafts: again,
+            bumps: await loadBumps(context, submitter, again.length),
+          },
+    }
+  }
+}
+
+async function writeSigned(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  { ready, signed }: SignedDrafts,
+): Promise<void> {
+  if (ready.length === 0) return
+  const { wallet, nonces, inFlight, orders, aside, lease } = submitter
+  const nextNonce = nonces.value.nextNonce + ready.length
+  const value = { ...nonces.value, nextNonce }
+  const changes = planRecord(ready, signed, context.now())
+  await context.store.write(
+    async (tables) => {
+      await writeChanges(tables, changes)
+      await tables.setValue(submitterKey(wallet.submitter), value)
+    },
+    { lease },
+  )
+  nonces.keep(value)
+  orders.rememberRecorded(changes.orders)
+  inFlight.add(signed.map(({ row }) => ({ ...row, version: 1 })))
+  for (const draft of ready) {
+    inFlight.rememberEnds(draft.file.attempt)
+    aside.clear(signingOf(draft))
+  }
+}
+
+/** Loads the next free bump of each of the next nonces. */
+function loadBumps(
+  { store }: OrdersContext,
+  { nonces, wallet: { submitter: at } }: SubmitterState,
+  count: number,
+): Promise<number[]> {
+  const { nextNonce } = nonces.value
+  const places = Array.from({ length: count }, (_, place) => nextNonce + place)
+  return store.read(async (tables) => {
+    const bumps: number[] = []
+    for (const nonce of places)
+      bumps.push(nextBump(await tables.transactions.find({ at, nonce })))
+    return bumps
+  })
+}
+
+/** The drafts of orders that nobody wrote to since they were found. */
+async function dropStale(
+  { store }: OrdersContext,
+  drafts: readonly DueDraft[],
+): Promise<DueDraft[]> {
+  const ids = drafts.map(({ file }) => file.order.id)
+  const orders = await store.read((tables) => tables.orders.find({ ids }))
+  const versions = new Map(orders.map((row) => [row.id, row.version]))
+  return drafts.filter(
+    ({ file: { order } }) => versions.get(order.id) === order.version,
+  )
+}
+
+/** What is written when transactions of orders are put on record. Pure. */
+export function planRecord(
+  drafts: readonly DueDraft[],
+  signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
+  at: bigint,
+): Changes {
+  const moved = drafts.map(({ file, kind }) => startOrder(file, kind, at))
+  return {
+    ...noChanges(),
+    orders: moved.map(({ order }) => order),
+    events: moved.map(({ event }) => event),
+    newTransactions: signed.map(({ row }) => row),
+  }
+}
+
+function startOrder(
+  { order, attempt }: StoredOrder,
+  kind: DueDraft['kind'],
+  at: bigint,
+): ReturnType<typeof moveOrder> {
+  const to = kind === 'capture' ? 'capturing' : 'canceling'
+  const event = { type: to, at, data: { attempt: attempt.number } } as const
+  const fields = { requested: kind, sendDue: undefined, reason: undefined }
+  return order.state === 'voided'
+    ? withEvent(order, event, fields)
+    : moveOrder(order, to, event, fields)
+}

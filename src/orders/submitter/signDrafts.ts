@@ -1,0 +1,286 @@
+import type { Address, Hash, Hex } from 'viem'
+import { untilEnd } from '../../chain/rpc/endingClient.js'
+import { inTime, nextTurn } from '../../core/wait.js'
+import { SendError } from '../../payments/capture/errors.js'
+import { signTransaction } from '../../payments/capture/sendTransaction.js'
+import { signFiller } from '../../payments/capture/signFiller.js'
+import type { SealContext, TransactionRecord } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { sealContextOf } from '../model/paymentOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterFees } from './feesOf.js'
+import type { DueDraft } from './rehearseDue.js'
+import type { SubmitterState } from './submitterState.js'
+
+/** Bytes that may leave once they are on record. */
+export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
+
+/** A signed transaction: its record with sealed bytes, and the bytes. */
+type SignedRow = {
+  row: Omit<TransactionRecord, 'version'>
+  bytes: SignedBytes
+}
+
+/** Drafts to sign under the next nonces. */
+export type DraftsLeft = {
+  drafts: readonly DueDraft[]
+  /** By place; 0 where none is known. */
+  bumps: readonly number[]
+}
+
+/** What came of signing drafts. */
+export type SignedDrafts = {
+  /** Under consecutive nonces from `nextNonce` on. */
+  signed: readonly SignedRow[]
+  /** What they are for, in the same order. */
+  ready: readonly DueDraft[]
+  /** Those of the drafts as they were given, by place. */
+  bumps: readonly number[]
+  /** Nonces must have no gap: all that come after a failure are signed again. */
+  left: DraftsLeft
+  /** The first failure of an order that is still due. */
+  failed: Unsigned | undefined
+}
+
+/** An order whose transaction was not signed. */
+type Unsigned = { draft: DueDraft; error: unknown }
+
+/** Signed in small groups: requests on their way have to get their turn. */
+const groupSize = 10
+
+/**
+ * Signs and seals drafts in parallel, under consecutive nonces from `nextNonce`
+ * on; nothing is sent. Puts aside orders whose transactions are not signed.
+ *
+ * @param now Unix seconds of the chain.
+ */
+export async function signDrafts(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  { drafts, bumps }: DraftsLeft,
+  { fees, now }: { fees: SubmitterFees; now: bigint },
+): Promise<SignedDrafts> {
+  const start = performance.now()
+  const unsigned: Unsigned[] = []
+  const rows: Promise<SignedRow | undefined>[] = []
+  for (const [at, draft] of drafts.entries()) {
+    const { file, kind, call, gas } = draft
+    const { order, attempt } = file
+    const row = signRow(context, submitter, {
+      nonce: submitter.nonces.value.nextNonce + at,
+      bump: bumps[at] ?? 0,
+      kind,
+      call,
+      gas,
+      fees,
+      orderId: order.id,
+      attempt: attempt.number,
+      seal: sealContextOf('transaction', order, attempt),
+    })
+    const signing = row.catch((error: unknown) => {
+      unsigned.push({ draft, error })
+      return undefined
+    })
+    rows.push(signing)
+    if (at % groupSize === groupSize - 1) await nextTurn()
+  }
+  const signed: SignedRow[] = []
+  for (const row of await Promise.all(rows)) {
+    if (!row) break
+    signed.push(row)
+  }
+  const took = performance.now() - start
+  const due = await putOffUnsigned(context, submitter, unsigned, { now, took })
+  return {
+    signed,
+    ready: drafts.slice(0, signed.length),
+    bumps,
+    left: {
+      drafts: drafts
+        .slice(signed.length)
+        .filter((draft) => unsigned.every((one) => one.draft !== draft)),
+      bumps: bumps.slice(signed.length),
+    },
+    failed: due[0],
+  }
+}
+
+/**
+ * An order with a pause of so many milliseconds failed several times in a row.
+ */
+const repeated = 400
+
+/** The name under which an order is put aside when its signer fails. */
+export const signingOf = ({ file }: DueDraft): string => `sign:${file.order.id}`
+
+/**
+ * Puts aside orders whose transactions were not signed. One that fails
+ * repeatedly becomes due later each time, so that it holds up no other.
+ *
+ * @returns those that are still due.
+ */
+async function putOffUnsigned(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  unsigned: readonly Unsigned[],
+  {
+    now,
+    took,
+  }: {
+    /** Unix seconds of the chain. */
+    now: bigint
+    /** Milliseconds that the failed signing took. */
+    took: number
+  },
+): Promise<Unsigned[]> {
+  const paused = unsigned.map((one) => ({
+    one,
+    pause: submitter.aside.put(signingOf(one.draft), one.error),
+  }))
+  const late = paused.filter(({ pause }) => pause >= repeated)
+  const dues = new Map(
+    late.map(({ one, pause }) => [
+      one.draft.file.order.id,
+      now + BigInt(Math.ceil(Math.max(pause, took) / 1000)),
+    ]),
+  )
+  if (dues.size > 0)
+    await postpone(
+      context,
+      submitter,
+      late.map(({ one }) => one),
+      dues,
+    )
+  return paused.filter(({ pause }) => pause < repeated).map(({ one }) => one)
+}
+
+async function postpone(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  late: readonly Unsigned[],
+  dues: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const versions = new Map(
+    late.map(({ draft: { file } }) => [file.order.id, file.order.version]),
+  )
+  await writeAgain(
+    context,
+    async (tables) => {
+      const orders = await tables.orders.find({ ids: [...dues.keys()] })
+      const changes: Changes = {
+        ...noChanges(),
+        // Skip orders that were changed since; they are judged again.
+        orders: orders
+          .filter(({ id, version }) => versions.get(id) === version)
+          .map((order) => ({ ...order, sendDue: dues.get(order.id) })),
+      }
+      await writeChanges(tables, changes)
+    },
+    { lease: submitter.lease },
+  )
+}
+
+/** A transaction to be signed, and what is bound to it. */
+export type RowDraft = Pick<
+  TransactionRecord,
+  'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
+> & {
+  call: { to: Address; data: Hex }
+  fees: SubmitterFees
+  seal: SealContext
+}
+
+/**
+ * Signs and seals one transaction; nothing is written or sent. So a signer that
+ * never answers can be let go: what it signs later leaves for nowhere.
+ *
+ * @throws {@link SendError} when the signer fails, or takes longer than
+ * `policy.signTimeout`.
+ */
+export async function signRow(
+  { sealer, now, signal, policy: { signTimeout } }: OrdersContext,
+  { wallet }: SubmitterState,
+  draft: RowDraft,
+): Promise<SignedRow> {
+  const { call, gas, nonce, fees, seal } = draft
+  const { client, account, submitter } = wallet
+  const shared = { chainId: submitter.chainId, nonce, gas }
+  const sign = () =>
+    draft.kind === 'filler'
+      ? signFiller(client, account, { ...shared, fees: fees.fields })
+      : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
+  const signing = signal ? untilEnd(signal, sign) : sign()
+  const { hash, raw } = await inTime(signing, signTimeout, () => {
+    throw lateSigner(signTimeout)
+  })
+  const row = rowOf(draft, submitter, now())
+  const sealed = await sealer.seal(raw, sealOfRow(seal, row))
+  return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
+}
+
+function lateSigner(milliseconds: number): SendError {
+  const words = `the signer did not answer within ${milliseconds} ms`
+  return new SendError({ words, retryable: true, maybeSent: false })
+}
+
+/** The record of a transaction whose bytes are not known. Pure. */
+export function rowOf(
+  draft: RowDraft,
+  { chainId, account }: { chainId: number; account: Address },
+  recordedAt: bigint,
+): Omit<TransactionRecord, 'version'> {
+  return {
+    chainId,
+    account,
+    nonce: draft.nonce,
+    bump: draft.bump,
+    kind: draft.kind,
+    orderId: draft.orderId,
+    attempt: draft.attempt,
+    hash: undefined,
+    raw: undefined,
+    gas: draft.gas,
+    maxFeePerGas: draft.fees.maxFeePerGas,
+    maxPriorityFeePerGas: draft.fees.maxPriorityFeePerGas,
+    recordedAt,
+    inFlight: true,
+  }
+}
+
+/** What the bytes of a transaction are bound to. Pure. */
+export function sealOf(
+  {
+    chainId,
+    account,
+    nonce,
+  }: Pick<TransactionRecord, 'chainId' | 'account' | 'nonce'>,
+  file: StoredOrder | undefined,
+): SealContext {
+  if (file) return sealContextOf('transaction', file.order, file.attempt)
+  return {
+    kind: 'transaction',
+    orderId: `submitter:${chainId}:${account}`,
+    attempt: 0,
+    chainId,
+    token: account,
+    payer: account,
+    nonce: `0x${nonce.toString(16).padStart(64, '0')}`,
+  }
+}
+
+/**
+ * Binds the sealed bytes of a transaction to its account nonce and action too,
+ * so that bytes of the same attempt cannot be swapped. Pure.
+ */
+export function sealOfRow(
+  seal: SealContext,
+  {
+    account,
+    nonce,
+    kind,
+  }: Pick<TransactionRecord, 'account' | 'nonce' | 'kind'>,
+): SealContext {
+  return { ...seal, account, accountNonce: nonce, action: kind }
+}

@@ -1,0 +1,83 @@
+import type { Hash } from 'viem'
+
+/** What we ask a wallet to send: orders, or fillers of account nonces. */
+type AskedFor = 'order' | 'filler'
+
+/** What we know of a wallet that signs and sends itself. */
+export type WalletMemory = {
+  /**
+   * True while we do not ask the wallet for this. A failed order does not pause
+   * fillers, because others wait behind the nonces they fill.
+   */
+  isResting(what: AskedFor): boolean
+  /**
+   * Pauses requests to a wallet that declined or failed, for longer each time:
+   * it would probably fail at the next request too.
+   *
+   * @param seconds the first pause.
+   */
+  rest(what: AskedFor, seconds: number): void
+  /** Ends all pauses: the wallet has sent something. */
+  endRests(): void
+  /** True when a transaction is known to have the nonce we gave the wallet. */
+  hasKeptNonce(hash: Hash): boolean
+  rememberKept(hash: Hash): void
+  /** Nonces on record that hold up no other order. */
+  readonly passedOver: ReadonlySet<number>
+  /** Lets other orders go on beside a nonce without an outcome. */
+  passOver(nonce: number): void
+  /** Forgets the passed over nonces that are not in flight any more. */
+  forgetPassedExcept(nonces: ReadonlySet<number>): void
+  /**
+   * Remembers that the node lacks the transaction of a nonce.
+   *
+   * @returns since when, in milliseconds of `performance`.
+   */
+  noticeMissing(nonce: number, now: number): number
+  /** The node has the transaction of a nonce after all. */
+  forgetMissing(nonce: number): void
+}
+
+/** The longest pause, as a multiple of the first. */
+const longest = 16
+
+export function openWalletMemory(): WalletMemory {
+  /** In milliseconds of `performance`. */
+  const rests = new Map<AskedFor, { until: number; tries: number }>()
+  const kept = new Set<Hash>()
+  const passedOver = new Set<number>()
+  const missing = new Map<number, number>()
+  return {
+    isResting: (what) => {
+      const now = performance.now()
+      const isPaused = (one: AskedFor) => now < (rests.get(one)?.until ?? now)
+      return isPaused('filler') || (what === 'order' && isPaused('order'))
+    },
+    rest: (what, seconds) => {
+      const tries = rests.get(what)?.tries ?? 0
+      const pause = seconds * 1000 * Math.min(2 ** tries, longest)
+      rests.set(what, { until: performance.now() + pause, tries: tries + 1 })
+    },
+    endRests: () => rests.clear(),
+    hasKeptNonce: (hash) => kept.has(hash),
+    rememberKept: (hash) => {
+      kept.add(hash)
+    },
+    passedOver,
+    passOver: (nonce) => {
+      passedOver.add(nonce)
+    },
+    forgetPassedExcept: (nonces) => {
+      for (const nonce of passedOver)
+        if (!nonces.has(nonce)) passedOver.delete(nonce)
+    },
+    noticeMissing: (nonce, now) => {
+      const since = missing.get(nonce) ?? now
+      missing.set(nonce, since)
+      return since
+    },
+    forgetMissing: (nonce) => {
+      missing.delete(nonce)
+    },
+  }
+}

@@ -1,2 +1,0 @@
-/** A time after all others that every store can count. */
-export const endOfTime = 2n ** 62n
