@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { drawPlots } from '../scripts/drawPlots.js'
 import { benchBundleSize } from './bundleSize.js'
 import type { Row } from './compare.js'
 import { benchHashPayment } from './hashPayment.js'
@@ -67,3 +68,4 @@ for (const bench of [
 
 const results = new URL('results.json', import.meta.url)
 await writeFile(results, `${JSON.stringify(rows, null, 2)}\n`)
+drawPlots()

@@ -6,14 +6,26 @@ import { type Consumer, root } from './installPackage.js'
 
 const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 
-/** The build, the sources it maps to, and the documents. */
+/** Of a page, without those to other sites and to headings of its own. */
+const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
+
+/** The build, the sources it maps to, and the documents with their pictures. */
 export function checkContents({ files }: Consumer): void {
   const expected = (path: string) =>
     /^dist\/[\w-]+\.(js|js\.map|d\.ts)$/.test(path) ||
     /^src\/[\w/]+\.(generated\.)?ts$/.test(path) ||
-    /^src\/[\w/]+\.(sol|yul)$/.test(path)
+    /^src\/[\w/]+\.(sol|yul)$/.test(path) ||
+    /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png))$/.test(path)
   const rest = files.filter((path) => !expected(path)).sort()
   deepEqual(rest, [...documents, 'package.json'].sort())
+
+  deepEqual(
+    files
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((page) => brokenLinks(page, files)),
+    [],
+    'links of the documents that lead to nothing in the package',
+  )
 
   const mapped = files
     .filter((path) => path.endsWith('.map'))
@@ -26,6 +38,14 @@ export function checkContents({ files }: Consumer): void {
     [],
     'sources that the source maps name and the package lacks',
   )
+}
+
+/** Links of a page, and its pictures, that the package lacks. */
+function brokenLinks(page: string, files: readonly string[]): string[] {
+  return [...readFileSync(join(root, page), 'utf8').matchAll(links)]
+    .map(([, link = '']) => posix.join(posix.dirname(page), link))
+    .filter((path) => !files.includes(path))
+    .map((path) => `${page}: ${path}`)
 }
 
 /** Every file an export names exists, and no entry lacks an export. */

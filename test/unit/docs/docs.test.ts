@@ -18,6 +18,7 @@ import * as store from 'countersign/store'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
 import { expect, test } from 'vitest'
+import { drawPlot } from '../../../scripts/drawPlots.js'
 
 const root = new URL('../../../', import.meta.url)
 const readText = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -245,3 +246,25 @@ function leadsSomewhere(link: string, from: string): boolean {
   )
   return !hash || anchors.includes(hash)
 }
+
+test.each(pages.filter((path) => path !== 'CONTRIBUTING.md'))(
+  '%s: every link leads to what ships in the package',
+  (path) => {
+    const { files } = JSON.parse(readText('package.json'))
+    const shipped = [...files, 'README.md', 'LICENSE']
+    const links = [...readText(path).matchAll(/\]\((?!\w+:|#)([^)#]+)/g)]
+    const outside = links
+      .map(([, link = '']) =>
+        new URL(link, `file:///${path}`).pathname.slice(1),
+      )
+      .filter((to) => !shipped.includes(to.split('/')[0] ?? ''))
+    expect(outside).toEqual([])
+  },
+)
+
+test('the plot shows what the benchmark last measured, in both themes', () => {
+  const picture = readText('docs/images/benchmark.svg')
+  expect(picture).toBe(drawPlot(JSON.parse(readText('bench/results.json'))))
+  expect(picture).toMatch(/role="img" aria-labelledby="title text"/)
+  expect(picture).toContain('prefers-color-scheme: dark')
+})
