@@ -12,18 +12,30 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { inflateSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Browser, launch } from '../support/openPage.js'
+import { type ServedFolder, serveFolder } from '../support/serveFolder.js'
+import { findFaults } from '../support/shopPageChecks.js'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-site-'))
 const site = join(folder, 'site')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let browser: Browser
+let served: ServedFolder
+afterAll(async () => {
+  await browser?.close()
+  await served?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-beforeAll(() => {
+beforeAll(async () => {
   // As `npm run docs` does, but for the place; a warning is an error.
   const typedoc = 'node_modules/typedoc/bin/typedoc'
   execFileSync(process.execPath, [typedoc, '--out', site], { stdio: 'pipe' })
+  served = await serveFolder(site)
+  browser = await launch(folder)
 })
 
 const filesIn = (ending: RegExp) =>
@@ -108,6 +120,12 @@ test.each([
   ['eth_sendRawTransactionSync', 'capturePaymentSync'],
   ['PgBouncer', 'Stores and scaling'],
   ['Denim', 'Finality and pre-confirmations'],
+  ['wagmi', 'Recipes'],
+  ['ethers', 'Recipes'],
+  ['Privy', 'Recipes'],
+  ['Safe', 'Recipes'],
+  ['Fastify', 'Recipes'],
+  ['Next', 'Recipes'],
   ['lossAfterFulfilment', "An order's life"],
 ])('a search for %s finds %s', (words, name) => {
   const found = search(words).slice(0, 10)
@@ -117,34 +135,89 @@ test.each([
 
 const urlOf = (row: Found | undefined) => row?.url.split('#')[0]
 
-/** The sections of a page, each by the name of its member. */
-function membersIn(page: string): Map<string, string> {
-  const [, ...sections] = readText(page).split(
-    '<section class="tsd-panel tsd-member',
-  )
-  return new Map(
-    sections.flatMap((section) => {
-      const [, name] =
-        /<h3 class="tsd-anchor-link" id="([^"]+)"/.exec(section) ?? []
-      return name === undefined ? [] : [[name, section] as const]
-    }),
-  )
+async function openPage(path: string): Promise<Page> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${served.origin}/${path}`)
+  // The browser of the tests has no font for a list of options, and ends.
+  await page.addStyleTag({ content: 'select { display: none }' })
+  await page.waitForSelector('.tsd-navigation .tsd-accordion')
+  return page
 }
 
+/** Each kind of page: the start, a guide, a table, and what code becomes. */
 test.each([
-  ['Orders', 18],
-  ['DestinationOrders', 14],
-])(
-  'the page of %s shows each of its methods with text and example',
-  (name, count) => {
-    const members = membersIn(`interfaces/countersign_orders.${name}.html`)
-    expect(members.size).toBe(count)
-    for (const [method, section] of members)
-      expect([method, section]).toEqual([
-        method,
-        expect.stringMatching(
-          /tsd-comment[\s\S]*<h4 class="tsd-anchor-link"[^>]*>Example/,
-        ),
-      ])
+  'index.html',
+  'documents/Quick_start_for_a_dapp.html',
+  'documents/Reasons,_outcomes_and_errors.html',
+  'modules/countersign.html',
+  'functions/countersign.signPayment.html',
+  'classes/countersign.SendError.html',
+  'types/countersign.Payment.html',
+  'hierarchy.html',
+])('axe finds no fault in %s', async (path) => {
+  const page = await openPage(path)
+  expect(await findFaults(page)).toEqual([])
+  await page.context().close()
+})
+
+test('axe finds no fault in open groups, settings and results of a search', async () => {
+  const page = await openPage('modules/countersign.html')
+  await page.evaluate(() => {
+    for (const it of document.querySelectorAll('details')) it.open = true
+  })
+  expect(await findFaults(page)).toEqual([])
+  await findOnPage(page, 'capture')
+  expect(await findFaults(page)).toEqual([])
+  await page.context().close()
+})
+
+test('the groups of the sidebar are open, by task, until somebody closes one', async () => {
+  const page = await openPage('index.html')
+  const group = page.locator('.tsd-navigation details', { hasText: 'Run it' })
+  const guide = page.locator('.tsd-navigation a', { hasText: 'Operations' })
+  expect(await guide.isVisible()).toBe(true)
+  await group.locator('summary').first().click()
+  await page.reload()
+  await page.waitForSelector('.tsd-navigation .tsd-accordion')
+  expect(await guide.isVisible()).toBe(false)
+  await page.context().close()
+})
+
+/** The names of the results, as the page ranks them. */
+async function findOnPage(page: Page, words: string): Promise<string[]> {
+  await page.locator('#tsd-search-trigger').click()
+  // Words that are typed before the index is there find nothing.
+  await page.locator('#tsd-search-status:empty').waitFor({ state: 'attached' })
+  await page.locator('#tsd-search-input').fill(words)
+  const results = page.locator('#tsd-search-results [role=option]')
+  await results.first().waitFor()
+  return results.allInnerTexts()
+}
+
+/** The methods that an interface of orders writes out itself. */
+function methodsOf(name: string): string[] {
+  const path = `src/orders/${name}.ts`
+  const source = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const [, body = ''] =
+    /^export interface [^{]*\{\n(.*?)\n\}/ms.exec(source) ?? []
+  return [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, it = '']) => it)
+}
+
+const methods = [...methodsOf('Orders'), ...methodsOf('DestinationOrders')]
+
+test.runIf(methods.length)(
+  'each method of orders has a page, is in the sidebar and is found first',
+  async () => {
+    const page = await openPage('index.html')
+    expect(methods).toEqual(expect.arrayContaining(['capture', 'close', 'run']))
+    for (const name of methods) {
+      expect(filesIn(/^methods\//)).toContain(`methods/orders.${name}.html`)
+      const link = `.tsd-navigation a[href$="/methods/orders.${name}.html"]`
+      expect(await page.locator(link).count()).toBe(1)
+    }
+    const [first = ''] = await findOnPage(page, 'capture')
+    expect(first.replace(/\s/g, '')).toBe('countersign/orders.Orders.capture')
+    await page.context().close()
   },
 )
