@@ -44,12 +44,12 @@ beforeAll(async () => {
 })
 afterAll(() => guide?.stop())
 
-const received = (): Promise<bigint> =>
+const received = (account = merchant): Promise<bigint> =>
   readContract(createClient({ transport: http(guide.node) }), {
     address: token,
     abi: erc20Abi,
     functionName: 'balanceOf',
-    args: [merchant],
+    args: [account],
   })
 
 async function order(id: string): Promise<Checkout> {
@@ -133,6 +133,28 @@ test('the guide for dapps ends in a page that pays and follows its order', async
   await waitForText(page, ['finalized'])
   // The shop ends the stream before that, and was not asked without a pause.
   expect(streams).toBeLessThan(100)
+})
+
+test('a page without a wallet, and one with a wrong link, says so', async ({
+  onTestFinished,
+}) => {
+  await guide.bundle('page.ts')
+  const { orderId, buyerToken } = await order('order-without-wallet')
+  const page = await openBrowser(onTestFinished)
+  await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
+  await waitForText(page, ['drafted'])
+  await page.getByRole('button', { name: 'Authorize payment' }).click()
+  await waitForText(page, ['No wallet found.'])
+
+  await page.goto('about:blank')
+  await page.goto(`${guide.shop}/#${orderId}.wrong`)
+  await waitForText(page, ['No such order.'])
+})
+
+test('the guide gives a wallet of the reader money of the local chain', async () => {
+  const to: Address = '0x00000000000000000000000000000000000000aa'
+  expect(await guide.run('fund.ts', to)).toBe(`sent 100 USDC to ${to}\n`)
+  await expect.poll(() => received(to)).toBe(100_000_000n)
 })
 
 test('a stream that ends says where to go on', async () => {
