@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   DefaultTheme,
   IndexEvent,
@@ -6,6 +8,7 @@ import {
   PageEvent,
   PageKind,
   ReflectionKind,
+  RendererEvent,
 } from 'typedoc'
 
 /** The sidebar, by task. `typedoc.json` has the order of the groups. */
@@ -126,6 +129,12 @@ export function load(app) {
   app.renderer.on(IndexEvent.PREPARE_INDEX, ({ searchResults }) => {
     for (const it of searchResults) if (isVerb(it)) it.relevanceBoost = 20
   })
+  // After the files of the theme are there.
+  app.renderer.on(
+    RendererEvent.END,
+    ({ outputDirectory }) => unlinkOptions(outputDirectory),
+    -1000,
+  )
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = levelHeadings(
       page.contents
@@ -137,6 +146,19 @@ export function load(app) {
         .replace(summaries, (summary) => summary.replaceAll(permalinks, '')),
     )
   })
+}
+
+/** What the stock theme writes for a found page: a link inside an option. */
+const linkInOption = 'v.tabIndex=-1,v.href=r.base+c.url'
+
+/** An option of a list cannot hold a link: it opens its page by itself. */
+function unlinkOptions(folder) {
+  const path = join(folder, 'assets', 'main.js')
+  const script = readFileSync(path, 'utf8')
+  if (!script.includes(linkInOption))
+    throw new Error('The theme of typedoc has changed: see unlinkOptions.')
+  const opens = 'v.onclick=()=>location.assign(r.base+c.url)'
+  writeFileSync(path, script.replace(linkInOption, opens))
 }
 
 const summaries = /<summary\b.*?<\/summary>/gs

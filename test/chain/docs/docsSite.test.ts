@@ -195,7 +195,7 @@ async function findOnPage(page: Page, words: string): Promise<string[]> {
   }, words)
   const results = page.locator('#tsd-search-results [role=option]')
   await results.first().waitFor()
-  return results.allInnerTexts()
+  return results.allTextContents()
 }
 
 /** The methods that an interface of orders writes out itself. */
@@ -221,6 +221,8 @@ test.runIf(methods.length)(
     }
     const [first = ''] = await findOnPage(page, 'capture')
     expect(first.replace(/\s/g, '')).toBe('countersign/orders.Orders.capture')
+    await page.locator('#tsd-search-results a').first().click()
+    await page.waitForURL('**/methods/orders.capture.html')
     await page.context().close()
   },
 )
