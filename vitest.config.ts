@@ -44,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'chain',
-          include: ['test/chain/**/*.test.ts', 'test/spec.test.ts'],
+          include: ['test/chain/**/*.test.ts'],
           testTimeout,
           hookTimeout: testTimeout,
         },

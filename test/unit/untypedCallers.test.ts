@@ -73,7 +73,9 @@ test.each<[string, Call, string]>([
 
 const payment = await root.signPayment(client, {
   payment: samplePayment({
-    ...{ from: account.address, validAfter: 0n, validBefore: 2n ** 40n },
+    from: account.address,
+    validAfter: 0n,
+    validBefore: 2n ** 40n,
     primaryType: 'TransferWithAuthorization',
   }),
   expect: {
@@ -86,8 +88,12 @@ const payment = await root.signPayment(client, {
   },
 })
 const decided = {
-  ...{ payment, simulate: false, nonce: 0, gas: 100_000n },
-  ...{ maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+  payment,
+  simulate: false,
+  nonce: 0,
+  gas: 100_000n,
+  maxFeePerGas: 2n,
+  maxPriorityFeePerGas: 1n,
 }
 
 test('what is decided in whole numbers is signed, and nothing asked', async () => {

@@ -1,71 +1,15 @@
-import {
-  createClient,
-  custom,
-  type Hash,
-  RpcRequestError,
-  TimeoutError,
-} from 'viem'
 import { expect, test } from 'vitest'
+import {
+  address,
+  fakeNode,
+  logsOf,
+  refuse,
+  rpcLog,
+  sizeOf,
+  topic,
+} from '../../../test/unit/support/fakeLogNode.js'
 import { getLogs } from './getLogs.js'
 import { streamLogs } from './streamLogs.js'
-
-const address = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
-const topic = `0x${'ab'.repeat(32)}` as const
-const other = `0x${'cd'.repeat(20)}` as const
-
-type Filter = { fromBlock?: string; toBlock?: string; blockHash?: string }
-type Answer = (filter: Filter) => unknown
-
-/** A node with one log a block, up to block 100, and no receipts. */
-const fakeNode = (answer: Answer = logsOf) => {
-  const asked: Filter[] = []
-  const client = createClient({
-    transport: custom(
-      {
-        async request({ method, params }) {
-          if (method === 'eth_blockNumber') return '0x64'
-          if (method === 'eth_getBlockByNumber')
-            return {
-              number: '0x32',
-              timestamp: '0x1',
-              hash: `0x${'1'.repeat(64)}`,
-              transactions: [`0x${'2'.repeat(64)}`],
-            }
-          if (/Receipt/.test(method)) refuse(-32601, 'no such method')
-          asked.push(params[0])
-          return answer(params[0])
-        },
-      },
-      { retryCount: 0 },
-    ),
-  })
-  return { client, asked }
-}
-
-const rpcLog = (block: number, more: object = {}) => ({
-  address,
-  topics: [topic],
-  data: '0x',
-  blockNumber: `0x${block.toString(16)}`,
-  blockHash: `0x${block.toString(16).padStart(64, '1')}`,
-  transactionHash: `0x${block.toString(16).padStart(64, '2')}`,
-  transactionIndex: '0x0',
-  logIndex: '0x0',
-  removed: false,
-  ...more,
-})
-
-function logsOf({ fromBlock, toBlock }: Filter): object[] {
-  const [first, last] = [Number(fromBlock), Number(toBlock)]
-  return Array.from({ length: last - first + 1 }, (_, i) => rpcLog(first + i))
-}
-
-function refuse(code: number, message: string): never {
-  throw new RpcRequestError({ body: {}, url: '', error: { code, message } })
-}
-
-const sizeOf = ({ fromBlock, toBlock }: Filter) =>
-  Number(toBlock) - Number(fromBlock) + 1
 
 test('a range wider than allowed is split and comes back whole', async () => {
   const { client, asked } = fakeNode()
@@ -123,62 +67,6 @@ test('a range up to pending ends with a request for pending', async () => {
     concurrency: 1,
   })
   expect(asked.map(({ toBlock }) => toBlock)).toEqual(['0x5f', 'pending'])
-})
-
-test('a stated limit is used and remembered', async () => {
-  const { client, asked } = fakeNode((filter) =>
-    sizeOf(filter) > 7
-      ? refuse(-32614, 'eth_getLogs is limited to a 7 range')
-      : logsOf(filter),
-  )
-  await getLogs(client, {
-    address,
-    fromBlock: 1n,
-    toBlock: 20n,
-    concurrency: 1,
-  })
-  asked.length = 0
-  await getLogs(client, {
-    address,
-    fromBlock: 1n,
-    toBlock: 20n,
-    concurrency: 1,
-  })
-  expect(asked.map(sizeOf)).toEqual([7, 7, 6])
-})
-
-test('a suggestion that is not smaller is not trusted', async () => {
-  const { client, asked } = fakeNode((filter) =>
-    sizeOf(filter) > 4
-      ? refuse(-32602, 'query exceeds max results 9, retry with the range 1-16')
-      : logsOf(filter),
-  )
-  const logs = await getLogs(client, {
-    address,
-    fromBlock: 1n,
-    toBlock: 16n,
-    concurrency: 1,
-  })
-  expect(logs).toHaveLength(16)
-  expect(asked.length).toBeLessThan(10)
-})
-
-test('an unknown wording is bisected and ends', async () => {
-  const { client } = fakeNode((filter) =>
-    sizeOf(filter) > 3 ? refuse(-32000, 'computer says no') : logsOf(filter),
-  )
-  const logs = await getLogs(client, { address, fromBlock: 0n, toBlock: 99n })
-  expect(logs).toHaveLength(100)
-})
-
-test("one refused block is an error with the provider's words", async () => {
-  const { client } = fakeNode(() => refuse(-32000, 'computer says no'))
-  await expect(
-    getLogs(client, { address, fromBlock: 8n, toBlock: 11n, concurrency: 1 }),
-  ).rejects.toMatchObject({
-    name: 'LogRangeError',
-    details: { block: 8n, kind: 'fault', words: 'computer says no' },
-  })
 })
 
 test('logs come sorted and each once, the sealed copy first', async () => {
@@ -309,15 +197,6 @@ test('a range from above the head up to pending is what is pre-confirmed there',
   expect(asked).toEqual([{ address, fromBlock: 'pending', toBlock: 'pending' }])
 })
 
-test('a refusal of the newest block names it and carries the words', async () => {
-  const words = 'query returned more than 10000 results'
-  const { client } = fakeNode(() => refuse(-32005, words))
-  await expect(getLogs(client, { address })).rejects.toMatchObject({
-    name: 'LogRangeError',
-    details: { block: 100n, kind: 'tooManyResults', words },
-  })
-})
-
 test('a read of one request is one part of progress', async () => {
   const { client } = fakeNode(() => [rpcLog(100)])
   const told: unknown[] = []
@@ -348,59 +227,6 @@ test.each([
   expect(asked).toEqual([])
 })
 
-test.each([
-  ['no list', 'logs'],
-  ['a log without topics', [{ ...rpcLog(1), topics: undefined }]],
-  ['a bad quantity', [rpcLog(1, { logIndex: 'one' })]],
-  ['a short hash', [rpcLog(1, { transactionHash: '0x12' })]],
-  ['a short block hash', [rpcLog(1, { blockHash: '0x12' })]],
-  ['a block hash that is a number', [rpcLog(1, { blockHash: 12 })]],
-  ['data that is no hex', [rpcLog(1, { data: 'none' })]],
-  ['a log of another contract', [rpcLog(1, { address: other })]],
-  ['a log of another event', [rpcLog(1, { topics: [`0x${'cd'.repeat(32)}`] })]],
-  ['a log of no event', [rpcLog(1, { topics: [] })]],
-])('an answer with %s is an error', async (_, answer) => {
-  const { client } = fakeNode(() => answer)
-  await expect(
-    getLogs(client, {
-      address,
-      topics: [topic],
-      fromBlock: 1n,
-      toBlock: 1n,
-    }),
-  ).rejects.toMatchObject({ name: 'NodeAnswerError' })
-})
-
-test.each([
-  { address },
-  { address: [other, address] },
-  { topics: [] },
-  { topics: [topic] },
-  { topics: [topic, null, null] },
-  { topics: [[`0x${'cd'.repeat(32)}`, topic]] },
-  { topics: [null] },
-] as const)('a log of upper-case hex is one of %o', async (filter) => {
-  const { client } = fakeNode(() => [
-    rpcLog(1, {
-      address: `0x${address.slice(2).toUpperCase()}`,
-      topics: [`0x${topic.slice(2).toUpperCase()}`],
-    }),
-  ])
-  const range = { fromBlock: 1n, toBlock: 1n }
-  expect(await getLogs(client, { ...filter, ...range })).toHaveLength(1)
-})
-
-test('logs of another block than the one named by its hash are an error', async () => {
-  const { client } = fakeNode(() => [rpcLog(1)])
-  const { blockHash } = rpcLog(1)
-  expect(await getLogs(client, { blockHash: blockHash as Hash })).toHaveLength(
-    1,
-  )
-  await expect(getLogs(client, { blockHash: topic })).rejects.toMatchObject({
-    name: 'NodeAnswerError',
-  })
-})
-
 test('a stream resumed at its end gives nothing more', async () => {
   const { client, asked } = fakeNode()
   let cursor = 0n
@@ -411,65 +237,6 @@ test('a stream resumed at its end gives nothing more', async () => {
   for await (const _ of streamLogs(client, { ...range, fromBlock: cursor }))
     expect.unreachable()
   expect([cursor, asked]).toEqual([21n, []])
-})
-
-test('a wide range may be cut into very many narrow pieces', async () => {
-  const { client } = fakeNode((filter) =>
-    sizeOf(filter) > 5
-      ? refuse(-32614, 'eth_getLogs is limited to a 5 range')
-      : [],
-  )
-  const stop = new AbortController()
-  const reading = getLogs(client, {
-    address,
-    fromBlock: 0n,
-    toBlock: 999_999n,
-    maxBlockRange: 1_000_000n,
-    signal: stop.signal,
-    onProgress: ({ done }) => stop.abort(`${done} blocks are enough`),
-  })
-  await expect(reading).rejects.toBe('5 blocks are enough')
-})
-
-test('a refusal of one block says nothing about the width of others', async () => {
-  const { client, asked } = fakeNode((filter) =>
-    Number(filter.fromBlock) < 5
-      ? refuse(-32000, 'block range is pruned')
-      : logsOf(filter),
-  )
-  const read = (fromBlock: bigint) =>
-    getLogs(client, { address, fromBlock, toBlock: 90n, concurrency: 1 })
-  await expect(read(1n)).rejects.toMatchObject({ name: 'LogRangeError' })
-  asked.length = 0
-  expect(await read(11n)).toHaveLength(80)
-  expect(asked).toHaveLength(1)
-})
-
-test('an answer with logs of other blocks is asked for again', async () => {
-  const { client, asked } = fakeNode((filter) =>
-    asked.length === 1 ? [rpcLog(77)] : logsOf(filter),
-  )
-  const logs = await getLogs(client, { address, fromBlock: 1n, toBlock: 3n })
-  expect(logs.map((log) => log.blockNumber)).toEqual([1n, 2n, 3n])
-  expect(asked).toHaveLength(2)
-})
-
-test('an answer cut short is asked for again', async () => {
-  const { client, asked } = fakeNode((filter) =>
-    asked.length === 1 ? [null] : logsOf(filter),
-  )
-  const logs = await getLogs(client, { address, fromBlock: 1n, toBlock: 3n })
-  expect(logs).toHaveLength(3)
-})
-
-test('one block that took too long is asked for again', async () => {
-  const { client, asked } = fakeNode((filter) => {
-    if (asked.length > 1) return logsOf(filter)
-    throw new TimeoutError({ body: {}, url: '' })
-  })
-  const logs = await getLogs(client, { address, fromBlock: 1n, toBlock: 1n })
-  expect(logs).toHaveLength(1)
-  expect(asked).toHaveLength(2)
 })
 
 test('a stuck snapshot adds nothing to a range up to pending', async () => {

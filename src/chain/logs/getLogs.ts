@@ -240,14 +240,12 @@ export async function pinRange(
 }
 
 /** Where in the chain to look: a sealed range, one block, or pre-confirmed. */
-export type LogPlace =
-  | { blockHash: string }
-  | { fromBlock: string; toBlock: string }
+type LogPlace = { blockHash: string } | { fromBlock: string; toBlock: string }
 
 const method = 'eth_getLogs'
 
 /** The logs of one place that is not split. */
-export async function getLogPlace(
+async function getLogPlace(
   client: Client,
   wire: WireFilter,
   place: LogPlace,

@@ -59,7 +59,7 @@ const single = 'eth_getTransactionReceipt'
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answers are not of one whole block.
  */
-export async function getBlockLogs(
+async function getBlockLogs(
   client: Client,
   wire: WireFilter,
   block: bigint,

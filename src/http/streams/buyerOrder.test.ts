@@ -13,15 +13,18 @@ const shown = {
 /** An order with everything a merchant keeps, which no buyer is shown. */
 function orderOf(changes: Partial<Order>): Order {
   const secrets = {
-    ...{
-      id: 'one',
-      chainId: 1,
-      nonce: other,
-      payer: shown.token,
-      needsReview: true,
-    },
-    ...{ metadata: { margin: 40 }, reason: 'payerBlocked', requested: 'void' },
-    ...{ validAfter: 1n, validBefore: 9n, state: 'stored', value: 1n },
+    id: 'one',
+    chainId: 1,
+    nonce: other,
+    payer: shown.token,
+    needsReview: true,
+    metadata: { margin: 40 },
+    reason: 'payerBlocked',
+    requested: 'void',
+    validAfter: 1n,
+    validBefore: 9n,
+    state: 'stored',
+    value: 1n,
   }
   return { ...secrets, ...shown, ...changes } as unknown as Order
 }

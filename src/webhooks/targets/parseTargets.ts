@@ -184,10 +184,7 @@ const known =
  *
  * @throws {@link WebhookTargetError} when a name is not a type of event.
  */
-export function parseTypes(
-  given: unknown,
-  field: string,
-): CheckedTarget['types'] {
+function parseTypes(given: unknown, field: string): CheckedTarget['types'] {
   // Not all known types: a newer version may write further ones.
   if (given === undefined) return undefined
   if (!Array.isArray(given) || given.length === 0)

@@ -98,12 +98,7 @@ test('newFlashblockTransactions gives hashes, or all there is to know', async ()
   expect([short.seen, other.seen]).toEqual([[hash], []])
   const { logs } = await ask(chain, 'eth_getTransactionReceipt', hash)
   expect(full.seen).toMatchObject([
-    {
-      hash,
-      blockHash: null,
-      status: '0x1',
-      logs: expect.any(Array),
-    },
+    { hash, blockHash: null, status: '0x1', logs: expect.any(Array) },
   ])
   expect(full.seen[0]?.logs).toEqual(logs)
 })

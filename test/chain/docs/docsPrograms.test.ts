@@ -155,7 +155,9 @@ test('warm, a verdict is one request here and three there', async () => {
     const { name, version } = requirements.extra
     const domain = { name, version, chainId: 31337, verifyingContract: token }
     const payment = decodePayment({
-      ...{ primaryType, domain, signature },
+      primaryType,
+      domain,
+      signature,
       message: authorization,
     }) as SignedPayment
     const expected = { token, to, amount: '12.50', primaryType } as const

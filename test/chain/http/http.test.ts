@@ -193,11 +193,9 @@ test('the health of a submitter names who works on it, and until when', async ()
   const own = await openDesk(chain)
   const submitter = { chainId: 31337, account: own.seller }
   await own.store.takeLease({
-    ...{
-      key: submitterKey(submitter),
-      owner: 'another',
-      milliseconds: 600_000,
-    },
+    key: submitterKey(submitter),
+    owner: 'another',
+    milliseconds: 600_000,
   })
   const { body } = await own.ask('GET /merchant/health')
   expect(body.submitters).toMatchObject([

@@ -50,8 +50,12 @@ test(`${count} captures at once on a faulty node with an account that others use
   expect(new Set(states)).toEqual(new Set(['captured']))
   expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
   const transfers = await getContractEvents(reader, {
-    ...{ address: chain.token, abi: erc20Abi, eventName: 'Transfer' },
-    ...{ args: { to: address }, fromBlock: 0n, strict: true },
+    address: chain.token,
+    abi: erc20Abi,
+    eventName: 'Transfer',
+    args: { to: address },
+    fromBlock: 0n,
+    strict: true,
   })
   expect(transfers.map(({ args }) => args.value)).toEqual(
     ids.map(() => 1_000_000n),

@@ -25,7 +25,9 @@ const { public: reader, relayer } = chain.clients
 afterAll(() => chain.stop())
 
 const policy = {
-  ...{ deadlineNear: 2n, safetyMargin: 1n, pollingInterval: 150 },
+  deadlineNear: 2n,
+  safetyMargin: 1n,
+  pollingInterval: 150,
   relayCancellations: 'always',
 } as const
 
@@ -88,7 +90,9 @@ async function race(
   await setTimeout(start)
   const [{ orders: first }] = shops
   const drafted = await first.draft({
-    ...{ amount: '1', window: BigInt(window), primaryType },
+    amount: '1',
+    window: BigInt(window),
+    primaryType,
   })
   const orderId = drafted.order.id
   const payment = await pay(buyer, drafted.payment)
@@ -188,7 +192,8 @@ test(`of ${count} orders that are captured, voided, canceled and expire at once 
   expect(status).toBe('captured')
   await expect
     .poll(async () => (await statesOf(shop, raced)).isOver, {
-      ...{ timeout: 30_000, interval: 500 },
+      timeout: 30_000,
+      interval: 500,
     })
     .toBe(true)
   // What the relayer sent last is in a block too.

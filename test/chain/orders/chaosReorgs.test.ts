@@ -22,7 +22,10 @@ const gate = openGate()
 const policy = {
   capture: 'onAccept',
   fulfilAt: 'included',
-  ...{ safetyMargin: 1n, deadlineNear: 1n, pollingInterval: 100, bumpAfter: 3 },
+  safetyMargin: 1n,
+  deadlineNear: 1n,
+  pollingInterval: 100,
+  bumpAfter: 3,
 } as const
 
 const buyer = await fundedAccount(chain, 1_000_000_000n)
@@ -79,7 +82,9 @@ async function runShop(): Promise<Shop> {
   const { transport } = gate
   const client = createReadClient({ chain: chain.chain, transport })
   const orders = createOrders({
-    ...{ store, policy, seal: 'none' },
+    store,
+    policy,
+    seal: 'none',
     tokens: [{ client, token: chain.token }],
     wallets: [createClient({ account, chain: chain.chain, transport })],
   })
@@ -154,7 +159,12 @@ async function settle({ store }: Shop, sold: readonly Sold[]): Promise<void> {
           const open = rows
             .filter(({ state }) => !/captured|expired/.test(state))
             .map(({ id, state, requested, reason, tries, sendDue }) => ({
-              ...{ id, state, requested, reason, tries, sendDue },
+              id,
+              state,
+              requested,
+              reason,
+              tries,
+              sendDue,
               sent: sent.filter(({ orderId }) => orderId === id),
             }))
           const told = await events.find({ orderIds: open.map(({ id }) => id) })

@@ -29,8 +29,12 @@ const epochBlocks = 40
 const contracts = compileHostile()
 
 const basePolicy: OrdersPolicy = {
-  ...{ safetyMargin: 1n, deadlineNear: 5n, capture: 'manual' },
-  ...{ pollingInterval: 80, bumpAfter: 3, lease: 2_000 },
+  safetyMargin: 1n,
+  deadlineNear: 5n,
+  capture: 'manual',
+  pollingInterval: 80,
+  bumpAfter: 3,
+  lease: 2_000,
 }
 
 type Setting = {
@@ -149,7 +153,9 @@ async function expectNoProblems(walk: Walk, what: string): Promise<void> {
   const message = `${what}\n${walk.told.slice(-40).join('\n')}`
   await expect
     .poll(() => problemsOf(walk), {
-      ...{ message, timeout: 60_000, interval: 50 },
+      message,
+      timeout: 60_000,
+      interval: 50,
     })
     .toEqual([])
 }

@@ -43,7 +43,8 @@ test('a worker captures what is due, and nothing else', async () => {
   const shop = await newShop()
   const to = shop.account.address
   const due = await storeOrder(shop, await draft(chain, { to }), {
-    ...{ requested: 'capture', sendDue: 0n },
+    requested: 'capture',
+    sendDue: 0n,
   })
   const other = await storeOrder(shop, await draft(chain, { to }))
   await runDuring(shop, () =>

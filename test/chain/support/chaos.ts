@@ -88,9 +88,13 @@ export function stealNonces(
     const { nonce = 0 } = parseTransaction(raw)
     if (nonce % every === every - 1 && !stolen.has(nonce)) {
       const foreign = await account.signTransaction({
-        ...{ chainId: 31337, to: account.address, nonce, gas: 21_000n },
+        chainId: 31337,
+        to: account.address,
+        nonce,
+        gas: 21_000n,
         // Nothing of ours can take its place.
-        ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n },
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 12n,
       })
       await send(foreign as TransactionSerialized)
       stolen.add(nonce)

@@ -101,7 +101,14 @@ export async function openWorld(chain: DevChain): Promise<FuzzWorld> {
     known.splice(0, known.length, ...own, ...others)
   }
   return {
-    ...{ renew, handle, shop, known, recipients, keys, observed, writes },
+    renew,
+    handle,
+    shop,
+    known,
+    recipients,
+    keys,
+    observed,
+    writes,
     rows: (owners = ['a', 'b', 'stranger']) => dump(store, idsOf(owners)),
     everything: async () => {
       const destinations = mapOwners((owner) => ({

@@ -68,7 +68,10 @@ export async function showToMerchant(
     const id = new URL(route.request().url()).searchParams.get('orderId')
     const at = shown.findIndex((order) => order.id === id)
     const news = (looks[at]?.events ?? []).map(([type, data = {}], index) => ({
-      ...{ type, data, orderId: id, cursor: String(index + 1) },
+      type,
+      data,
+      orderId: id,
+      cursor: String(index + 1),
       at: String(Date.now()),
     }))
     return stream(route, news)

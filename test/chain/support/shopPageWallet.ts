@@ -88,8 +88,10 @@ function announce(account: string): void {
   }
   const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>'
   const info = {
-    ...{ uuid: crypto.randomUUID(), name: 'Test wallet' },
-    ...{ rdns: 'test.wallet', icon },
+    uuid: crypto.randomUUID(),
+    name: 'Test wallet',
+    rdns: 'test.wallet',
+    icon,
   }
   addEventListener('eip6963:requestProvider', () => {
     const options = { detail: { info, provider } }

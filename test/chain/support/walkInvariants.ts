@@ -303,7 +303,10 @@ export async function findProblems(
       orderId === order.id
     const attempts = rows.attempts.filter(isOf)
     return compare({
-      ...{ order, attempts, now, isEnd },
+      order,
+      attempts,
+      now,
+      isEnd,
       proofs: rows.proofs.filter(isOf),
       transactions: rows.transactions.filter(isOf),
       events: rows.events

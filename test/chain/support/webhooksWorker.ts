@@ -16,7 +16,10 @@ await runWebhooksWith(
     store,
     targets: [
       {
-        ...{ name: 'test', url, ca, secrets: [secret] },
+        name: 'test',
+        url,
+        ca,
+        secrets: [secret],
         privateHosts: ['localhost'],
       },
     ],

@@ -42,7 +42,9 @@ async function listen(handler: Handler): Promise<Serving> {
   }
   return new Promise((resolve) => {
     const options = {
-      ...{ fetch: handler, port: 0, hostname },
+      fetch: handler,
+      port: 0,
+      hostname,
       overrideGlobalObjects: false,
     }
     const server = serve(options, ({ port }) =>

@@ -168,7 +168,9 @@ const specTests = (text: string, open: string, close: string) =>
     ),
   ].map(([, name = '']) => name)
 
-const written = specTests(readText('test/spec.test.ts'), "\\(\\s*'", "'")
+const written = readdirSync(new URL('test/chain/spec', root)).flatMap((name) =>
+  specTests(readText(`test/chain/spec/${name}`), "\\(\\s*'", "'"),
+)
 
 test('every test that the page of differences names exists', () => {
   const named = specTests(differences, '`', '`')

@@ -12,6 +12,13 @@ import type { CreateStore } from 'countersign/testing'
 /** Makes the handles of a store that has one thing wrong. */
 export type Broken = () => CreateStore
 
+/** A store with one defect, and the names of the store cases that must fail on it. */
+export type BrokenStore = {
+  defect: string
+  make: Broken
+  fails: readonly string[]
+}
+
 type Options = Parameters<PaymentStore['write']>[1]
 
 /** One store for all handles, in parts another one than it should be. */

@@ -47,7 +47,9 @@ async function tellOnce(open: () => PaymentStore): Promise<void> {
   await Promise.all(runs.map(({ stop }) => stop()))
   expect(checkTold(receiver)).toEqual(Array(60).fill(1))
   expect(await progressOf(stream)).toEqual({
-    ...{ cursor: '60', read: '60', open: [] },
+    cursor: '60',
+    read: '60',
+    open: [],
   })
 }
 

@@ -40,15 +40,21 @@ export function startRun(
   const { tools, observe, ...fields } = changes
   const secret = createSecret()
   const target = {
-    ...{ name: 'test', url, ca, secrets: [secret] },
-    ...{ privateHosts: ['localhost'], ...fields },
+    name: 'test',
+    url,
+    ca,
+    secrets: [secret],
+    privateHosts: ['localhost'],
+    ...fields,
   }
   const stopping = new AbortController()
   const seen: Observation[] = []
   const running = runWebhooksWith(
     orders,
     {
-      ...{ store, targets: [target], signal: stopping.signal },
+      store,
+      targets: [target],
+      signal: stopping.signal,
       observe: observe ?? ((observation) => void seen.push(observation)),
     },
     { ...quickTools, ...tools },

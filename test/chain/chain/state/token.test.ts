@@ -1,72 +1,43 @@
 import {
   cancelCall,
-  captureCall,
   DomainMismatchError,
   getAuthorizationState,
   getToken,
   InvalidFieldError,
-  NodeError,
-  type Payment,
-  preparePayment,
   UnsupportedTokenError,
-  verifyPayment,
 } from 'countersign'
-import {
-  deployDevToken,
-  devContracts,
-  startDevChain,
-} from 'countersign/devchain'
+import { deployDevToken, devContracts } from 'countersign/devchain'
 import {
   type Abi,
   type Address,
-  type Client,
   createClient,
   custom,
   type Hex,
   hashDomain,
-  http,
   keccak256,
-  stringToHex,
 } from 'viem'
 import { getBlock, sendTransactionSync, setCode } from 'viem/actions'
-import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { typedDataTypes } from '../../../../src/core/typedDataTypes.js'
 import type { TokenDomain } from '../../../../src/core/types.js'
-import { devAuthority } from '../../../../src/devchain/initializeToken.js'
-import { sendAs } from '../../../../src/devchain/sendAs.js'
-import { deployFamilies, type FamilyName } from '../../support/families.js'
+import type { FamilyName } from '../../support/families.js'
 import { account, sign } from '../../support/signing.js'
-
-const chain = await startDevChain({ blockTime: 0 })
-afterAll(() => chain.stop())
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const { merchant, relayer, test: node } = chain.clients
-const families = await deployFamilies(chain)
-const { circle22 } = families
-const direct = createClient({
-  transport: http(chain.urls.http, { retryCount: 0 }),
-})
-
-type Request = { method: string; params: readonly unknown[] }
-
-/** A client that counts what it asks; with `plain`, without overrides. */
-function newClient({ plain = false } = {}): Client & { asked: Request[] } {
-  const asked: Request[] = []
-  const request = ({ method, params = [] }: Request) => {
-    asked.push({ method, params })
-    const kept = plain && method === 'eth_call' ? params.slice(0, 2) : params
-    return direct.request({ method, params: kept } as never)
-  }
-  return Object.assign(
-    createClient({ transport: custom({ request }, { retryCount: 0 }) }),
-    {
-      asked,
-    },
-  )
-}
+import {
+  chain,
+  circle22,
+  direct,
+  families,
+  freshNonce,
+  newClient,
+  node,
+  payer,
+  payment,
+  type Request,
+  relayer,
+  rename,
+  signer,
+  spend,
+} from '../../support/tokenNodes.js'
 
 const separatorOf = ({ chainId, ...domain }: TokenDomain): Hex =>
   hashDomain({
@@ -196,43 +167,6 @@ for (const plain of [false, true]) {
   })
 }
 
-const signer = account('token payer')
-const payer = signer.address
-for (const { mint } of Object.values(families)) await mint(payer, 10n ** 9n)
-
-let nonces = 0
-const freshNonce = (): Hex => keccak256(stringToHex(`token ${nonces++}`))
-
-const familyOf = (token: Address) => {
-  const family = Object.values(families).find((it) => it.token === token)
-  if (!family) throw new Error(`No family has ${token}.`)
-  return family
-}
-
-function payment(token: Address, nonce = freshNonce()): Payment {
-  return {
-    primaryType: 'TransferWithAuthorization',
-    domain: familyOf(token).domain,
-    message: {
-      from: payer.toLowerCase() as Address,
-      to: merchant.account.address.toLowerCase() as Address,
-      value: 1n,
-      validAfter: 0n,
-      validBefore: 2n ** 40n,
-      nonce,
-    },
-  }
-}
-
-/** Uses a nonce and gives it. */
-async function spend(token: Address): Promise<Hex> {
-  const unsigned = payment(token)
-  const signature = await sign(signer, unsigned)
-  const { to, data } = captureCall({ payment: { ...unsigned, signature } })
-  await sendTransactionSync(relayer, { to, data })
-  return unsigned.message.nonce
-}
-
 /** Cancels a nonce and gives it. */
 async function revoke(token: Address): Promise<Hex> {
   const { domain, message } = payment(token)
@@ -267,12 +201,6 @@ test('a mistyped address is refused before anything is asked', async () => {
   await expect(state).rejects.toThrow(InvalidFieldError)
   expect(client.asked).toEqual([])
 })
-
-async function rename(token: Address, name: string): Promise<void> {
-  const { abi } = devContracts.fiatTokenV2_2
-  const call = { address: token, abi, functionName: 'updateName', args: [name] }
-  await sendAs(chain.clients, { from: devAuthority, calls: [call] })
-}
 
 /** A token whose separator stays at the name it had first. */
 async function renamed(contract: { abi: Abi; bytecode: Hex }) {
@@ -324,129 +252,6 @@ test('a token that signs under the name of a known one is proven by it', async (
     chainId: 31337,
     verifyingContract: token.toLowerCase(),
   })
-})
-
-test('a token is remembered for ten minutes, by the client that asked', async () => {
-  const client = newClient()
-  const { token } = circle22
-  const start = Date.now()
-  vi.useFakeTimers({ now: start, toFake: ['Date'] })
-  const first = await getToken(client, { token })
-  vi.setSystemTime(start + 599_000)
-  expect(await getToken(client, { token })).toEqual(first)
-  expect(client.asked).toHaveLength(1)
-  vi.setSystemTime(start + 600_000)
-  await getToken(client, { token })
-  expect(client.asked).toHaveLength(2)
-  const other = newClient()
-  await getToken(other, { token })
-  expect(other.asked).toHaveLength(1)
-})
-
-test('what a caller makes of a token is not what is remembered', async () => {
-  const client = newClient()
-  const { token } = circle22
-  const told = await getToken(client, { token })
-  const before = structuredClone(told)
-
-  told.domain.name = 'Changed'
-  told.decimals = 2
-  told.capabilities.receive = false
-  expect(await getToken(client, { token })).toEqual(before)
-})
-
-test('a token is remembered whatever the letters of its address', async () => {
-  const client = newClient()
-  await getToken(client, {
-    token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  })
-  await getToken(client, { token: circle22.token })
-  expect(client.asked).toHaveLength(1)
-})
-
-test('a fault is not remembered', async () => {
-  let faults = 0
-  const request = ({ method, params }: Request) => {
-    if (faults++ === 0) throw new TypeError('fetch failed')
-    return direct.request({ method, params } as never)
-  }
-  const transport = custom({ request }, { retryCount: 0 })
-  const client = createClient({ transport })
-  const { token } = circle22
-  await expect(getToken(client, { token })).rejects.toThrow(NodeError)
-  expect((await getToken(client, { token })).decimals).toBe(6)
-})
-
-/** Prepares a payment and has it judged after something happened. */
-async function judgeAfter(
-  client: Client,
-  token: Address,
-  happen: () => Promise<unknown>,
-) {
-  const to = merchant.account.address
-  const prepared = await preparePayment(client, {
-    token,
-    from: payer,
-    to,
-    amount: '0.5',
-  })
-  await happen()
-  const signature = await sign(signer, prepared)
-  const verdict = await verifyPayment(client, {
-    payment: { ...prepared, signature },
-    expect: { token, to, amount: '0.5' },
-  })
-  return verdict.ok ? 'ok' : verdict.reason
-}
-
-test('a token is forgotten when a payment turns out to have its old name', async () => {
-  const token = await deployDevToken(chain)
-  await chain.mint({ token, to: payer, value: 10n ** 9n })
-  const client = newClient()
-  const reason = await judgeAfter(client, token, () =>
-    rename(token, 'New Coin'),
-  )
-  expect(reason).toBe('wrongDomain')
-  const { domain } = await getToken(client, { token })
-  expect(domain.name).toBe('New Coin')
-  expect(await judgeAfter(client, token, async () => undefined)).toBe('ok')
-})
-
-test('a token is forgotten when it answers no more', async () => {
-  const token = await deployDevToken(chain)
-  const client = newClient()
-  const reason = await judgeAfter(client, token, () =>
-    setCode(node, { address: token, bytecode: '0x' }),
-  )
-  expect(reason).toBe('unsupportedToken')
-  await expect(getToken(client, { token })).rejects.toThrow(
-    UnsupportedTokenError,
-  )
-})
-
-test('a token is forgotten when the state of its nonces cannot be read', async () => {
-  const token = await deployDevToken(chain)
-  const client = newClient()
-  await getToken(client, { token })
-  await setCode(node, { address: token, bytecode: '0x' })
-  const state = getAuthorizationState(client, {
-    token,
-    payer,
-    nonce: freshNonce(),
-  })
-  await expect(state).rejects.toThrow(UnsupportedTokenError)
-  await expect(getToken(client, { token })).rejects.toThrow(
-    UnsupportedTokenError,
-  )
-})
-
-test('another verdict forgets nothing', async () => {
-  const client = newClient()
-  const { token } = circle22
-  await judgeAfter(client, token, () => spend(token))
-  const asked = client.asked.length
-  await getToken(client, { token })
-  expect(client.asked).toHaveLength(asked)
 })
 
 test('a separator that an override forges is a mismatch', async () => {

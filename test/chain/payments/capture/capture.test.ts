@@ -1,22 +1,13 @@
 import {
   AccountError,
-  CaptureRejectedError,
-  cancelPayment,
   capturePayment,
   InvalidFieldError,
-  SendError,
   type SignedPayment,
-  SigningDeclinedError,
   signCapture,
   verifyPayment,
-  WrongWalletError,
   waitForOutcome,
 } from 'countersign'
-import {
-  deployDevContract,
-  devContracts,
-  startDevChain,
-} from 'countersign/devchain'
+import { deployDevContract, devContracts } from 'countersign/devchain'
 import {
   createClient,
   createNonceManager,
@@ -34,25 +25,23 @@ import {
   waitForTransactionReceipt,
 } from 'viem/actions'
 import { jsonRpc } from 'viem/nonce'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import {
+  chain,
+  merchant,
+  payer,
+  reader,
+  relayer,
+  seller,
+  transfer,
+} from '../../support/captureDesk.js'
 import {
   countOf,
-  domainOf,
   draft,
   fakeNode,
-  fundedAccount,
-  mined,
   newAccount,
-  revoke,
   rpcError,
 } from '../../support/desk.js'
-
-const chain = await startDevChain({ blockTime: 0 })
-afterAll(() => chain.stop())
-
-const { public: reader, payer, merchant, relayer } = chain.clients
-const seller = merchant.account
-const transfer = { primaryType: 'TransferWithAuthorization' } as const
 
 const rpcClient = createClient({
   account: seller.address,
@@ -227,183 +216,6 @@ test('the chain’s own serializer is used', async () => {
   expect(seen).toContain(nonce)
 })
 
-const refusals: [string, string, () => Promise<SignedPayment>][] = [
-  [
-    'a Transfer signature presented as Receive',
-    'wrongSigner',
-    async () => ({
-      ...(await draft(chain, transfer)),
-      primaryType: 'ReceiveWithAuthorization',
-    }),
-  ],
-  [
-    'a Receive signature presented as Transfer',
-    'wrongSigner',
-    async () => ({ ...(await draft(chain)), ...transfer }),
-  ],
-  [
-    'a Receive payment to someone else',
-    'wrongSender',
-    () => draft(chain, { to: relayer.account.address }),
-  ],
-  [
-    'a window that is over',
-    'expired',
-    () => draft(chain, { validAfter: 1n, validBefore: 1000n }),
-  ],
-  [
-    'a window yet to open',
-    'notYetValid',
-    () =>
-      draft(chain, { validAfter: 5_000_000_000n, validBefore: 6_000_000_000n }),
-  ],
-  [
-    'more than the payer holds',
-    'insufficientFunds',
-    () => draft(chain, { amount: '99000' }),
-  ],
-  [
-    'another chain',
-    'wrongChain',
-    () => draft(chain, { domain: { ...domainOf(chain.token), chainId: 8453 } }),
-  ],
-  [
-    'an address without code',
-    'unsupportedToken',
-    () => draft(chain, { domain: domainOf(newAccount().address) }),
-  ],
-  [
-    'another name in the domain',
-    'wrongDomain',
-    () => draft(chain, { domain: domainOf(chain.token, 'USDC') }),
-  ],
-  [
-    'a payment to oneself',
-    'selfPayment',
-    async () => {
-      const payment = await draft(chain)
-      const { from } = payment.message
-      return { ...payment, message: { ...payment.message, to: from } }
-    },
-  ],
-  [
-    'a payment of nothing',
-    'wrongAmount',
-    async () => {
-      const payment = await draft(chain)
-      return { ...payment, message: { ...payment.message, value: 0n } }
-    },
-  ],
-]
-
-test.each(refusals)(
-  '%s is refused, and nothing is sent',
-  async (_, reason, make) => {
-    const payment = await make()
-    const before = await countOf(chain, seller)
-    const error = await capturePayment(merchant, { payment }).catch((e) => e)
-    expect(error).toBeInstanceOf(CaptureRejectedError)
-    expect(error).toMatchObject({ reason, retryable: false })
-    expect(await countOf(chain, seller)).toBe(before)
-  },
-)
-
-test.each([
-  [
-    'captured',
-    (payment: SignedPayment) =>
-      mined(chain, capturePayment(merchant, { payment })),
-  ],
-  [
-    'canceled',
-    async (payment: SignedPayment) =>
-      mined(
-        chain,
-        cancelPayment(relayer, {
-          cancellation: await revoke(chain, payment),
-        }),
-      ),
-  ],
-])('a nonce that is %s is refused', async (_, spend) => {
-  const payment = await draft(chain)
-  await spend(payment)
-  const before = await countOf(chain, seller)
-  await expect(capturePayment(merchant, { payment })).rejects.toMatchObject({
-    name: 'CaptureRejectedError',
-    reason: 'consumed',
-    details: { words: 'FiatTokenV2: authorization is used or canceled' },
-  })
-  expect(await countOf(chain, seller)).toBe(before)
-})
-
-test.each([
-  ['payer', 'payerBlocked'],
-  ['recipient', 'recipientBlocked'],
-] as const)('a blocked %s is refused', async (who, reason) => {
-  const [from, to] = [
-    await fundedAccount(chain, 12_500_000n),
-    await fundedAccount(chain),
-  ]
-  const payment = await draft(chain, { signer: from, to: to.address })
-  await chain.block({ account: who === 'payer' ? from.address : to.address })
-  await expect(
-    capturePayment(reader, { payment, account: to }),
-  ).rejects.toMatchObject({ name: 'CaptureRejectedError', reason })
-  expect(await countOf(chain, to)).toBe(0)
-})
-
-test('a paused token is refused', async () => {
-  const payment = await draft(chain)
-  await chain.pause()
-  const refused = capturePayment(merchant, { payment })
-  await expect(refused).rejects.toMatchObject({
-    name: 'CaptureRejectedError',
-    message: 'Capture rejected: paused (Pausable: paused).',
-    reason: 'paused',
-  })
-  await chain.pause(false)
-})
-
-test('a client of another chain is refused before anything is asked', async () => {
-  const { client, asked } = fakeNode(chain, undefined, seller)
-  const domain = { ...domainOf(chain.token), chainId: 8453 }
-  const payment = await draft(chain, { domain })
-  await expect(capturePayment(client, { payment })).rejects.toMatchObject({
-    reason: 'wrongChain',
-  })
-  expect(asked).toEqual([])
-})
-
-test.each([
-  ['a contract payer', 'unsimulatedWallet', { from: chain.token }],
-  ['an expired window', 'expired', { validAfter: 1n, validBefore: 1000n }],
-] as const)(
-  'without a rehearsal %s is refused unasked',
-  async (_, reason, changes) => {
-    const { client, asked } = fakeNode(chain, undefined, seller)
-    const payment = await draft(chain, changes)
-    const refused = capturePayment(client, { payment, simulate: false })
-    await expect(refused).rejects.toMatchObject({ reason })
-    expect(asked).toEqual([])
-  },
-)
-
-test('without a rehearsal a window of a live chain must be open', async () => {
-  const { client, asked } = fakeNode(
-    { ...chain, chain: { ...chain.chain, id: 8453 } },
-    undefined,
-    seller,
-  )
-  const payment = await draft(chain, {
-    domain: { ...domainOf(chain.token), chainId: 8453 },
-    validAfter: BigInt(Math.floor(Date.now() / 1000)) + 500n,
-    validBefore: 9_000_000_000n,
-  })
-  const refused = capturePayment(client, { payment, simulate: false })
-  await expect(refused).rejects.toMatchObject({ reason: 'notYetValid' })
-  expect(asked).toEqual([])
-})
-
 test.each(['relayer', 'merchant'] as const)(
   'a Transfer payment is captured by the %s',
   async (who) => {
@@ -429,148 +241,6 @@ test('signed bytes settle when they are sent later', async () => {
   expect(outcome.status).toBe('captured')
 })
 
-test.each([
-  ['drops the connection', new TypeError('fetch failed')],
-  ['answers an internal error', rpcError(-32603, 'Internal error')],
-  ['answers that it timed out', rpcError(-32002, 'request timed out')],
-])(
-  'a node that takes the transaction and %s leaves a hash to wait for',
-  async (_, failure) => {
-    const { client, methods } = fakeNode(
-      chain,
-      async ({ method }, forward) => {
-        const answer = await forward()
-        if (method === 'eth_sendRawTransaction') throw failure
-        return answer
-      },
-      seller,
-    )
-    const payment = await draft(chain)
-    const error = await capturePayment(client, { payment }).catch((e) => e)
-    expect(error).toBeInstanceOf(SendError)
-    expect(error).toMatchObject({ retryable: true, maybeSent: true })
-    const sends = methods().filter((it) => it === 'eth_sendRawTransaction')
-    expect(sends).toHaveLength(1)
-    const hash = error.details.transactionHash
-    const outcome = await waitForOutcome(reader, { payment, hash })
-    expect(outcome).toMatchObject({
-      status: 'captured',
-      proof: { transactionHash: hash },
-    })
-  },
-)
-
-/** A node that refuses each transaction in these words. */
-const refusing = (code: number, words: string, data?: unknown) =>
-  fakeNode(
-    chain,
-    async ({ method }, forward) => {
-      if (method !== 'eth_sendRawTransaction') return forward()
-      throw rpcError(code, words, data)
-    },
-    seller,
-  ).client
-
-test.each([
-  'already known',
-  'transaction already imported',
-  'AlreadyKnown',
-  'Known transaction',
-  `known transaction: 0x${'ab'.repeat(32)}`,
-])('a node that says "%s" took the transaction', async (words) => {
-  const payment = await draft(chain)
-  const hash = await capturePayment(refusing(-32000, words), { payment })
-  expect(hash).toMatch(/^0x[\da-f]{64}$/)
-})
-
-test.each([
-  [-32000, 'insufficient funds for gas * price + value'],
-  [-32003, 'nonce too low'],
-  [-32000, 'replacement transaction underpriced'],
-  [-32000, 'unknown transaction type'],
-  [-32602, 'invalid params'],
-])('a node that answers %d "%s" refused for good', async (code, words) => {
-  const payment = await draft(chain)
-  const error = await capturePayment(refusing(code, words), { payment }).catch(
-    (e) => e,
-  )
-  expect(error).toBeInstanceOf(SendError)
-  expect(error).toMatchObject({
-    message: `The transaction was not sent: ${words}.`,
-    retryable: false,
-    maybeSent: false,
-    details: {
-      words,
-      code,
-      transactionHash: expect.stringMatching(/^0x.{64}$/),
-    },
-  })
-})
-
-test('a full pool is a reason to send the same bytes later', async () => {
-  const payment = await draft(chain)
-  const client = refusing(-32000, 'txpool is full')
-  await expect(capturePayment(client, { payment })).rejects.toMatchObject({
-    name: 'SendError',
-    retryable: true,
-  })
-})
-
-test('real refusals of a node are final', async () => {
-  const poor = newAccount()
-  const payment = await draft(chain, { ...transfer })
-  const given = { payment, account: poor, nonce: 0 }
-  await expect(capturePayment(reader, given)).rejects.toMatchObject({
-    name: 'SendError',
-    retryable: false,
-    details: { words: expect.stringMatching(/insufficient funds/i) },
-  })
-  await expect(
-    capturePayment(merchant, { payment, nonce: 0 }),
-  ).rejects.toMatchObject({
-    retryable: false,
-    details: { words: 'nonce too low' },
-  })
-})
-
-test('a nonce used by these very bytes is no refusal', async () => {
-  const payment = await draft(chain)
-  const { raw } = await signCapture(merchant, { payment })
-  const given = parseTransaction(raw)
-  const options = {
-    payment,
-    nonce: given.nonce,
-    gas: given.gas,
-    maxFeePerGas: given.maxFeePerGas,
-    maxPriorityFeePerGas: given.maxPriorityFeePerGas,
-    simulate: false,
-  }
-  const hash = await mined(chain, capturePayment(merchant, options))
-  expect(await capturePayment(merchant, options)).toBe(hash)
-})
-
-test('a wallet that agrees only when gas is free is refused', async () => {
-  const owner = newAccount()
-  const liar = await deployDevContract(chain, {
-    contract: devContracts.lyingWallet,
-    args: [owner.address],
-  })
-  await chain.mint({ to: liar, value: 12_500_000n })
-  const payment = await draft(chain, { signer: owner, from: liar })
-  const before = await countOf(chain, seller)
-  await expect(capturePayment(merchant, { payment })).rejects.toMatchObject({
-    name: 'CaptureRejectedError',
-    reason: 'gasTooHigh',
-  })
-  expect(await countOf(chain, seller)).toBe(before)
-})
-
-test('a capture dearer than maxCaptureGas is refused', async () => {
-  const payment = await draft(chain)
-  const refused = capturePayment(merchant, { payment, maxCaptureGas: 50_000n })
-  await expect(refused).rejects.toMatchObject({ reason: 'gasTooHigh' })
-})
-
 test('a contract wallet pays', async () => {
   const owner = newAccount()
   const wallet = await deployDevContract(chain, {
@@ -582,70 +252,6 @@ test('a contract wallet pays', async () => {
   const hash = await capturePayment(merchant, { payment })
   const outcome = await waitForOutcome(reader, { payment, hash })
   expect(outcome.status).toBe('captured')
-})
-
-test.each([
-  [rpcError(4001, 'User rejected the request.'), SigningDeclinedError, {}],
-  [
-    rpcError(-32603, 'Internal JSON-RPC error.'),
-    SendError,
-    { retryable: false, maybeSent: true },
-  ],
-  [new Error('disconnected'), SendError, { retryable: false, maybeSent: true }],
-  [
-    rpcError(-32000, 'insufficient funds'),
-    SendError,
-    { retryable: false, maybeSent: false },
-  ],
-])(
-  'a wallet that fails with %s is asked once',
-  async (failure, kind, facts) => {
-    const { client, methods } = fakeNode(
-      chain,
-      async ({ method }, forward) => {
-        if (method === 'eth_sendTransaction') throw failure
-        return forward()
-      },
-      seller.address,
-    )
-    const payment = await draft(chain)
-    const error = await capturePayment(client, { payment }).catch((e) => e)
-    expect(error).toBeInstanceOf(kind)
-    expect(error).toMatchObject(facts)
-    const sends = methods().filter((it) => it === 'eth_sendTransaction')
-    expect(sends).toHaveLength(1)
-  },
-)
-
-test.each([null, '0x', 'sent', { hash: '0x' }])(
-  'a wallet that answers %j may have sent',
-  async (answer) => {
-    const { client } = fakeNode(
-      chain,
-      async ({ method }, forward) =>
-        method === 'eth_sendTransaction' ? answer : forward(),
-      seller.address,
-    )
-    const payment = await draft(chain)
-    await expect(capturePayment(client, { payment })).rejects.toMatchObject({
-      name: 'SendError',
-      maybeSent: true,
-      retryable: false,
-    })
-  },
-)
-
-test('a wallet that moved to another chain is not asked to send', async () => {
-  const { client, methods } = fakeNode(
-    chain,
-    async ({ method }, forward) =>
-      method === 'eth_chainId' ? '0x1' : forward(),
-    seller.address,
-  )
-  const payment = await draft(chain)
-  const refused = capturePayment(client, { payment, simulate: false })
-  await expect(refused).rejects.toBeInstanceOf(WrongWalletError)
-  expect(methods()).toEqual(['eth_chainId'])
 })
 
 test('an account of another kind cannot sign here', async () => {

@@ -1,57 +1,36 @@
-import { getEventListeners } from 'node:events'
-import process from 'node:process'
 import {
   cancelPayment,
   capturePayment,
-  FinalityUnsupportedError,
-  OutcomeTimeoutError,
-  type PaymentOutcome,
   signCapture,
   type WaitForOutcomeParameters,
-  waitForOutcome,
 } from 'countersign'
-import { startDevChain } from 'countersign/devchain'
-import { detectPreconfirmations } from 'countersign/reads'
-import { type Hash, HttpRequestError, TimeoutError, zeroHash } from 'viem'
+import { type Hash, zeroHash } from 'viem'
 import {
   mine,
   sendRawTransaction,
   setAutomine,
   waitForTransactionReceipt,
 } from 'viem/actions'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   countOf,
-  domainOf,
   draft,
   fakeNode,
   mined,
-  newAccount,
   randomHash,
   revoke,
-  rpcError,
 } from '../../support/desk.js'
+import {
+  chain,
+  isOpen,
+  merchant,
+  node,
+  reader,
+  relayer,
+  wait,
+} from '../../support/waitDesk.js'
 
-const chain = await startDevChain({ blockTime: 0 })
-afterAll(() => chain.stop())
-const { public: reader, test: node, merchant, relayer } = chain.clients
-const pollingInterval = 20
 const gwei = 10n ** 9n
-
-const wait = (
-  parameters: WaitForOutcomeParameters,
-  client: Parameters<typeof waitForOutcome>[0] = reader,
-): Promise<PaymentOutcome> =>
-  waitForOutcome(client, { pollingInterval, ...parameters })
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** Whether a promise is still open after a few looks. */
-async function isOpen(promise: Promise<unknown>): Promise<boolean> {
-  const open = Symbol('open')
-  const first = await Promise.race([promise, sleep(150).then(() => open)])
-  return first === open
-}
 
 /** Keeps transactions in the pool until `mine`. */
 async function holdBlocks<result>(run: () => Promise<result>): Promise<result> {
@@ -288,195 +267,6 @@ test('a transaction that never arrives ends with the window', async () => {
   expect(await waiting).toEqual({ status: 'expired' })
 })
 
-test('the time to wait ends with an error that names the hash', async () => {
-  const payment = await draft(chain)
-  const hash = randomHash()
-  const error = await wait({ payment, hash, timeout: 60 }).catch((e) => e)
-  expect(error).toBeInstanceOf(OutcomeTimeoutError)
-  expect(error).toMatchObject({
-    retryable: true,
-    details: { timeout: 60, hash },
-  })
-})
-
-/** A node that never answers. */
-const silent = () => fakeNode(chain, () => new Promise(() => undefined)).client
-
-test('a node that never answers does not hold up the timeout', async () => {
-  const payment = await draft(chain)
-  const error = await wait({ payment, timeout: 50 }, silent()).catch((e) => e)
-  expect(error).toBeInstanceOf(OutcomeTimeoutError)
-})
-
-test('a timeout longer than a timer can be is no timeout', async () => {
-  const payment = await draft(chain)
-  const waiting = wait({ payment, timeout: 2 ** 40 })
-  expect(await isOpen(waiting)).toBe(true)
-  await mined(chain, capturePayment(merchant, { payment }))
-  expect((await waiting).status).toBe('captured')
-})
-
-test.each([
-  ['between two looks', reader],
-  ['while a request is under way', silent()],
-])('a signal ends the wait %s', async (_, client) => {
-  const payment = await draft(chain)
-  const stop = new AbortController()
-  const waiting = wait({ payment, signal: stop.signal }, client)
-  const caught = waiting.catch((error) => error)
-  expect(await isOpen(caught)).toBe(true)
-  const reason = new Error('enough')
-  stop.abort(reason)
-  expect(await caught).toBe(reason)
-})
-
-test('a signal that is over already asks nothing', async () => {
-  const { client, asked } = fakeNode(chain)
-  const payment = await draft(chain)
-  const signal = AbortSignal.abort()
-  await expect(wait({ payment, signal }, client)).rejects.toBe(signal.reason)
-  expect(asked).toEqual([])
-})
-
-const timers = () =>
-  process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length
-
-test.each(['captured', 'aborted', 'timed out'])(
-  'no timer and no listener is left when it is %s',
-  async (end) => {
-    const payment = await draft(chain)
-    const stop = new AbortController()
-    const { signal } = stop
-    const before = timers()
-    const timeout = end === 'timed out' ? 50 : 600_000
-    const options = { payment, signal, timeout, pollingInterval: 50_000 }
-    const waiting = wait(options).catch((error) => error)
-    const first = wait({ ...options, pollingInterval: 20 }).catch((e) => e)
-    await sleep(40)
-    expect(timers()).toBeGreaterThan(before)
-    if (end === 'captured')
-      await mined(chain, capturePayment(merchant, { payment })).then(
-        () => first,
-      )
-    stop.abort()
-    await Promise.all([waiting, first])
-    await expect.poll(timers).toBeLessThanOrEqual(before)
-    expect(getEventListeners(signal, 'abort')).toEqual([])
-  },
-)
-
-const faults: [string, () => unknown][] = [
-  ['HTTP 500', () => new HttpRequestError({ url: 'http://node', status: 500 })],
-  ['HTTP 429', () => new HttpRequestError({ url: 'http://node', status: 429 })],
-  ['a dropped connection', () => new TypeError('fetch failed')],
-  ['a timeout', () => new TimeoutError({ body: {}, url: 'http://node' })],
-  ['an internal error', () => rpcError(-32603, 'Internal error')],
-  ['a limit', () => rpcError(-32005, 'rate limit exceeded')],
-  ['a replica behind', () => rpcError(-32000, 'header not found')],
-]
-
-test.each(
-  faults.flatMap(
-    ([name, make]) =>
-      [
-        [name, 'included', make],
-        [name, 'safe', make],
-      ] as const,
-  ),
-)('%s is waited out at %s', async (_, finality, make) => {
-  const payment = await draft(chain)
-  const hash = await mined(chain, capturePayment(merchant, { payment }))
-  await mine(node, { blocks: 2 })
-  let left = 5
-  const { client } = fakeNode(chain, async (_, forward) => {
-    if (left-- > 0) throw make()
-    return forward()
-  })
-  const outcome = await wait({ payment, hash, finality }, client)
-  expect([outcome.status, left < 0]).toEqual(['captured', true])
-})
-
-test.each([{}, 'garbage', { status: '0x1' }, []])(
-  'the answer %j is waited out',
-  async (garbage) => {
-    const payment = await draft(chain)
-    const hash = await mined(chain, capturePayment(merchant, { payment }))
-    let left = 4
-    const { client } = fakeNode(chain, async (_, forward) =>
-      left-- > 0 ? garbage : forward(),
-    )
-    const outcome = await wait({ payment, hash }, client)
-    expect(outcome.status).toBe('captured')
-  },
-)
-
-test('a node that refuses for good is an error', async () => {
-  const { client } = fakeNode(chain, async () => {
-    throw rpcError(-32601, 'the method is not available')
-  })
-  const payment = await draft(chain)
-  await expect(
-    wait({ payment, hash: randomHash() }, client),
-  ).rejects.toMatchObject({ name: 'NodeError', retryable: false })
-})
-
-test.each([
-  ['answers null', async () => null],
-  [
-    'refuses the tag',
-    async () => {
-      throw rpcError(-39001, 'safe block not found')
-    },
-  ],
-])('a node without a safe block that %s is named', async (_, answer) => {
-  const { client } = fakeNode(chain, async ({ method, params }, forward) =>
-    method === 'eth_getBlockByNumber' && Object(params)[0] === 'safe'
-      ? answer()
-      : forward(),
-  )
-  const payment = await draft(chain)
-  const error = await wait({ payment, finality: 'safe' }, client).catch(
-    (e) => e,
-  )
-  expect(error).toBeInstanceOf(FinalityUnsupportedError)
-  expect(error.details).toEqual({ finality: 'safe' })
-})
-
-test.each(['included', 'safe'] as const)(
-  'an address without a token is an error at %s',
-  async (finality) => {
-    const domain = domainOf(newAccount().address)
-    const payment = await draft(chain, { domain })
-    await expect(wait({ payment, finality })).rejects.toMatchObject({
-      name: 'UnsupportedTokenError',
-    })
-  },
-)
-
-test('one answer without logs is not taken for unknown', async () => {
-  const payment = await draft(chain)
-  const hash = await mined(chain, capturePayment(merchant, { payment }))
-  let behind = true
-  const { client } = fakeNode(chain, async ({ method }, forward) => {
-    if (method !== 'eth_getLogs' || !behind) return forward()
-    behind = false
-    return []
-  })
-  expect(await wait({ payment }, client)).toMatchObject({
-    status: 'captured',
-    proof: { transactionHash: hash },
-  })
-})
-
-test('what is looked for in vain twice is unknown', async () => {
-  const payment = await draft(chain)
-  await mined(chain, capturePayment(merchant, { payment }))
-  const { client } = fakeNode(chain, async ({ method }, forward) =>
-    method === 'eth_getLogs' ? [] : forward(),
-  )
-  expect(await wait({ payment }, client)).toMatchObject({ status: 'unknown' })
-})
-
 test('a signed payment is taken as it is, whatever its signature', async () => {
   const { signature: _, ...payment } = await draft(chain)
   const asked = { payment: { ...payment, signature: 'nonsense' } }
@@ -499,62 +289,3 @@ test('an unrelated hash does not keep from the outcome', async () => {
     proof: { transactionHash: right },
   })
 })
-
-test('a pre-confirmation is looked for every 100 ms by default', async () => {
-  const { client, asked } = fakeNode(chain, async () => null)
-  const slow = { ...client, pollingInterval: 4000 }
-  const payment = await draft(chain)
-  const waiting = waitForOutcome(slow, {
-    payment,
-    hash: randomHash(),
-    finality: 'preconfirmed',
-    timeout: 450,
-  })
-  await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
-  expect(asked.length).toBeGreaterThanOrEqual(3)
-})
-
-test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
-  'a polling interval of %d does not flood the node',
-  async (pollingInterval) => {
-    const { client, asked } = fakeNode(chain)
-    const payment = await draft(chain)
-    const waiting = wait({ payment, pollingInterval, timeout: 400 }, client)
-    await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
-    // One look takes one request.
-    expect(asked.length).toBeLessThan(3)
-  },
-)
-
-test('where none was detected, a pre-confirmation is looked for each second', async () => {
-  const { client, asked } = fakeNode(chain)
-  await detectPreconfirmations(client)
-  const slow = { ...client, pollingInterval: 4000 }
-  const payment = await draft(chain)
-  const before = asked.length
-  const hash = randomHash()
-  const waiting = waitForOutcome(slow, {
-    payment,
-    hash,
-    finality: 'preconfirmed',
-    timeout: 450,
-  })
-  await expect(waiting).rejects.toThrow(OutcomeTimeoutError)
-  expect(asked.length - before).toBe(1)
-})
-
-test.each([
-  [false, 'pending'],
-  [true, 'latest'],
-])(
-  'a pre-confirmation is judged at the detected tag (%s: %s)',
-  async (detected, tag) => {
-    const { client, asked } = fakeNode(chain)
-    if (detected) await detectPreconfirmations(client)
-    const payment = await draft(chain)
-    await mined(chain, capturePayment(merchant, { payment }))
-    await waitForOutcome(client, { payment, finality: 'preconfirmed' })
-    const call = asked.find(({ method }) => method === 'eth_call')
-    expect(Object(call?.params)[1]).toBe(tag)
-  },
-)

@@ -1,87 +1,18 @@
-import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
-import { collectChanges } from '../../../../src/orders/model/collectChanges.js'
 import { settleOrder } from '../../../../src/orders/model/settleOrder.js'
-import type { StoredOrder } from '../../../../src/orders/model/storedOrder.js'
 import { unsettleOrder } from '../../../../src/orders/model/unsettleOrder.js'
 import type {
-  AttemptRecord,
   OrderRecord,
-  ProofRecord,
   TransactionRecord,
 } from '../../../../src/store/types.js'
-import { storedAttempt, storedOrder } from '../../support/storedOrder.js'
-
-const word = (digit: string): Hash => `0x${digit.repeat(64)}`
-const address = (digit: string) => `0x${digit.repeat(40)}` as const
-
-const destination = {
-  chainId: 31337,
-  token: address('1'),
-  recipient: address('2'),
-}
-
-const order: OrderRecord = {
-  ...storedOrder,
-  ...destination,
-  version: 3,
-  sequence: 4,
-  submitter: destination.recipient,
-  payer: address('3'),
-  createdAt: 100n,
-  deadline: 1000n,
-  sendDue: undefined,
-}
-
-const attempt: AttemptRecord = {
-  ...storedAttempt,
-  chainId: destination.chainId,
-  token: destination.token,
-  version: 2,
-  payer: address('3'),
-  validAfter: 50n,
-  validBefore: 1000n,
-  signedAfter: 50n,
-  signedBefore: 1000n,
-  spendableUntil: 1000n,
-  spendable: false,
-  cancellation: undefined,
-}
-
-/** A proof in the block of a number. */
-function proofAt(
-  transactionHash: Hash,
-  block: bigint,
-  fields: Partial<ProofRecord> = {},
-): ProofRecord {
-  return {
-    ...destination,
-    transactionHash,
-    logIndex: 1,
-    version: 1,
-    kind: 'capture',
-    orderId: 'one',
-    attempt: 1,
-    blockHash: word('7'),
-    blockNumber: block,
-    blockTime: 500n,
-    payer: address('3'),
-    value: 5n,
-    submitter: address('8'),
-    gasUsed: 1n,
-    effectiveGasPrice: 1n,
-    removed: false,
-    ...fields,
-  }
-}
-
-const captured = (settledHash: Hash): OrderRecord => ({
-  ...order,
-  state: 'captured',
-  settledHash,
-  settledBlock: 9n,
-  finality: 'included',
-})
+import {
+  attempt,
+  captured,
+  destination,
+  order,
+  proofAt,
+  word,
+} from '../../support/settlingRows.js'
 
 const sent: TransactionRecord = {
   chainId: 31337,
@@ -277,70 +208,6 @@ test('a cancellation that is on record ends an order a fork has opened again', (
   const repeated = settleOrder(again, { kind: 'cancel', proof }, 0n)
   expect(repeated.orders).toEqual([])
   expect(repeated.events).toEqual([])
-})
-
-test('a nonce pays once: another transaction of it takes the place of the one before', () => {
-  const before = proofAt(word('a'), 9n)
-  const file = { order: captured(word('a')), attempt, proofs: [before] }
-  const { version: _, ...proof } = proofAt(word('c'), 8n)
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
-  expect(changes.orders).toMatchObject([
-    { state: 'captured', overpaid: false, settledHash: word('c') },
-  ])
-  expect(changes.events.map(({ type }) => type)).toEqual(['captured'])
-  expect(changes.newProofs).toEqual([proof])
-  expect(changes.proofs).toEqual([{ ...before, removed: true }])
-})
-
-test('another nonce that pays an order pays it once too often', () => {
-  const before = proofAt(word('a'), 9n)
-  const file = {
-    order: captured(word('a')),
-    attempt: { ...attempt, number: 2, nonce: word('d') },
-    proofs: [before],
-  }
-  const { version: _, ...proof } = proofAt(word('a'), 9n, {
-    logIndex: 4,
-    attempt: 2,
-  })
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
-  expect(changes.orders).toMatchObject([
-    { state: 'captured', overpaid: true, settledHash: word('a') },
-  ])
-  expect(changes.events.map(({ type }) => type)).toEqual(['overpaid'])
-  expect(changes.proofs).toEqual([])
-})
-
-test('two payments of one order that are found together are a payment and one too many', () => {
-  const second = { ...attempt, number: 2, nonce: word('d') }
-  const stored: StoredOrder = {
-    order: { ...order, state: 'capturing', attempt: 2 },
-    attempt: second,
-    attempts: [attempt, second],
-    proofs: [],
-  }
-  const collected = collectChanges(new Map([['one', stored]]))
-  for (const number of [1, 2]) {
-    const file = collected.find('one', number)
-    if (!file) throw new Error('no file')
-    const fields = { attempt: number, logIndex: number }
-    const { version: _, ...proof } = proofAt(word('a'), 9n, fields)
-    collected.add(settleOrder(file, { kind: 'capture', proof }, 0n))
-  }
-  const { orders, events, newProofs } = collected.close()
-  expect(orders).toMatchObject([{ state: 'captured', overpaid: true }])
-  expect(events.map(({ type }) => type)).toEqual(['captured', 'overpaid'])
-  expect(newProofs).toHaveLength(2)
-})
-
-test('a transaction that moved to another place of another block is on record once', () => {
-  const before = proofAt(word('a'), 9n)
-  const file = { order: captured(word('a')), attempt, proofs: [before] }
-  const place = { logIndex: 4, blockHash: word('f') }
-  const { version: _, ...proof } = proofAt(word('a'), 9n, place)
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
-  expect(changes.newProofs).toEqual([proof])
-  expect(changes.proofs).toEqual([{ ...before, removed: true }])
 })
 
 /** Captured although something else was requested for, then taken back. */

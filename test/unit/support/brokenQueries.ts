@@ -1,0 +1,237 @@
+import {
+  type BrokenStore,
+  crossed,
+  inFinds,
+  mapRows,
+  sortBy,
+} from './spoilStore.js'
+
+/** Stores whose queries find too much, too little or in another order. */
+export const brokenQueries: readonly BrokenStore[] = [
+  {
+    defect: 'orders come the wrong way round',
+    make: inFinds(({ orders }) => ({
+      orders: mapRows(orders, (rows, query) =>
+        'listed' in query || 'unsettled' in query ? rows.reverse() : rows,
+      ),
+    })),
+    fails: [
+      'orders are listed newest first, a page before a position',
+      'unsettled orders come oldest first, a page after a position',
+    ],
+  },
+  {
+    defect: 'the oldest orders are the newest',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'oldest' in query
+              ? { listed: [query.oldest], limit: query.limit }
+              : query,
+          ),
+      },
+    })),
+    fails: ['the oldest orders come first, in any state'],
+  },
+  {
+    defect: 'the payer is not looked at',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'listed' in query ? { ...query, payer: undefined } : query,
+          ),
+      },
+    })),
+    fails: ['orders are listed by states and by payer'],
+  },
+  {
+    defect: 'what is due at the very time is left out',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'until' in query ? { ...query, until: query.until - 1n } : query,
+          ),
+      },
+    })),
+    fails: [
+      'orders with something to send come by deadline, until a time and of some recipients',
+      'orders to look at come by when they are due, until a time',
+    ],
+  },
+  {
+    defect: 'the first block asked for is left out',
+    make: inFinds(({ orders, proofs }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'settled' in query && query.fromBlock !== undefined
+              ? { ...query, fromBlock: query.fromBlock + 1n }
+              : query,
+          ),
+      },
+      proofs: {
+        ...proofs,
+        find: (query) =>
+          proofs.find(
+            'fromBlock' in query && query.fromBlock !== undefined
+              ? { ...query, fromBlock: query.fromBlock + 1n }
+              : query,
+          ),
+      },
+    })),
+    fails: [
+      'settled orders come by block, of one finality and between blocks',
+      'proofs come in the order of the chain, from a block on',
+    ],
+  },
+  {
+    defect: 'a destination that is named twice counts twice',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        count: async (destinations) => {
+          const counts: Awaited<ReturnType<typeof orders.count>> = {}
+          for (const destination of destinations)
+            for (const [state, count] of Object.entries(
+              await orders.count([destination]),
+            ))
+              Object.assign(counts, {
+                [state]: Number(Reflect.get(counts, state) ?? 0) + count,
+              })
+          return counts
+        },
+      },
+    })),
+    fails: ['orders are counted by state'],
+  },
+  ...[
+    inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'listed' in query
+              ? { ...query, listed: crossed(query.listed) }
+              : query,
+          ),
+      },
+    })),
+    inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        count: (destinations) => orders.count(crossed(destinations)),
+      },
+    })),
+    inFinds(({ proofs }) => ({
+      proofs: {
+        ...proofs,
+        find: (query) =>
+          proofs.find(
+            'destinations' in query
+              ? { ...query, destinations: crossed(query.destinations) }
+              : query,
+          ),
+      },
+    })),
+    inFinds(({ events }) => ({
+      events: {
+        ...events,
+        find: (query) =>
+          events.find(
+            'destinations' in query
+              ? { ...query, destinations: crossed(query.destinations) }
+              : query,
+          ),
+      },
+    })),
+  ].map((make, at) => ({
+    defect: `parts of destinations are looked for one by one, way ${at + 1}`,
+    make,
+    fails: ['a query returns only rows of the destinations it was given'],
+  })),
+  {
+    defect: 'attempts are looked for on every chain',
+    make: inFinds(({ attempts }) => ({
+      attempts: {
+        ...attempts,
+        find: async (query) => {
+          if (!('exposure' in query)) return attempts.find(query)
+          const chainId = query.exposure.chainId + 1
+          const exposure = { ...query.exposure, chainId }
+          return [
+            ...(await attempts.find(query)),
+            ...(await attempts.find({ exposure })),
+          ]
+        },
+      },
+    })),
+    fails: ['the spendable attempts of a payer are found by chain and token'],
+  },
+  {
+    defect: 'one attempt is found, whatever is asked for',
+    make: inFinds(({ attempts }) => ({
+      attempts: mapRows(attempts, (rows) => rows.slice(0, 1)),
+    })),
+    fails: ['attempts are found by their orders and by their nonces'],
+  },
+  {
+    defect: 'hashes are looked for on every chain',
+    make: inFinds(({ transactions, proofs }) => ({
+      transactions: {
+        ...transactions,
+        find: async (query) => [
+          ...(await transactions.find(query)),
+          ...('hashes' in query
+            ? await transactions.find({ ...query, chainId: query.chainId + 1 })
+            : []),
+        ],
+      },
+      proofs: {
+        ...proofs,
+        find: async (query) => [
+          ...(await proofs.find(query)),
+          ...('hashes' in query
+            ? await proofs.find({ ...query, chainId: query.chainId + 1 })
+            : []),
+        ],
+      },
+    })),
+    fails: [
+      'transactions are found by their orders and by their hashes on a chain',
+      'proofs are found by their orders and by their hashes on a chain',
+    ],
+  },
+  {
+    defect: 'numbers are put in order as text',
+    make: inFinds(({ transactions, proofs }) => ({
+      transactions: mapRows(transactions, (rows) =>
+        sortBy(rows, ({ nonce }) => String(nonce)),
+      ),
+      proofs: mapRows(proofs, (rows) =>
+        sortBy(rows, ({ blockNumber }) => String(blockNumber)),
+      ),
+    })),
+    fails: [
+      'transactions of a submitter in flight come in the order of their nonces',
+      'proofs come in the order of the chain, from a block on',
+    ],
+  },
+  {
+    defect: 'what is not open is not found',
+    make: inFinds(({ transactions }) => ({
+      transactions: mapRows(transactions, (rows) =>
+        rows.filter(({ inFlight }) => inFlight),
+      ),
+    })),
+    fails: [
+      'all transactions at one nonce of a submitter are found, in flight or not',
+    ],
+  },
+]

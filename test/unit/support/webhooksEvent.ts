@@ -1,0 +1,13 @@
+import type { OrderEvent } from 'countersign/orders'
+
+export const event: OrderEvent = {
+  chainId: 8453,
+  token: `0x${'a'.repeat(40)}`,
+  recipient: `0x${'b'.repeat(40)}`,
+  cursor: 12n,
+  orderId: 'order-1',
+  sequence: 3,
+  type: 'captured',
+  at: 1_760_000_000_123n,
+  data: { value: '12500000' },
+}
