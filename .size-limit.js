@@ -28,15 +28,15 @@ export default [
   check(
     'reads',
     '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
-    7590,
+    7680,
     { path: 'dist/reads.js' },
   ),
   check('everything', '*', 18630),
-  check('handler', '*', 12570, {
+  check('handler', '*', 12770, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
-  check('webhooks', '*', 7020, {
+  check('webhooks', '*', 7140, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),
