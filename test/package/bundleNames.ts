@@ -5,7 +5,7 @@ import { usedSources } from './usedSources.js'
 export type Bundle = {
   /** What is imported from other packages and from Node, however it is. */
   imports: readonly string[]
-  /** Folders of our sources of which a line is in the bundle. */
+  /** Parts and rooms of our sources of which a line is in the bundle. */
   folders: readonly string[]
 }
 
@@ -61,7 +61,7 @@ function importsOf({ outputs }: Metafile): string[] {
 
 function foldersOf(sources: readonly string[]): string[] {
   const folders = sources.flatMap(
-    (path) => /src\/(\w+)\//.exec(path)?.[1] ?? [],
+    (path) => /src\/(\w+(?:\/(?!contracts)\w+)?)\//.exec(path)?.[1] ?? [],
   )
   return [...new Set(folders)].sort()
 }

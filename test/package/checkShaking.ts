@@ -8,38 +8,59 @@ type Row = readonly [
   names: string,
   /** All that the bundle imports from elsewhere. */
   imports: readonly string[],
-  /** All folders of sources that it has lines of. */
+  /** All parts and rooms that it has lines of. */
   folders: readonly string[],
 ]
 
-const message = ['base', 'build']
-const asked = ['base', 'logs', 'reads', 'rpc']
-const prepared = [...asked, 'build', 'sign']
-const browser = [...prepared, 'capture', 'verify']
-const lifecycle = ['draft', 'accept', 'cancel', 'orders']
-const sending = ['submitters', 'sends', 'drive']
-const watching = ['forks', 'reconcile', 'watch']
-const kept = ['store', 'records', 'ledger']
-const server = [...browser, ...kept, ...sending, ...watching, ...lifecycle]
-const handler = ['schemas', 'streams', 'routes', 'http']
+const message = ['core', 'payments/message']
+const asked = ['chain/logs', 'chain/rpc', 'chain/state', 'core']
+const prepared = [...asked, 'payments/message', 'payments/sign']
+const browser = [...prepared, 'payments/capture', 'payments/verify']
+const server = [
+  ...browser,
+  'store',
+  'orders',
+  'orders/evidence',
+  'orders/model',
+  'orders/submitter',
+  'orders/verbs',
+  'orders/watcher',
+]
+const handler = ['http', 'http/routes', 'http/schemas', 'http/streams']
 
 const rows: readonly Row[] = [
   ['index', '*', ['viem', 'viem/actions'], browser],
   ['index', '{ buildPayment }', [], message],
-  ['index', '{ hashPayment }', ['viem'], ['base']],
-  ['index', '{ decodePayment, signPayment }', [], [...message, 'sign']],
+  ['index', '{ hashPayment }', ['viem'], ['core']],
+  [
+    'index',
+    '{ decodePayment, signPayment }',
+    [],
+    [...message, 'payments/sign'],
+  ],
   [
     'index',
     '{ preparePayment, signPayment, signCancellation }',
     ['viem'],
     prepared,
   ],
-  ['index', '{ verifyPayment }', ['viem'], [...asked, 'build', 'verify']],
+  [
+    'index',
+    '{ verifyPayment }',
+    ['viem'],
+    [...asked, 'payments/message', 'payments/verify'],
+  ],
   ['reads', '*', ['viem'], asked],
   ['reads', '{ getBalance }', ['viem'], asked],
-  ['reads', '{ decodeTokenLog }', ['viem'], ['base', 'logs']],
-  ['orders', '*', ['jose', 'viem'], server],
-  ['http', '*', ['zod'], ['base', 'rpc', 'store', 'records', ...handler]],
+  ['reads', '{ decodeTokenLog }', ['viem'], ['chain/logs', 'core']],
+  ['orders', '*', ['viem'], server],
+  ['store', '*', ['jose'], ['core', 'store']],
+  [
+    'http',
+    '*',
+    ['zod'],
+    ['chain/rpc', 'core', 'orders/model', 'store', ...handler],
+  ],
   [
     'webhooks',
     '*',
@@ -52,9 +73,9 @@ const rows: readonly Row[] = [
       'standardwebhooks',
       'viem',
     ],
-    [...message, 'rpc', 'store', 'records', 'targets', 'webhooks'],
+    ['core', 'orders/model', 'store', 'webhooks', 'webhooks/targets'],
   ],
-  ['testing', '*', ['viem'], [...message, 'rpc', 'testing']],
+  ['testing', '*', ['viem'], ['core', 'testing']],
 ]
 
 /**
