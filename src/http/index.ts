@@ -1,6 +1,6 @@
 export { createPaymentHandler } from './createPaymentHandler.js'
+export type { BuyerOrder } from './schemas/buyerOrder.js'
 export type { ProblemReason } from './schemas/problemTable.js'
-export type { BuyerOrder } from './streams/buyerOrder.js'
 export type {
   PaymentHandler,
   PaymentHandlerParameters,

@@ -60,7 +60,10 @@ export function bytesProbe(token: Address): Call {
   return { target: token, data, gas: 100_000 }
 }
 
-/** Whether a probe was refused with a reason, so that the function exists. */
+/**
+ * True when the call reverted with data that the control call did not give. Then
+ * the token has the function.
+ */
 export function refuses(
   answer: CallAnswer,
   control?: CallAnswer | undefined,

@@ -1,4 +1,4 @@
-import { buyerOrder } from '../streams/buyerOrder.js'
+import { buyerOrder } from '../schemas/buyerOrder.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
 import { buyerRoute, type Route } from './route.js'

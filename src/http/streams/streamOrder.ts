@@ -4,7 +4,7 @@ import type {
   OrderEventType,
 } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
-import { buyerOrder } from './buyerOrder.js'
+import { buyerOrder } from '../schemas/buyerOrder.js'
 import { watchEnd } from './streamEnd.js'
 import { parseCursor } from './streamEvents.js'
 import { followNews } from './streamFollow.js'

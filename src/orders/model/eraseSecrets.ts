@@ -2,11 +2,11 @@ import type { TransactionRecord } from '../../store/types.js'
 import type { Step } from './collectChanges.js'
 
 /**
- * Forgets the credentials of an order that is finally decided, so that nobody
- * who reads the database later finds any. Bytes that are still being sent are
- * the submitter's.
+ * Erases the credentials of an order whose end is final, so that nobody who
+ * reads the database later finds any. Keeps the bytes of transactions in flight:
+ * the submitter still sends them.
  *
- * @param transactions of this order, and perhaps of others.
+ * @param transactions rows of other orders are ignored.
  */
 export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
   return ({ order, attempts }) => ({

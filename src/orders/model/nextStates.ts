@@ -2,8 +2,9 @@ import type { OrderState } from '../../store/types.js'
 import { TransitionError } from './errors.js'
 
 /**
- * Where an order can go from each state. Only the chain leads to `captured`,
- * `canceled` and `consumed`, and only a reorganization leads out of them.
+ * The states an order can go to from each state. Only chain evidence leads to
+ * `captured`, `canceled` and `consumed`. A reorganization leads out of them, and
+ * `reauthorize` from `canceled` to `drafted`.
  */
 export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   drafted: ['stored', 'expired', 'voided', 'captured', 'canceled', 'consumed'],

@@ -1,9 +1,10 @@
 import { InvalidFieldError } from '../../core/errors.js'
 
 /**
- * An id that every store and every log line can hold.
+ * Checks an order id: 1 to 128 characters, without control characters and lone
+ * surrogates.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when it is anything else.
  */
 export function parseOrderId(value: unknown): string {
   const fits =

@@ -18,7 +18,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 
-/** A token that is taken, on the chain of its client. */
+/** A token that is accepted as payment, and a client of its chain. */
 export type OrderToken = { client: Client; token: Address }
 
 export const tokenMembers: MembersOf<OrderToken> = {

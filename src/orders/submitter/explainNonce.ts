@@ -35,7 +35,10 @@ export type JudgedNonce = {
   | { kind: 'pending' }
 )
 
-/** Sorts transactions in flight by what the chain shows of them. Pure. */
+/**
+ * Groups transactions in flight by account nonce, and says of each nonce whether
+ * it is mined, passed, unknown or pending. Pure.
+ */
 export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
   { receipts, count }: Pick<SubmitterView, 'receipts' | 'count'>,
@@ -87,7 +90,7 @@ export type NonceFate = {
   isOver: boolean
   /** Someone else's took the nonce. */
   isForeign?: boolean | undefined
-  /** The authorization is unused, and may go under another nonce. */
+  /** The payment nonce is unused: the order may use another account nonce. */
   isFree?: boolean | undefined
 }
 
@@ -233,7 +236,7 @@ export function isSentBy(evidence: Evidence, account: Address): boolean {
   return isProof && evidence.proof.submitter === account
 }
 
-/** Never sent again while the authorization is unused and its window open. */
+/** Never sent again while the payment nonce is unused and its window open. */
 async function explainUnknown(
   submitter: SubmitterState,
   { head, count }: SubmitterView,
@@ -281,7 +284,7 @@ function isTimeToLook(
 }
 
 /**
- * True when the authorization is unused at the newest block. Then it was unused
+ * True when the payment nonce is unused at the newest block. Then it was unused
  * at `below` too, whose state the node may no longer have.
  */
 async function isUnused(

@@ -14,8 +14,10 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes the submitter or keeps it. A submitter whose fence is new starts from the store;
- * `undefined` when someone else works on it.
+ * Takes or renews the lease of the submitter. If it was lost in between, returns
+ * a fresh state that is loaded from the store.
+ *
+ * @returns `undefined` while another process holds the lease.
  */
 export async function openSubmitter(
   context: OrdersContext,
@@ -46,7 +48,8 @@ export async function openSubmitter(
 }
 
 /**
- * Keeps a submitter through long work.
+ * Renews the lease of a submitter once a third of it has passed. Call it before
+ * each step of long work.
  *
  * @throws {@link LeaseLostError} when someone else works on it by now.
  */

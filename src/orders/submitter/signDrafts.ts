@@ -108,7 +108,8 @@ export async function signDrafts(
 }
 
 /**
- * An order with a pause of so many milliseconds failed several times in a row.
+ * Pause in milliseconds from which on an order counts as failing repeatedly: its
+ * pause grows with each failure.
  */
 const repeated = 400
 

@@ -49,7 +49,7 @@ import { watchWallet } from './watchWallet.js'
  *  7. `rehearseGroups`       rehearses the calls,
  *  8. `signDrafts`           signs and seals the transactions,
  *  9. `recordSigned`         writes them down with their orders,
- * 10. `sendRecorded`         calls `eth_sendRawTransaction`.
+ * 10. `sendRecorded`         sends them (`sendRawBatch`: `eth_sendRawTransaction`).
  *
  * A wallet that signs and sends itself does 8 to 10 in `sendByWallet`.
  */

@@ -109,7 +109,10 @@ function inTime<value>(work: Promise<value>): Promise<value> {
   return endOnAbort(work, AbortSignal.timeout(patience))
 }
 
-/** Only the words of our own errors are known to be safe to show. */
+/**
+ * Describes a failure for `health`: the message of an error of ours, else only
+ * `failed`, because other messages may hold secrets.
+ */
 function faultOf(error: unknown): Fault {
   if (Object(error).name === 'TimeoutError')
     return {

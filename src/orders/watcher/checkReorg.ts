@@ -43,7 +43,7 @@ export async function checkReorg(
   if (reorg.isReorged || reorg.isLost || isBehind) {
     const { canonical } = reorg
     const from =
-      (canonical.at(-1)?.number ?? below(lowestOpen(heads), seen)) + 1n
+      (canonical.at(-1)?.number ?? below(highestSettled(heads), seen)) + 1n
     const before = memory.recheckFrom
     memory.recheckFrom = before === undefined || from < before ? from : before
   }
@@ -112,19 +112,22 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   return true
 }
 
-/** What the process before saw; all that is not final is looked at again. */
+/**
+ * Loads the heads that the process before saw. Everything that is not final is
+ * checked again.
+ */
 async function startSeen(
   { store }: OrdersContext,
   { destination, memory, heads }: Watch,
 ): Promise<WatchMemory['seen'] & object> {
   const cursor = await store.read((tables) => loadCursor(tables, destination))
   const seen = cursor?.seen ?? []
-  // What is final by now may have been replaced before it was.
-  memory.recheckFrom = below(lowestOpen(heads), seen) + 1n
+  // A block that is final now may have replaced another one since the last look.
+  memory.recheckFrom = below(highestSettled(heads), seen) + 1n
   return seen
 }
 
-/** That block, or one below all that were seen. */
+/** The block, or one below every seen block if all of them are higher. */
 function below(number: bigint, seen: readonly SeenBlock[]): bigint {
   const [first] = seen
   if (!first || first.number > number) return number
@@ -132,10 +135,10 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
 }
 
 /**
- * The highest block that no reorganization can reach: the final one, or 64
- * below the newest if that is lower, because one answer may be wrong.
+ * The highest block that no reorganization can replace: the final one, or the
+ * one 64 below the newest if that is lower, because one answer may be wrong.
  */
-function lowestOpen({ latest, finalized }: ChainHeads): bigint {
+function highestSettled({ latest, finalized }: ChainHeads): bigint {
   const near = latest.number > 64n ? latest.number - 64n : -1n
   return finalized && finalized.number < near ? finalized.number : near
 }

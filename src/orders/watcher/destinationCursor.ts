@@ -18,10 +18,13 @@ export type DestinationCursor = {
   seen: readonly SeenBlock[]
 }
 
-/** Blocks a reorganization is traced back to the block. */
+/**
+ * How many blocks below the newest each head is remembered, to find where a
+ * reorganization began.
+ */
 export const traced = 64n
 
-/** Heads kept at most, however close they are. */
+/** Most heads that are remembered. */
 const mostSeen = 80
 
 /** The cursor's and the lease's place in the store. */

@@ -94,7 +94,19 @@ export function watchDestination(
   return { look, aside, lease: () => lease }
 }
 
-/** The steps of one look. Each runs even if another one failed. */
+/**
+ * The steps of one look; each runs even if another one failed:
+ *
+ *  1. `believeFinality`  confirms the safe and final blocks by a second look,
+ *  2. `checkReorg`       finds replaced blocks and takes their proofs back,
+ *  3. `expireDue`        ends orders whose window is over and nonce unused,
+ *  4. `reconcileDestination`  finds payments nobody reported, every 10 seconds,
+ *  5. `fulfilIncluded`   fulfils at `included`, if the policy says so,
+ *  6. `raiseSettled`     raises finality, fulfils at `safe` and `finalized`.
+ *
+ * If a reorganization makes an order `capturing` again, its transactions are in
+ * flight again: the next look of the submitter sends the same bytes.
+ */
 async function lookOnce(
   context: OrdersContext,
   watch: Watch & { reconcileEvery: number },

@@ -194,7 +194,7 @@ function parseFinality(
   return { blocks: parsePositiveInteger(blocks, 'finality.blocks') }
 }
 
-/** Looks at the nonce at every tenth glance at a receipt only. */
+/** While a receipt is missing, the payment nonce is asked at every tenth look. */
 const glances = 10
 
 async function look(
