@@ -107,7 +107,7 @@ ${bars.join('\n')}
 `
 }
 
-/** Writes the picture anew from the results on disk. */
+/** Draws the picture from the results on disk. */
 export function drawPlots(): void {
   writeFileSync(picture, drawPlot(JSON.parse(readFileSync(results, 'utf8'))))
 }
