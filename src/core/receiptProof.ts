@@ -18,7 +18,7 @@ export type ProofReceipt = {
   from: Address
   gasUsed: bigint
   effectiveGasPrice: bigint
-  /** Unix seconds, where the node tells it with the logs. */
+  /** Unix seconds, if the node returns it with the logs. */
   blockTime?: bigint | undefined
   logs: readonly ProofLog[]
 }

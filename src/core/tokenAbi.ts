@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { hashText } from './hashText.js'
 
 /**
- * What an EIP-3009 token can be asked and told: the functions of the standard
+ * The calls to an EIP-3009 token: the functions of the standard
  * with both signature overloads (`bytes` since Circle's v2.2, ERC-7598) and the
  * events that prove what happened.
  */

@@ -75,8 +75,8 @@ export type RejectionReason =
 /** The block a verdict was reached at, and how. */
 export type JudgedAt = {
   /**
-   * As contracts are told it, so of an L1 block on Arbitrum; with `via: 'calls'`
-   * as the header says.
+   * As contracts see it, so an L1 block on Arbitrum. With `via: 'calls'` as the
+   * header says.
    */
   block: bigint
   /** Time of that block, Unix seconds. */

@@ -135,7 +135,7 @@ async function getFiltered(
   return finish(wanted, options)
 }
 
-/** What one request brought, told as the one part it is. */
+/** Reports the logs of one request as a single part. */
 function finish(
   found: readonly ReadLog[],
   { signal, onProgress }: LogReading,

@@ -14,7 +14,7 @@ export type LogSocketHandlers = {
   onHead(): void
   /** The connection stands, for the first time or again. */
   onOpen(): void
-  /** The connection is gone; it is being made anew. */
+  /** The connection is lost; it is being opened again. */
   onLost(): void
   onError(error: unknown): void
 }
@@ -120,7 +120,7 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    // Who is gone without a word, as behind a dead link, is told by no event.
+    // No event reports a connection that ends without a close, as behind a dead link.
     while (!over.signal.aborted) {
       await wait(silence, over.signal)
       if (over.signal.aborted) break

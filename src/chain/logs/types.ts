@@ -28,7 +28,7 @@ export type ReadLog = {
   blockNumber: bigint
   /** Absent while the log is only pre-confirmed. */
   blockHash: Hash | undefined
-  /** Unix seconds, where the node tells it. */
+  /** Unix seconds, if the node returns it. */
   blockTimestamp: bigint | undefined
   transactionHash: Hash
   transactionIndex: number

@@ -58,7 +58,7 @@ const members: MembersOf<WatchLogsParameters> = {
  * Follows the logs of a filter as one stream of events: pre-confirmed,
  * included, safe, finalized, and removed or dropped when the chain takes one
  * back. Sealed logs are always read with `getLogs`, again over the newest
- * blocks at each look; a WebSocket only tells when to look, and what is
+ * blocks at each look; a WebSocket only says when to look, and what is
  * pre-confirmed. So nothing comes twice, and what a connection or a replica
  * misses is found by the next look.
  *
@@ -100,15 +100,15 @@ export function watchLogs(
     try {
       given.onError?.(error)
     } catch {
-      // There is nobody left to tell.
+      // Nobody is left to report it to.
     }
   }
   const emit = (event: LogEvent): void => {
     if (stop.signal.aborted) return
     try {
-      const told: unknown = onEvent(event)
+      const result: unknown = onEvent(event)
       // An async handler too must not end more than itself.
-      if (told instanceof Promise) told.catch(report)
+      if (result instanceof Promise) result.catch(report)
     } catch (error) {
       report(error)
     }
@@ -184,7 +184,7 @@ export function watchLogs(
     const head = await headOf(finality)
     if (!head && !unsupported.has(finality)) {
       unsupported.add(finality)
-      report(new FinalityUnsupportedError({ finality: finality }))
+      report(new FinalityUnsupportedError({ finality }))
     }
     if (!head || start === undefined) return
     const next = finalityRaised.get(finality) ?? start

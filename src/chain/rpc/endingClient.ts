@@ -9,10 +9,8 @@ import { tickSignals } from './tickSignals.js'
 const failure: NodeFailure = { words: 'let go before it was answered' }
 
 /**
- * The same client for work that can be told to stop: from the signal on, what
- * is asked and not answered yet has failed, and nothing more is asked.
- *
- * What the node was asked to do it may still do.
+ * Returns the client with a limit: when the signal aborts, open requests fail and
+ * no new ones are sent. The node may still carry out a request that failed so.
  */
 export function endingClient(client: Client, signal: AbortSignal): Client {
   const { send, timeout }: { send?: SendRpc; timeout?: number } = Object(

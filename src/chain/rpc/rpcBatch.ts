@@ -69,8 +69,8 @@ export function settleRpcCalls(
 }
 
 /**
- * What a node could not tell whose error it is has no id (section 5). Some give
- * it the first id of the batch instead, Geth in a list of one.
+ * Parses an error that concerns the whole batch. JSON-RPC gives it no id (section
+ * 5); some nodes give it the first id of the batch, and Geth returns a list of one.
  */
 function parseCommonError(
   answer: unknown,

@@ -158,6 +158,6 @@ export type NetworkPace = {
   pollingInterval: number
 }
 
-/** What was last seen of the network behind a transport. */
+/** The last detected pace, by transport. */
 export const seenPaces: WeakMap<object, NetworkPace> =
   /* @__PURE__ */ new WeakMap()

@@ -30,7 +30,7 @@ const members: MembersOf<GetAuthorizationStateParameters> = {
 
 /**
  * Whether a payer's nonce is consumed, by a capture or by a cancellation: the
- * token keeps both as one state. `getPaymentOutcome` tells which.
+ * token keeps both as one state. `getPaymentOutcome` returns which one.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link InvalidFieldError} when an address or the nonce is malformed.

@@ -3,7 +3,7 @@ import { askInChunks } from '../rpc/askInChunks.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { getBlockHead } from '../rpc/requestNode.js'
 
-/** What tells a block from another at its height, and when it was made. */
+/** Hash and time of a block. The hash differs from other blocks of its height. */
 export type BlockTime = {
   hash: Hash
   /** Unix seconds. */

@@ -27,7 +27,7 @@ import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
 import type { RunHead } from './types.js'
 
-/** What became of a payment, as far as one look at the chain can tell. */
+/** The outcome of a payment as one look at the chain shows it. */
 export type PaymentOutcome =
   | { status: 'unused' }
   | { status: 'captured'; proof: CaptureProof }

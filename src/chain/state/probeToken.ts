@@ -10,7 +10,7 @@ import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 /** Versions in use among tokens that have no `version()` to ask. */
 const usualVersions = ['2', '1']
 
-/** Domains of known tokens, for one that signs under no name it tells. */
+/** Domains of known tokens that sign under a name they do not return. */
 const usualDomains: readonly DomainName[] = [
   { name: 'USD Coin', version: '2' },
   { name: 'USDC', version: '2' },
@@ -18,7 +18,7 @@ const usualDomains: readonly DomainName[] = [
 
 type DomainName = { name: string; version: string }
 
-/** The calls that tell what a token is. */
+/** The calls that show what a token supports. */
 export function tokenProbes(
   token: Address,
   prober: Address,
@@ -116,7 +116,7 @@ export function parseDecimals(answer: CallAnswer): number {
   return decimals <= 255 ? decimals : 6
 }
 
-/** The domain the token tells, or a usual one, that its separator proves. */
+/** The domain that the token returns, or a usual one, proven by its separator. */
 export function parseTokenDomain(
   probes: Probes,
   { chainId, token }: { chainId: number; token: Address },

@@ -57,7 +57,8 @@ export function buyerRoutes(): readonly Route[] {
 }
 
 export const lastEventId: Readonly<Record<string, string>> = {
-  'Last-Event-ID': 'The id of the event seen last: what came after it is told.',
+  'Last-Event-ID':
+    'The id of the last event that was received. The stream sends the events after it.',
 }
 
 function cancellationRoutes(): readonly Route[] {

@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import type { ProblemReason } from '../schemas/problemTable.js'
 
-/** What a problem may tell beside its reason. */
+/** The members of a problem beside its reason. */
 export type ProblemFacts = {
   /** Status, where it is another than the reason's usual one. */
   status?: number | undefined

@@ -72,7 +72,7 @@ type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 /**
  * Lets all streams of a handler read the events together, while there is one.
  *
- * A stream tells each event at least once to a reader that comes back with the
+ * A stream sends each event at least once to a reader that comes back with the
  * last id it saw; a reader that takes nothing for too long is cut off and does just that.
  */
 export function createStreamHub(

@@ -13,7 +13,7 @@ import type { AcceptVerdict } from '../model/types.js'
 /** Refused payments and cancellations after which an order takes no more. */
 export const mostTries = 10
 
-/** What a payment is as far as the order alone can tell. */
+/** The result of comparing a payment with its order, without asking a node. */
 export type AcceptCheck =
   /** Nothing speaks against it: the node is asked. */
   | { verdict?: undefined }

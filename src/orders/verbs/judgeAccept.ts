@@ -61,7 +61,7 @@ export async function judgeAccept(
   ])
   const [rehearsal] = rehearsed.rehearsals
   const [balance = 0n] = rehearsed.payerBalances
-  if (!rehearsal) throw new OrdersSetupError('were told of no rehearsal')
+  if (!rehearsal) throw new OrdersSetupError('got no rehearsal of a payment')
   checkClock(rehearsal.head, context.now() / 1000n)
   const refused = checkRehearsal(context, payment, rehearsal)
   if (refused) return refused

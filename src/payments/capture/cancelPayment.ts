@@ -34,8 +34,8 @@ const members: MembersOf<CancelPaymentParameters> = {
  * Submits a payer's cancellation, from any account, and gives the hash of the
  * transaction. Rehearses it first.
  *
- * A capture can still win the race: only `waitForOutcome` tells which the
- * chain took.
+ * A capture can still be mined first: use `waitForOutcome` to see which of the two
+ * the chain shows.
  *
  * @throws {@link CancelRejectedError} when the cancellation would fail, as when
  * the nonce is consumed; nothing was sent.

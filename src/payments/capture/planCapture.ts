@@ -99,7 +99,7 @@ function checkSender(
     })
 }
 
-/** What can be told without a node: the window, and that the payer is a key. */
+/** Checks what needs no node: the window, and that the payer is a plain account. */
 async function checkUnsimulated(payment: SignedPayment): Promise<void> {
   const { domain, message } = payment
   const { from, validAfter, validBefore } = message

@@ -35,8 +35,8 @@ export async function signCall(
 }
 
 /**
- * Signs and hands on. Where that fails, a nonce manager asks the node anew, so
- * that no consumed nonce leaves a gap all later transactions wait behind.
+ * Signs a transaction and passes it to `send`. If that fails, resets viem's nonce
+ * manager: the unused nonce would hold up all later transactions.
  */
 export async function signAndSend<result>(
   client: Client,

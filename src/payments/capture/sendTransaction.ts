@@ -115,7 +115,7 @@ async function requireChain(client: Client, chainId: number): Promise<void> {
   if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
 }
 
-/** What a wallet is told; what is missing it decides itself. */
+/** The fields a wallet is given. It chooses the missing ones itself. */
 type WalletFields = CallFees & {
   to: Address
   data: Hex

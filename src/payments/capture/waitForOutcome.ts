@@ -64,13 +64,13 @@ const members: MembersOf<WaitForOutcomeParameters> = {
 }
 
 /**
- * Waits until the chain has decided a payment, at the finality asked for, and
- * tells how: captured with its proof, canceled, consumed otherwise, expired.
- * Follows replaced transactions, and third parties' submissions, since it
- * watches the nonce and not only the hash.
+ * Waits until the chain has decided a payment at the requested finality, and
+ * returns the outcome: captured with its proof, canceled, consumed otherwise or
+ * expired. Follows replaced transactions and submissions of third parties, because
+ * it watches the payment nonce and not only the hash.
  *
  * Below `finalized` a reorganization can still take the outcome back;
- * `preconfirmed` is a promise of the sequencer's and nothing more.
+ * `preconfirmed` is only a promise of the sequencer.
  *
  * @throws {@link CaptureRevertedError} when the transaction failed and the
  * payment is still open.

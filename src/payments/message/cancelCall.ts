@@ -16,8 +16,8 @@ const members: MembersOf<CancelCallParameters> = {
  * The call that makes a payment's nonce unusable; anyone may send it. The
  * overload follows from the length of the signature, as for `captureCall`.
  *
- * Success does not prove the cancellation: some tokens succeed on a used nonce
- * without a word. `waitForOutcome` tells.
+ * A successful transaction does not prove the cancellation: some tokens do nothing
+ * and succeed if the nonce is already used. Use `waitForOutcome`.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *

@@ -70,12 +70,12 @@ const usualWindow = 86_400n
  * Has a wallet sign a payment after checking that it is the expected one: chain,
  * token and its name, type, recipient, amount, and for how long it is valid.
  *
- * Signing moves nothing and reserves nothing, but whoever holds the result can
- * capture it as far as the token lets them. Who signed is judged by
- * `verifyPayment`, on the merchant's side.
+ * Signing moves nothing and reserves nothing. Anyone who holds the result can
+ * capture it if the token allows that account to. The merchant checks the signer
+ * with `verifyPayment`.
  *
- * @throws {@link UnexpectedPaymentError} when the payment is another than
- * expected; the wallet was not asked.
+ * @throws {@link UnexpectedPaymentError} when the payment is not the expected
+ * one; the wallet was not asked.
  * @throws {@link WrongWalletError} when the wallet is on another chain or account.
  * @throws {@link SigningDeclinedError} when the user declines.
  * @throws {@link WalletError} when the wallet fails or gives no signature.
