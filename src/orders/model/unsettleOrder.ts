@@ -62,7 +62,7 @@ export function unsettleOrder(
     at,
   })
   // Nothing is sent for an order that was given up.
-  const isAgain = isInFlight(moved.order) && !isSent
+  const isAgain = isSentAgain(moved.order) && !isSent
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
     ...noChanges(),
@@ -181,7 +181,8 @@ function reportErased(
   return withEvent(order, { type, at, data: { reason } }, { reason })
 }
 
-function isInFlight({ state, requested }: OrderRecord): boolean {
+/** True when the submitter sends the transactions of the order again. */
+function isSentAgain({ state, requested }: OrderRecord): boolean {
   return (
     state === 'capturing' || state === 'canceling' || requested === 'cancel'
   )

@@ -180,7 +180,7 @@ export async function peekDue(
   if (limit === 0) return undefined
   // The look at the chain is on its way before this takes the time.
   await wait(1)
-  const files = await loadDue(context, submitter, endOfTime, limit).catch(
+  const files = await loadSendDue(context, submitter, endOfTime, limit).catch(
     () => undefined,
   )
   if (!files) return undefined
@@ -210,14 +210,14 @@ export async function findDue(
   const isAll = peeked && due && (!peeked.isCut || due.length >= limit)
   const files = isAll
     ? due.slice(0, limit)
-    : await loadDue(context, submitter, until, limit)
+    : await loadSendDue(context, submitter, until, limit)
   submitter.orders.rememberDue(files)
   return files
     .filter(({ order }) => !submitter.aside.isWaiting(order.id))
     .slice(0, most)
 }
 
-function loadDue(
+function loadSendDue(
   { store }: OrdersContext,
   { wallet, orders: { recipients } }: SubmitterState,
   until: bigint,

@@ -14,7 +14,7 @@ export type Refused = {
   again?: bigint | undefined
   /** Unix milliseconds. */
   at: bigint
-  /** Whether what buyers cancel is sent without being approved. */
+  /** True when buyers' cancellations are sent without the merchant's approval. */
   relays: boolean
 }
 
@@ -107,7 +107,7 @@ export function reopenOrder(
   return { orders: [reopened.order], events: [reopened.event] }
 }
 
-/** Whether what buyers cancel is sent without being approved. */
+/** True when buyers' cancellations are sent without the merchant's approval. */
 export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
   return policy.relayCancellations === 'always'
 }

@@ -148,7 +148,7 @@ async function putOffUnsigned(
     ]),
   )
   if (dues.size > 0)
-    await postpone(
+    await postponeUnsigned(
       context,
       submitter,
       late.map(({ one }) => one),
@@ -157,7 +157,7 @@ async function putOffUnsigned(
   return paused.filter(({ pause }) => pause < repeated).map(({ one }) => one)
 }
 
-async function postpone(
+async function postponeUnsigned(
   context: OrdersContext,
   submitter: SubmitterState,
   late: readonly Unsigned[],

@@ -52,7 +52,7 @@ export async function expireDue(
   const again = timestamp + lookAgain
   // Every row of a page gets a later look or none, so pages come to an end.
   for (;;) {
-    const due = await loadDue(context, watch)
+    const due = await loadLookDue(context, watch)
     if (!due.length) break
     // All writes below rely on the time of the newest block.
     await heads.confirm()
@@ -96,7 +96,7 @@ function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
     if (since + forgetAfter < time) unpaid.delete(id)
 }
 
-async function loadDue(
+async function loadLookDue(
   { store }: OrdersContext,
   { destination, heads }: Watch,
 ): Promise<StoredOrder[]> {
@@ -129,7 +129,7 @@ async function writePage(
       for (const { orderId } of findings)
         if (collected.find(orderId)?.order.finality === 'finalized')
           collected.apply(orderId, [eraseSecrets(sent)])
-      for (const id of ids) collected.apply(id, [postpone(context, watch)])
+      for (const id of ids) collected.apply(id, [postponeLook(context, watch)])
       return collected.close()
     },
     { lease: watch.lease },
@@ -137,7 +137,7 @@ async function writePage(
 }
 
 /** Sets the next look of an open order, and reports a deadline that nears. */
-function postpone(
+function postponeLook(
   { policy, now }: OrdersContext,
   { heads: { latest }, memory: { unpaid } }: Watch,
 ): Step {
