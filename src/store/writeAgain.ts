@@ -1,7 +1,22 @@
+import { keepTrying } from '../core/keepTrying.js'
 import { StaleRecordError } from './errors.js'
 import type { Lease, PaymentStore, StoreWriter } from './types.js'
 
 const mostTries = 5
+
+/**
+ * Does work again from its start while a row that it read was written in
+ * between.
+ *
+ * @throws {@link StaleRecordError} when that happens five times in a row.
+ */
+export function retryStale<result>(
+  work: () => Promise<result>,
+): Promise<result> {
+  return keepTrying(work, (error, failures) =>
+    error instanceof StaleRecordError && failures < mostTries ? 0 : undefined,
+  )
+}
 
 /**
  * Writes one unit of work, and all of it again, reads included, when a row was
@@ -9,16 +24,10 @@ const mostTries = 5
  *
  * @throws {@link StaleRecordError} when that happens five times in a row.
  */
-export async function writeAgain<result>(
+export function writeAgain<result>(
   { store }: { store: PaymentStore },
   work: (tables: StoreWriter) => Promise<result>,
   options?: { lease?: Lease | undefined },
 ): Promise<result> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await store.write(work, options)
-    } catch (error) {
-      if (!(error instanceof StaleRecordError) || tries === mostTries)
-        throw error
-    }
+  return retryStale(() => store.write(work, options))
 }

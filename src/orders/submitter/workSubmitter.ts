@@ -1,5 +1,5 @@
 import { nextTurn } from '../../core/wait.js'
-import { StaleRecordError } from '../../store/errors.js'
+import { retryStale } from '../../store/writeAgain.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -88,7 +88,7 @@ export async function workSubmitter(
   interval: number,
 ): Promise<SubmitterTick> {
   const { pace, broadcasts } = submitter
-  await again(() => adoptOrders(context, submitter))
+  await retryStale(() => adoptOrders(context, submitter))
   const work = await findWork(context, submitter)
   const { isClaimed } = work
   const nothing = { settled: [], isNews: false, isFull: false, isClaimed }
@@ -106,16 +106,16 @@ export async function workSubmitter(
   await step('wallet', () => watchWallet(context, submitter, view))
   const settle = (shown: SubmitterView) =>
     step('settling', () =>
-      again(() => settleTransactions(context, submitter, shown)),
+      retryStale(() => settleTransactions(context, submitter, shown)),
     )
   const settled = await settle(view)
   await step('preconfirmations', () =>
-    again(() => reportPreconfirmed(context, submitter, view)),
+    retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
   // What is sent from here on depends on what the node said of the last.
   await broadcasts.sending
   const replaced = await step('replacements', () =>
-    again(() => replaceTransactions(context, submitter, view)),
+    retryStale(() => replaceTransactions(context, submitter, view)),
   )
   await step('resending', () => resendTransactions(context, submitter, view))
   const isFull = roomOf(submitter, context.policy) === 0
@@ -309,14 +309,4 @@ function openSteps({ aside }: SubmitterState) {
       return undefined
     }
   }
-}
-
-/** A row that was written in between is read again, a few times. */
-async function again<result>(work: () => Promise<result>): Promise<result> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof StaleRecordError) || tries === 5) throw error
-    }
 }
