@@ -198,7 +198,7 @@ test(`of ${count} orders that are captured, voided, canceled and expire at once 
     .toBe(true)
   // What the relayer sent last is in a block too.
   await expect
-    .poll(() => openNonces(relayer.account), { timeout: 10_000 })
+    .poll(() => openNonces(relayer.account), { timeout: 60_000 })
     .toBe(0)
   await shop.orders.reconcile()
 

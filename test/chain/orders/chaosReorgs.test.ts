@@ -256,7 +256,7 @@ test(`captures that were fulfilled and are lost once their windows are over are 
   await settle(shop, sold)
   const countFulfilled = async () =>
     [...(await eventsById(shop)).values()].flat().filter(isFulfilment).length
-  await expect.poll(countFulfilled, { timeout: 10_000 }).toBe(10)
+  await expect.poll(countFulfilled, { timeout: 60_000 }).toBe(10)
   await gate.close(() => chain.warp(100))
   const { number } = await reader.getBlock()
   const { orders } = await shop.orders.list({ limit: 100 })

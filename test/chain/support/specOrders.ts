@@ -24,7 +24,7 @@ export async function workFor<value>(
 ) {
   const ends = new AbortController()
   const running = orders.run({ signal: ends.signal })
-  await expect.poll(read, { timeout: 10_000 }).toEqual(wanted)
+  await expect.poll(read, { timeout: 60_000 }).toEqual(wanted)
   ends.abort()
   await running
 }

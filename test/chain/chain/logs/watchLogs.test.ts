@@ -70,7 +70,7 @@ async function startWatch(parameters: Partial<WatchLogsParameters> = {}) {
 }
 
 const until = (check: () => void) =>
-  vi.waitFor(check, { timeout: 10_000, interval: 10 })
+  vi.waitFor(check, { timeout: 60_000, interval: 10 })
 
 /** Long enough for several looks. */
 const looks = () => new Promise((resolve) => setTimeout(resolve, 200))

@@ -258,7 +258,7 @@ test('a void during a capture that is stuck is applied, and the cancellation sen
     return types(shop, orderId)
   }
   await expect
-    .poll(typesLater, { timeout: 10_000, interval: 200 })
+    .poll(typesLater, { timeout: 60_000, interval: 200 })
     .toEqual([
       ...['capturing', 'captureRejected', 'voided', 'canceling', 'canceled'],
     ])

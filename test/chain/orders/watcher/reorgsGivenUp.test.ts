@@ -36,12 +36,12 @@ async function runShop(policy: OrdersPolicy = {}): Promise<Shop> {
 const waiting = (count: number) =>
   expect
     .poll(async () => (await control.getTxpoolStatus()).pending, {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     .toBe(count)
 
 const until = (work: () => Promise<unknown>) =>
-  expect.poll(work, { timeout: 15_000 })
+  expect.poll(work, { timeout: 60_000 })
 
 const stateOf = async ({ orders }: Shop, orderId: string) =>
   (await orders.get({ orderId })).state

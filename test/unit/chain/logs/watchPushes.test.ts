@@ -67,7 +67,7 @@ async function watchPushed() {
         push()
         expect(events).toEqual(told)
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
   return { server, node, events, pushUntil }
 }
@@ -86,9 +86,9 @@ test('after a message that cannot be read the connection is made anew', async ()
   const { server, node, pushUntil } = await watchPushed()
   node.head = 2
   await pushUntil(server.pushHead, ['included 2'])
-  await vi.waitFor(() => expect(server.opened()).toBe(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(server.opened()).toBe(1), { timeout: 60_000 })
   server.garble()
-  await vi.waitFor(() => expect(server.opened()).toBe(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(server.opened()).toBe(2), { timeout: 60_000 })
   node.head = 3
   await pushUntil(server.pushHead, ['included 2', 'included 3'])
 })

@@ -24,7 +24,7 @@ async function openNode() {
 }
 
 const until = (check: () => void) =>
-  vi.waitFor(check, { timeout: 10_000, interval: 5 })
+  vi.waitFor(check, { timeout: 60_000, interval: 5 })
 
 test('a read that is aborted leaves its request', async () => {
   const { url, open } = await openNode()
