@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { growingPause, keepTrying } from '../core/keepTrying.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
 import type { Destination, Submitter } from '../store/types.js'
@@ -87,19 +88,21 @@ export async function runWorker(
   }
 }
 
+/** Milliseconds between tries to open the store. */
+const openPauses = { shortest: 100, longest: 30_000 }
+
 /** Opens a store and tries again while that fails, until the signal aborts. */
 async function openPatiently(
   context: OrdersContext,
   open: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let tries = 0; !signal.aborted; tries++)
-    try {
-      return await open()
-    } catch (error) {
-      observeFailure(context, 'store.failed', { about: {}, error })
-      await wait(Math.min(30_000, 100 * 2 ** tries), signal)
-    }
+  const observe = (error: unknown, failures: number) => {
+    observeFailure(context, 'store.failed', { about: {}, error })
+    return growingPause(failures, openPauses)
+  }
+  // It gives up only when the signal aborts, and then nobody needs the store.
+  await keepTrying(open, observe, signal).catch(() => undefined)
 }
 
 /** Chain by chain: one that does not answer holds up no other. */

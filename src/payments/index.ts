@@ -73,11 +73,11 @@ export {
 } from './capture/errors.js'
 export type { CaptureOptions } from './capture/planCapture.js'
 export type { SendOptions } from './capture/planTransaction.js'
-export type { SignedTransaction } from './capture/sendTransaction.js'
 export {
   type SignCaptureParameters,
   signCapture,
 } from './capture/signCapture.js'
+export type { SignedTransaction } from './capture/signTransaction.js'
 export {
   type WaitForOutcomeParameters,
   waitForOutcome,

@@ -1,3 +1,4 @@
+import { keepTrying } from '../core/keepTrying.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 
@@ -85,13 +86,11 @@ export async function expectRefusal(
 export async function tryAgain<result>(
   work: () => Promise<result>,
 ): Promise<result> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await work()
-    } catch (error) {
-      if (!Object(error).retryable || tries === 500) throw error
-      await wait(1 + Math.random() * 10)
-    }
+  return await keepTrying(work, (error, failures) =>
+    Object(error).retryable && failures < 500
+      ? 1 + Math.random() * 10
+      : undefined,
+  )
 }
 
 /** Repeats a look until it finds something, up to 500 times. */

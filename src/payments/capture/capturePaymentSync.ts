@@ -15,7 +15,8 @@ import {
   planCapture,
 } from './planCapture.js'
 import { sendCall, signAndSend } from './sendCall.js'
-import { isKnown, type SignedTransaction, sendRaw } from './sendTransaction.js'
+import { isKnown, sendRaw } from './sendTransaction.js'
+import type { SignedTransaction } from './signTransaction.js'
 import { checkMilliseconds } from './startWait.js'
 import { waitForOutcome } from './waitForOutcome.js'
 

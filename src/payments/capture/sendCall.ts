@@ -1,12 +1,8 @@
 import type { Client, Hash } from 'viem'
 import type { PlannedCapture } from './planCapture.js'
 import { pickFees, planTransaction } from './planTransaction.js'
-import {
-  type SignedTransaction,
-  sendFromWallet,
-  sendRaw,
-  signTransaction,
-} from './sendTransaction.js'
+import { sendFromWallet, sendRaw } from './sendTransaction.js'
+import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
 /** Sends a planned call: signed here, or by the wallet behind the client. */
 export async function sendCall(

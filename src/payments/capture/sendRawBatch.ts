@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
-import type { SignedTransaction } from './sendTransaction.js'
+import type { SignedTransaction } from './signTransaction.js'
 
 /** What became of signed bytes that were sent. */
 export type SendOutcome = {

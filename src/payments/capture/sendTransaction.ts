@@ -1,64 +1,11 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
-import { keccak256 } from 'viem'
 import { isPassing, type NodeFailure } from '../../chain/rpc/errors.js'
 import { getChainId, tryRequest } from '../../chain/rpc/requestNode.js'
 import { encodeMembers } from '../../chain/state/executor.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { AccountError, SendError } from './errors.js'
-import {
-  type PlannedTransaction,
-  parseLocalAccount,
-} from './planTransaction.js'
-
-/** A signed transaction, to be kept before it is sent. It holds a signature. */
-export type SignedTransaction = {
-  hash: Hash
-  /** The serialized transaction; a credential like the payment in it. */
-  raw: Hex
-  /** Account nonce it uses. */
-  nonce: number
-}
-
-/** Signs with a local account; nothing is sent. */
-export async function signTransaction(
-  client: Client,
-  account: Account,
-  transaction: PlannedTransaction,
-): Promise<SignedTransaction> {
-  const serializer = client.chain?.serializers?.transaction
-  const local = parseLocalAccount(account)
-  let raw: unknown
-  try {
-    raw = await local.signTransaction(
-      transaction,
-      serializer ? { serializer } : undefined,
-    )
-  } catch (error) {
-    throw signerError(error)
-  }
-  // Checked here: viem's hash function quotes what it cannot read.
-  if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
-    throw new SendError({
-      words: 'the signer gave no transaction',
-      retryable: false,
-      maybeSent: false,
-    })
-  return {
-    hash: keccak256(raw as Hex),
-    raw: raw as Hex,
-    nonce: transaction.nonce,
-  }
-}
-
-/** The kind of a signer's failure; its words may quote the transaction. */
-function signerError(error: unknown): SendError | SigningDeclinedError {
-  const { code, name } = Object(error)
-  if (code === 4001) return new SigningDeclinedError()
-  const kind = /^\w{1,40}$/.test(String(name)) ? name : typeof error
-  const words = `the signer failed (${kind})`
-  return new SendError({ words, retryable: true, maybeSent: false })
-}
+import type { SignedTransaction } from './signTransaction.js'
 
 /** Sends signed bytes once. A node that has them already took them. */
 export async function sendRaw(

@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { type CaptureOptions, planCapture } from './planCapture.js'
 import { parseAccount, parseLocalAccount } from './planTransaction.js'
 import { signCall } from './sendCall.js'
-import type { SignedTransaction } from './sendTransaction.js'
+import type { SignedTransaction } from './signTransaction.js'
 
 /** What {@link signCapture} takes. */
 export type SignCaptureParameters = CaptureOptions

@@ -1,6 +1,6 @@
 import type { Account, Client } from 'viem'
 import type { DecidedFees } from './planTransaction.js'
-import { type SignedTransaction, signTransaction } from './sendTransaction.js'
+import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
 export type SignReleaseParameters = {
   /** The account nonce to give up. */

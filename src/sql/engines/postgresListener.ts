@@ -1,9 +1,10 @@
+import { growingPause } from '../../core/keepTrying.js'
 import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 
 /** The channel on which all stores of a database announce their writes. */
 export const channel = 'countersign'
 
-const longestWait = 5_000
+const pauses = { shortest: 100, longest: 5_000 }
 
 /**
  * Calls `listener` after writes to a schema. Uses its own connection, and
@@ -39,8 +40,9 @@ export function listenPostgres(
   const connectLater = () => {
     clearTimeout(timer)
     if (isStopped) return
-    const wait = Math.min(100 * 2 ** failures++, longestWait)
-    timer = setTimeout(() => connect().catch(connectLater), wait)
+    failures++
+    const pause = growingPause(failures, pauses)
+    timer = setTimeout(() => connect().catch(connectLater), pause)
     timer.unref()
   }
   connect().catch(connectLater)

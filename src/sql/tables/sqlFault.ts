@@ -1,4 +1,4 @@
-import { wait } from '../../core/wait.js'
+import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
@@ -66,17 +66,11 @@ export async function runPatiently<result>(
     mayRunAgain: (error: unknown) => boolean
   },
 ): Promise<result> {
-  const until = performance.now() + patience.milliseconds
-  for (let round = 0; ; round++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!patience.mayRunAgain(error) || performance.now() > until) throw error
-      const longest = Math.min(
-        patience.firstPause * 2 ** round,
-        patience.longestPause,
-      )
-      await wait(longest * (0.5 + Math.random() / 2))
-    }
-  }
+  const { milliseconds, firstPause, longestPause, mayRunAgain } = patience
+  const until = performance.now() + milliseconds
+  return await keepTrying(work, (error, failures) => {
+    if (!mayRunAgain(error) || performance.now() > until) return undefined
+    const pauses = { shortest: firstPause, longest: longestPause }
+    return growingPause(failures, pauses) * (0.5 + Math.random() / 2)
+  })
 }

@@ -1,4 +1,6 @@
-const longestPause = 300_000
+import { growingPause } from '../../core/keepTrying.js'
+
+const pauses = { shortest: 2000, longest: 300_000 }
 const longestWait = 3_600_000
 
 /**
@@ -11,7 +13,7 @@ export function retryPause(
   retryAfter = 0,
   random: () => number = Math.random,
 ): number {
-  const most = Math.min(longestPause, 2000 * 2 ** Math.max(0, failures - 1))
+  const most = growingPause(Math.max(1, failures), pauses)
   const backoff = most * (0.5 + random() / 2)
   return Math.max(backoff, Math.min(retryAfter, longestWait))
 }
