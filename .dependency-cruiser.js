@@ -78,9 +78,9 @@ export default {
       from: {
         path: '^src/',
         pathNot: [
-          String.raw`^src/(${Object.keys(parts).join('|')})/[^/]+$`,
-          String.raw`^src/(${Object.keys(rooms).join('|')})/(contracts/)?[^/]+$`,
-          String.raw`^src/devchain/contracts/[^/]+$`,
+          `^src/(${Object.keys(parts).join('|')})/[^/]+$`,
+          `^src/(${Object.keys(rooms).join('|')})/(contracts/)?[^/]+$`,
+          `^src/devchain/contracts/[^/]+$`,
         ],
       },
       to: {},
