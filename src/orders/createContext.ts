@@ -7,6 +7,7 @@ import { parseAccount } from '../payments/capture/planTransaction.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
+import { orderLoader } from './model/orderLoader.js'
 import { sendersOf } from './model/sendersOf.js'
 import {
   type CreateOrdersParameters,
@@ -42,6 +43,7 @@ export function createContext(
     checkRelayed(token.chainId, { wallets, relayers, others })
   return {
     store,
+    loader: orderLoader(store),
     sealer,
     policy: settlePolicy(parameters.policy),
     tokens,
@@ -57,6 +59,7 @@ export function createContext(
       destinationsOf(token, wallets, others),
     ),
     owner: drawNonce().slice(2, 34),
+    accepting: new Set(),
     observe: (observation) => {
       // Who only watches must not stop what is watched, nor may a promise of
       // theirs end the process.

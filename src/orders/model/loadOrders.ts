@@ -49,21 +49,16 @@ export async function loadOrders(
 /**
  * Loads an order that this instance answers for.
  *
- * @param isShown decides by the order alone, before anything else is read: one
- * that is kept from who asks takes no longer than one that is not there.
  * @throws {@link OrderNotFoundError} for any other.
  */
 export async function loadOrder(
   tables: OrderTables,
   { destinations }: Pick<OrdersContext, 'destinations'>,
   orderId: string,
-  isShown: (order: OrderRecord) => boolean = () => true,
 ): Promise<StoredOrder> {
   const id = parseOrderId(orderId)
-  const found = await loadOrders(
-    tables,
-    { ids: [id] },
-    (order) => isInDestinations(order, destinations) && isShown(order),
+  const found = await loadOrders(tables, { ids: [id] }, (order) =>
+    isInDestinations(order, destinations),
   )
   const stored = found.get(id)
   if (!stored) throw new OrderNotFoundError({ orderId: id })

@@ -17,6 +17,7 @@ import type {
   Sealer,
   Submitter,
 } from '../../store/types.js'
+import type { OrderLoader } from './orderLoader.js'
 
 /** A token that is accepted as payment, and a client of its chain. */
 export type OrderToken = { client: Client; token: Address }
@@ -145,6 +146,8 @@ export type OrderWallet = {
 /** What every part of the orders is handed. */
 export type OrdersContext = {
   store: PaymentStore
+  /** Loads orders for reading, those of one turn together. */
+  loader: OrderLoader
   sealer: Sealer
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
@@ -158,6 +161,8 @@ export type OrdersContext = {
   signal?: AbortSignal | undefined
   /** Names this instance in leases. */
   owner: string
+  /** Ids of the orders for which a payment is being judged in this process. */
+  accepting: Set<string>
   observe: (observation: Observation) => void
   /** Unix milliseconds of this machine. */
   now: () => bigint

@@ -1,11 +1,11 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 import { decodePayment } from '../../payments/message/codec.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrder } from '../model/loadOrders.js'
+import { loadShown } from '../model/orderLoader.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
@@ -32,7 +32,13 @@ const ownTrouble: readonly string[] = [
   'acceptInFlight',
 ]
 
-/** `accept` of `DestinationOrders`, one payment of an order at a time. */
+/**
+ * `accept` of `DestinationOrders`.
+ *
+ * Each process asks the chain about one payment of an order at a time, so a
+ * buyer cannot start many requests. Two processes may ask about the same order;
+ * the store lets only one of them write.
+ */
 export async function acceptPayment(
   context: OrdersContext,
   parameters: AcceptPaymentParameters,
@@ -40,71 +46,42 @@ export async function acceptPayment(
   checkMembers(parameters, members)
   const orderId = parseOrderId(parameters.orderId)
   const payment = parseSignedPayment(parameters.payment)
-  const found = await context.store.read((tables) =>
-    loadOrder(tables, context, orderId),
-  )
+  const found = await loadShown(context, orderId)
   const known = await checkRecord(context, found, payment)
   if (known) return known
 
-  const lease = await context.store.takeLease({
-    key: `accept:${orderId}`,
-    // Not the instance: two accepts of one process exclude each other too.
-    owner: drawNonce(),
-    // A buyer must not wait long for a process that died.
-    milliseconds: context.policy.lease,
-  })
-  if (!lease) return { ok: false, reason: 'acceptInFlight', details: {} }
+  const { accepting } = context
+  if (accepting.has(orderId))
+    return { ok: false, reason: 'acceptInFlight', details: {} }
+  accepting.add(orderId)
   try {
     return await acceptAlone(context, found, payment)
   } finally {
-    // Nothing is written under it: one that is not given back runs out.
-    await context.store.releaseLease(lease).catch(() => undefined)
+    accepting.delete(orderId)
   }
 }
 
-/** Judges a payment by the chain and keeps it, while no other accept runs. */
+/** Judges a payment by the chain and stores it. */
 async function acceptAlone(
   context: OrdersContext,
-  before: StoredOrder,
+  found: StoredOrder,
   payment: SignedPayment,
 ): Promise<AcceptVerdict> {
-  const found = await refresh(context, before)
-  // The accept that held the lease before may have changed the order.
-  const known =
-    found === before ? undefined : await checkRecord(context, found, payment)
-  if (known) return known
-
   const judged = await judgeAccept(context, found.order, payment)
   if (!judged.ok) {
     if (!ownTrouble.includes(judged.reason))
       await countTry(context, found.order.id)
     return judged
   }
-  const verdict = await storeAccepted(context, {
-    found,
-    payment,
-    judged,
-  }).catch((error: unknown) => {
+  const stored = storeAccepted(context, { found, payment, judged })
+  const verdict = await stored.catch((error: unknown) => {
     judged.release()
     throw error
   })
-  if (!verdict.ok) {
-    judged.release()
-    await countTry(context, found.order.id)
-  }
+  // Another process may have stored it, and keeps gas for it.
+  if (!verdict.ok || verdict.at === undefined) judged.release()
+  if (!verdict.ok) await countTry(context, found.order.id)
   return verdict
-}
-
-/** The order as it is now; the same value while nobody changed it. */
-function refresh(
-  context: OrdersContext,
-  before: StoredOrder,
-): Promise<StoredOrder> {
-  const { id, version } = before.order
-  return context.store.read(async (tables) => {
-    const [order] = await tables.orders.find({ ids: [id] })
-    return order?.version === version ? before : loadOrder(tables, context, id)
-  })
 }
 
 /** The verdict that the record alone gives; counts a refusal as a try. */

@@ -1,7 +1,7 @@
 import { type Hash, keccak256, stringToHex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { loadOrder } from '../model/loadOrders.js'
+import { loadShown } from '../model/orderLoader.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedPayment, Order, OrdersContext } from '../model/types.js'
@@ -35,13 +35,10 @@ export async function getForBuyer(
   const { orderId, buyerToken } = parameters
   // Anything but text is a wrong token, not a fault.
   const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
-  const found = await context.store.read((tables) =>
-    loadOrder(
-      tables,
-      context,
-      orderId,
-      ({ buyerTokenHash }) => buyerTokenHash === hash,
-    ),
+  const found = await loadShown(
+    context,
+    orderId,
+    ({ buyerTokenHash }) => buyerTokenHash === hash,
   )
   const { order, attempt } = found
   return {

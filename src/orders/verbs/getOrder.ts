@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { loadOrder } from '../model/loadOrders.js'
+import { loadShown } from '../model/orderLoader.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
@@ -17,7 +17,5 @@ export async function getOrder(
 ): Promise<Order> {
   checkMembers(parameters, members)
   const { orderId } = parameters
-  return context.store.read(async (tables) =>
-    showOrder(await loadOrder(tables, context, orderId)),
-  )
+  return showOrder(await loadShown(context, orderId))
 }

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { buildCancellation } from '../../payments/message/buildCancellation.js'
-import { loadOrder } from '../model/loadOrders.js'
+import { loadShown } from '../model/orderLoader.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CancellationRequest, OrdersContext } from '../model/types.js'
@@ -19,9 +19,7 @@ export async function requestCancellation(
 ): Promise<CancellationRequest> {
   checkMembers(parameters, members)
   const { orderId } = parameters
-  const found = await context.store.read((tables) =>
-    loadOrder(tables, context, orderId),
-  )
+  const found = await loadShown(context, orderId)
   const { order, attempt } = found
   const shown = showOrder(found)
   const isSpendable =

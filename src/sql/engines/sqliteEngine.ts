@@ -88,8 +88,6 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     begin: async (session, mode) => {
       if (mode === 'write') return commits.begin(session)
       await whileBusy(() => sql`begin`.execute(session))
-      // A reader's snapshot begins with its first read.
-      await whileBusy(() => sql`select 1 from sqlite_schema`.execute(session))
     },
     commit: async (session) => {
       if (commits.has(session)) return commits.keep(session)

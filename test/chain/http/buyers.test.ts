@@ -204,23 +204,30 @@ test('after ten refusals an order takes no payment', async () => {
 })
 
 test('while one payment is checked the next is asked to wait', async () => {
-  const { id, token, signed } = await sell(chain, desk)
-  const lease = await desk.store.takeLease({
-    key: `accept:${id}`,
-    owner: 'another',
-    milliseconds: 60_000,
+  let free: () => void = () => undefined
+  let held: Promise<void> | undefined
+  const { url } = await startEndpoint(chain.urls.http, async () => {
+    await held
+    return undefined
+  })
+  const slow: HttpDesk = await openDesk(chain, { url })
+  const { id, token, signed } = await sell(chain, slow)
+  held = new Promise((resolve) => {
+    free = resolve
   })
   const path = `POST /orders/${id}/payment`
-  const waits = await desk.ask(path, { token, body: signed })
+  const post = () => slow.ask(path, { token, body: signed })
+  const answers = [post(), post()]
+  const waits = await Promise.race(answers)
   expect(waits).toMatchObject({
     status: 409,
     body: { reason: 'acceptInFlight' },
   })
   expect(waits.headers.get('retry-after')).toBe('1')
-  if (lease) await desk.store.releaseLease(lease)
-  expect(await desk.ask(path, { token, body: signed })).toMatchObject({
-    status: 200,
-  })
+  free()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([200, 409])
+  expect(await post()).toMatchObject({ status: 200 })
 })
 
 test('a node in trouble is a 503, and the order as it was', async () => {

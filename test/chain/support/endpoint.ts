@@ -30,7 +30,9 @@ async function textOf(request: IncomingMessage): Promise<string> {
  */
 export async function startEndpoint(
   url: string,
-  refuse: (calls: readonly Call[]) => Refusal | undefined = () => undefined,
+  refuse: (
+    calls: readonly Call[],
+  ) => Refusal | undefined | Promise<undefined> = () => undefined,
 ): Promise<{ url: string; asked: string[][]; posts: Post[] }> {
   const asked: string[][] = []
   const posts: Post[] = []
@@ -41,7 +43,7 @@ export async function startEndpoint(
     const contentType = request.headers['content-type']
     asked.push(calls.map(({ method }) => method))
     posts.push({ method: request.method, contentType, body })
-    const refused = refuse(calls)
+    const refused = await refuse(calls)
     if (refused) response.statusCode = refused.status
     response.setHeader('content-type', 'application/json')
     response.end(

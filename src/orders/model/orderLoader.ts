@@ -1,0 +1,75 @@
+import { nextTurn } from '../../core/wait.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type { OrderRecord, PaymentStore } from '../../store/types.js'
+import { OrderNotFoundError } from './errors.js'
+import { loadOrders } from './loadOrders.js'
+import { parseOrderId } from './parseOrderId.js'
+import type { StoredOrder } from './storedOrder.js'
+import type { OrdersContext } from './types.js'
+
+type IsWanted = (order: OrderRecord) => boolean
+
+/** Loads one order, if its record is wanted. */
+export type OrderLoader = (
+  orderId: string,
+  isWanted: IsWanted,
+) => Promise<StoredOrder | undefined>
+
+/**
+ * Loads all orders that are asked for in one turn of the event loop in one unit
+ * of work.
+ */
+export function orderLoader(store: PaymentStore): OrderLoader {
+  type Batch = {
+    wanted: Map<string, IsWanted[]>
+    loaded: Promise<ReadonlyMap<string, StoredOrder>>
+  }
+  let open: Batch | undefined
+  const load = (wanted: Batch['wanted']) =>
+    store.read((tables) =>
+      loadOrders(tables, { ids: [...wanted.keys()] }, (order) =>
+        (wanted.get(order.id) ?? []).some((isWanted) => isWanted(order)),
+      ),
+    )
+  const openBatch = (): Batch => {
+    const wanted: Batch['wanted'] = new Map()
+    const loaded = nextTurn().then(() => {
+      open = undefined
+      return load(wanted)
+    })
+    return { wanted, loaded }
+  }
+  return async (orderId, isWanted) => {
+    open ??= openBatch()
+    const { wanted, loaded } = open
+    wanted.set(orderId, [...(wanted.get(orderId) ?? []), isWanted])
+    const found = await loaded.catch((error: unknown) => {
+      // A row that cannot be read must not hide the other orders.
+      if (wanted.size === 1 || Object(error).retryable) throw error
+      return load(new Map([[orderId, [isWanted]]]))
+    })
+    const stored = found.get(orderId)
+    return stored && isWanted(stored.order) ? stored : undefined
+  }
+}
+
+/**
+ * Loads an order that this instance answers for, for reading.
+ *
+ * @param isShown decides by the order alone, before anything else is loaded: an
+ * order that is hidden from the caller takes no longer than a missing one.
+ * @throws {@link OrderNotFoundError} for any other.
+ */
+export async function loadShown(
+  { loader, destinations }: Pick<OrdersContext, 'loader' | 'destinations'>,
+  orderId: string,
+  isShown: IsWanted = () => true,
+): Promise<StoredOrder> {
+  const id = parseOrderId(orderId)
+  const stored = await loader(
+    id,
+    (order) => isInDestinations(order, destinations) && isShown(order),
+  )
+  if (!stored) throw new OrderNotFoundError({ orderId: id })
+  return stored
+}
