@@ -7,6 +7,11 @@ export {
   TransitionError,
 } from './model/errors.js'
 export type {
+  OrderEvent,
+  OrderEventData,
+  OrderEventType,
+} from './model/orderEvents.js'
+export type {
   AcceptRefusal,
   AcceptVerdict,
   CancellationRequest,
@@ -18,8 +23,6 @@ export type {
   DraftedPayment,
   Observation,
   Order,
-  OrderEvent,
-  OrderEventType,
   OrdersPolicy,
   OrderToken,
   ReauthorizeVerdict,

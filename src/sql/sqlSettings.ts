@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { JsonObject, StoreWriter } from '../store/types.js'
+import type { StoredValue, StoreWriter } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import type { SqlUnit } from './sqlUnit.js'
 import { SqlFault } from './tables/sqlFault.js'
@@ -48,7 +48,7 @@ export async function loadValue(
   return row?.value
 }
 
-export function parseValue(value: string | undefined): JsonObject | undefined {
+export function parseValue(value: string | undefined): StoredValue | undefined {
   return value === undefined ? undefined : JSON.parse(value)
 }
 

@@ -21,9 +21,9 @@ import {
 import type {
   AttemptRecord,
   EventRecord,
-  JsonObject,
   OrderRecord,
   ProofRecord,
+  StoredValue,
   StoreReader,
   TransactionRecord,
 } from './types.js'
@@ -35,7 +35,7 @@ export type MemoryTables = {
   transactions: MemoryTable<TransactionRecord>
   proofs: MemoryTable<ProofRecord>
   events: MemoryTable<EventRecord>
-  values: MemoryTable<{ key: string; value: JsonObject }>
+  values: MemoryTable<{ key: string; value: StoredValue }>
 }
 
 /** All tables as one unit of work sees them. */
@@ -47,7 +47,7 @@ export type MemoryStages = {
     : never
 }
 
-const valueKeys: RowKeys<{ key: string; value: JsonObject }> = {
+const valueKeys: RowKeys<{ key: string; value: StoredValue }> = {
   table: 'values',
   identity: ({ key }) => key,
   words: () => [],

@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Finality, PrimaryType } from '../core/types.js'
+import type { Finality, PrimaryType, RejectionReason } from '../core/types.js'
 
 /** The state of an order. */
 export type OrderState =
@@ -28,10 +28,37 @@ export type Destination = {
 /** An account that submits transactions on one chain. */
 export type Submitter = { chainId: number; account: Address }
 
-/**
- * Plain data that JSON can represent. Integers above 2^53 are decimal strings.
- */
+/** Why the last capture or cancellation of an order did not happen. */
+export type OrderReason =
+  /** What the token, the node or a wallet's code speaks against. */
+  | RejectionReason
+  | 'contractPayer'
+  | 'deadlinePassed'
+  | 'feeTooHigh'
+  | 'otherPayment'
+  | 'sealBroken'
+  /** Waits for the merchant, because a capture from this payer failed. */
+  | 'needsReview'
+  /** Its transaction was no longer wanted, and an empty one replaced it. */
+  | 'released'
+  /** Given up while its transaction was in flight. */
+  | 'voided'
+  /** The person at the merchant's wallet declined. */
+  | 'signingDeclined'
+  /** The merchant's wallet did not take the transaction. */
+  | 'walletRefused'
+
+/** Data of the merchant's own that JSON can represent. */
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * What an event says, as plain JSON: integers above 2^53 are decimal strings.
+ * `OrderEventData` of `countersign/orders` has what each type of event holds.
+ */
+export type EventData = Readonly<Record<string, unknown>>
+
+/** What is kept under a key, as plain JSON. */
+export type StoredValue = Readonly<Record<string, unknown>>
 
 /** One order. All times are Unix seconds on the chain's clock. */
 export type OrderRecord = Destination & {
@@ -76,7 +103,7 @@ export type OrderRecord = Destination & {
   /** What the merchant or buyer asked for and the chain has not decided. */
   requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation failed. */
-  reason: string | undefined
+  reason: OrderReason | undefined
   /** Number of failed calls of `accept`. */
   tries: number
   /**
@@ -203,7 +230,7 @@ export type EventRecord = Destination & {
   type: string
   /** Unix milliseconds on the clock of the machine that wrote the event. */
   at: bigint
-  data: JsonObject
+  data: EventData
 }
 
 /** The exclusive right to work on something until the lease runs out. */
@@ -337,7 +364,7 @@ export type StoreReader = {
   proofs: Reader<ProofRecord, ProofQuery>
   events: Reader<EventRecord, EventQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
-  getValue(key: string): Promise<JsonObject | undefined>
+  getValue(key: string): Promise<StoredValue | undefined>
   /** Returns who holds a lease now, by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>
 }
@@ -361,9 +388,9 @@ export type StoreWriter = {
     append(rows: readonly Omit<EventRecord, 'cursor'>[]): Promise<void>
   }
   /** Returns the JSON value under a key, `undefined` if there is none. */
-  getValue(key: string): Promise<JsonObject | undefined>
+  getValue(key: string): Promise<StoredValue | undefined>
   /** Writes the value under a key and replaces the one before. */
-  setValue(key: string, value: JsonObject): Promise<void>
+  setValue(key: string, value: StoredValue): Promise<void>
   /**
    * Waits until no other unit of work holds the lock of this name, and holds it
    * until the end of this one.

@@ -109,7 +109,8 @@ export function fullOrderFacts(): Partial<NewOrder> {
     sendDue: maxTime,
     lookDue: maxTime,
     requested: 'capture',
-    reason: oddText,
+    // A later version of orders may write reasons that this one does not know.
+    reason: String(oddText) as NewOrder['reason'],
     tries: 2 ** 31 - 1,
     needsReview: true,
     unexpected: true,

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../orders/model/types.js'
+import type { OrderEvent } from '../orders/model/orderEvents.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../orders/model/types.js'
+import type { OrderEvent } from '../orders/model/orderEvents.js'
 import type { Orders } from '../orders/Orders.js'
 import type { Lease } from '../store/types.js'
 import {

@@ -1,5 +1,5 @@
 import { StoreError } from '../store/errors.js'
-import type { JsonObject, Lease, PaymentStore } from '../store/types.js'
+import type { Lease, PaymentStore, StoredValue } from '../store/types.js'
 import type { TargetRun } from './targets/types.js'
 
 /** How far the deliveries to a target are. */
@@ -12,6 +12,9 @@ export type Progress = {
    */
   open: readonly bigint[]
 }
+
+/** The progress as it is kept. `cursor` is for people: all up to it is delivered. */
+type StoredProgress = { cursor: string; read: string; open: string[] }
 
 /** Key of a target's lease and of its saved progress. */
 export function progressKey({ name }: { name: string }): string {
@@ -48,14 +51,13 @@ export async function writeProgress(
   })
 }
 
-/** `cursor` is for people: everything up to it is delivered. */
-function encodeProgress({ read, open }: Progress): JsonObject {
+function encodeProgress({ read, open }: Progress): StoredProgress {
   const [first] = open
   const cursor = first === undefined ? read : first - 1n
   return { cursor: String(cursor), read: String(read), open: open.map(String) }
 }
 
-function parseProgress({ read, open }: JsonObject): Progress {
+function parseProgress({ read, open }: StoredValue): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
   // Starting from the beginning would deliver every event again.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))

@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import type { OrderEvent, OrderEventType } from '../orders/model/types.js'
+import type { OrderEvent, OrderEventType } from '../orders/model/orderEvents.js'
 import type { Orders } from '../orders/Orders.js'
 import type { PaymentStore } from '../store/types.js'
 import { loadProgress, type Progress } from './progress.js'

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../orders/model/types.js'
+import type { OrderEvent } from '../orders/model/orderEvents.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts } from './observeTarget.js'
 import type { Outbox } from './openOutbox.js'

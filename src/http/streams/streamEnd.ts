@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../../orders/model/types.js'
+import type { OrderEvent } from '../../orders/model/orderEvents.js'
 
 /** Follows an order's events and knows when no other is waited for. */
 export type StreamEnd = { note(event: OrderEvent): void; isReached(): boolean }

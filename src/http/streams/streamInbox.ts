@@ -1,4 +1,5 @@
-import type { Order, OrderEvent } from '../../orders/model/types.js'
+import type { OrderEvent } from '../../orders/model/orderEvents.js'
+import type { Order } from '../../orders/model/types.js'
 
 /** An event, with the order as it was read after the event. */
 export type News = { event: OrderEvent; getOrder: () => Promise<Order> }

@@ -1,8 +1,8 @@
 import type {
-  Order,
   OrderEvent,
   OrderEventType,
-} from '../../orders/model/types.js'
+} from '../../orders/model/orderEvents.js'
+import type { Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import { buyerOrder } from '../schemas/buyerOrder.js'
 import { watchEnd } from './streamEnd.js'

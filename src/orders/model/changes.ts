@@ -1,7 +1,5 @@
 import type {
   AttemptRecord,
-  EventRecord,
-  JsonObject,
   OrderRecord,
   OrderState,
   ProofRecord,
@@ -9,9 +7,27 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { checkTransition } from './nextStates.js'
-import type { OrderEventType } from './types.js'
+import type {
+  OrderEvent,
+  OrderEventData,
+  OrderEventType,
+  TypeOfOrder,
+} from './orderEvents.js'
 
-type NewEvent = Omit<EventRecord, 'cursor'>
+/** An event to write. */
+export type NewEvent = {
+  [type in OrderEventType]: Omit<OrderEvent<type>, 'cursor'>
+}[OrderEventType]
+
+/** What an event says about an order. */
+type EventFacts = {
+  [type in TypeOfOrder]: Pick<OrderEvent<type>, 'type' | 'at'> & {
+    // An empty object type alone would take any data.
+    data: keyof OrderEventData[type] extends never
+      ? Record<string, never>
+      : OrderEventData[type]
+  }
+}[TypeOfOrder]
 
 /** What one unit of work writes; collected first, written in a few statements. */
 export type Changes = {
@@ -68,7 +84,7 @@ export async function writeChanges(
 export function moveOrder(
   order: OrderRecord,
   to: OrderState,
-  event: { type: OrderEventType; at: bigint; data?: JsonObject | undefined },
+  event: EventFacts,
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
   if (order.state !== to) checkTransition(order.state, to)
@@ -85,17 +101,13 @@ export function dropPreconfirmed(order: OrderRecord): OrderRecord {
 /** Changes an order within its state, with the event that reports it. Pure. */
 export function withEvent(
   order: OrderRecord,
-  {
-    type,
-    at,
-    data = {},
-  }: { type: OrderEventType; at: bigint; data?: JsonObject | undefined },
+  facts: EventFacts,
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
   const sequence = order.sequence + 1
   const { id: orderId, chainId, token, recipient } = order
   return {
     order: { ...order, ...fields, sequence },
-    event: { orderId, chainId, token, recipient, sequence, type, at, data },
+    event: { orderId, chainId, token, recipient, sequence, ...facts },
   }
 }

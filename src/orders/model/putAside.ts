@@ -5,7 +5,7 @@ import {
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
-import type { JsonObject, Lease, StoreReader } from '../../store/types.js'
+import type { Lease, StoreReader } from '../../store/types.js'
 import { observeFailure } from './observeFailure.js'
 import type { Observation, OrdersContext } from './types.js'
 
@@ -40,6 +40,9 @@ export type Aside = {
   /** Writes what is put aside, if that changed, so that `health` shows it. */
   save(lease: Lease | undefined): Promise<void>
 }
+
+/** An entry as it is kept. */
+type StoredEntry = { reason: string; since: string }
 
 type Waiting = AsideEntry & {
   tries: number
@@ -153,7 +156,9 @@ function forgetOld(waiting: Map<string, Waiting>): void {
     if (now - until > 4 * longest) waiting.delete(name)
 }
 
-function encodeEntries(waiting: ReadonlyMap<string, Waiting>): JsonObject {
+function encodeEntries(
+  waiting: ReadonlyMap<string, Waiting>,
+): Record<string, StoredEntry> {
   const shown = [...waiting].slice(0, mostShown)
   return Object.fromEntries(
     shown.map(([name, { reason, since }]) => [

@@ -1,11 +1,11 @@
 import type { Hash } from 'viem'
 import type {
   AttemptRecord,
-  JsonObject,
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
+import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
@@ -142,7 +142,9 @@ function settleCapture(
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
 }
 
-function dataOf(proof: Omit<ProofRecord, 'version'>): JsonObject {
+function dataOf(
+  proof: Omit<ProofRecord, 'version'>,
+): OrderEventData['captured'] {
   const { transactionHash, logIndex, blockNumber, value, submitter } = proof
   return {
     transactionHash,
@@ -157,7 +159,7 @@ function dataOf(proof: Omit<ProofRecord, 'version'>): JsonObject {
 function refundOf(
   { orderId, number }: AttemptRecord,
   { payer }: Pick<ProofRecord, 'payer'>,
-): JsonObject {
+): Pick<OrderEventData['refundDue'], 'refundId' | 'refundTo'> {
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 

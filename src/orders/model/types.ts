@@ -12,6 +12,7 @@ import type {
 import type {
   Destination,
   JsonObject,
+  OrderReason,
   OrderState,
   PaymentStore,
   Sealer,
@@ -190,7 +191,7 @@ export type Order = Destination & {
   spendableUntil: bigint | undefined
   requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation did not happen. */
-  reason: string | undefined
+  reason: OrderReason | undefined
   needsReview: boolean
   unexpected: boolean
   overpaid: boolean
@@ -272,7 +273,11 @@ export type CaptureRefusal =
 /** What became of a capture. */
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }
-  | { status: 'rejected'; order: Order; reason: string }
+  | {
+      status: 'rejected'
+      order: Order
+      reason: OrderReason | CaptureRefusal | 'canceled'
+    }
   /** Not decided yet; what will decide it, and when at the latest. */
   | {
       status: 'unknown'
@@ -311,52 +316,3 @@ export type ReauthorizeVerdict =
 export type CancellationRequest =
   | { ok: true; order: Order; cancellation: Cancellation }
   | { ok: false; reason: 'notOpen'; order: Order }
-
-/** An event as it is shown. */
-export type OrderEvent = Destination & {
-  /** Place in the stream. */
-  cursor: bigint
-  /** Absent where it concerns no order. */
-  orderId: string | undefined
-  /** Place among the order's events, from 1; 0 where it concerns none. */
-  sequence: number
-  type: OrderEventType
-  /** Unix milliseconds of the machine that wrote it. */
-  at: bigint
-  /** Details by its type; integers as decimal text. */
-  data: JsonObject
-}
-
-/** What can happen to an order, a submitter or a store. */
-export type OrderEventType =
-  | 'drafted'
-  | 'accepted'
-  | 'captureRequested'
-  | 'capturing'
-  /** Seen in the block being made; it can still be dropped. */
-  | 'preconfirmed'
-  | 'captureRejected'
-  /** What was sent for it never will be mined; another one is sent. */
-  | 'reopened'
-  | 'captured'
-  | 'voided'
-  | 'cancelRequested'
-  | 'canceling'
-  | 'cancelRejected'
-  | 'canceled'
-  | 'expired'
-  | 'consumed'
-  | 'reauthorized'
-  /** The chain is surer of what settled the order. */
-  | 'finalityRaised'
-  /** To be fulfilled; carries the stable id. */
-  | 'fulfil'
-  | 'reorged'
-  | 'deadlineNear'
-  | 'refundDue'
-  | 'overpaid'
-  | 'lossAfterFulfilment'
-  | 'needsReview'
-  | 'submitterShared'
-  | 'unmatched'
-  | 'storeReplaced'

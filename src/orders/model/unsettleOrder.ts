@@ -32,10 +32,11 @@ export function unsettleOrder(
   facts: Facts,
 ): Changes {
   const { order, attempt, proofs } = file
+  const { settledHash: transactionHash } = order
   const { at } = facts
+  if (transactionHash === undefined) return noChanges()
   const gone = proofs.filter(
-    ({ transactionHash, removed }) =>
-      !removed && transactionHash === order.settledHash,
+    (proof) => !proof.removed && proof.transactionHash === transactionHash,
   )
   const { to, reopened, isLost, isSent, ...fields } = planWithout(file, facts)
   const moved = moveOrder(
@@ -44,7 +45,7 @@ export function unsettleOrder(
     {
       type: 'reorged',
       at,
-      data: { transactionHash: order.settledHash, from: order.state, to },
+      data: { transactionHash, from: order.state, to },
     },
     {
       finality: undefined,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../store/types.js'
+import type { StoredValue } from '../../store/types.js'
 
 /** What the store keeps of a submitter. */
 export type SubmitterValue = {
@@ -112,7 +112,7 @@ function noticeAgain(before: Noticed | undefined, now: number): Noticed {
 
 /** Parses what the store keeps of a submitter. Pure. */
 export function parseSubmitterValue(
-  stored: JsonObject | undefined,
+  stored: StoredValue | undefined,
 ): SubmitterValue {
   const { nextNonce, ignoresNonce, sharedNonce } = Object(stored)
   return {

@@ -4,7 +4,7 @@ import { getConsumption } from '../../chain/state/getAuthorizationState.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
-import type { TransactionRecord } from '../../store/types.js'
+import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { paymentOf } from '../model/paymentOf.js'
@@ -85,7 +85,7 @@ export type NonceFate = {
   file: StoredOrder | undefined
   evidence?: Evidence | undefined
   /** It was mined, and did nothing. */
-  failure?: { reason: string; isRevert: boolean } | undefined
+  failure?: { reason: OrderReason; isRevert: boolean } | undefined
   /** Nothing at this nonce can happen any more. */
   isOver: boolean
   /** Someone else's took the nonce. */
@@ -260,7 +260,7 @@ async function explainUnknown(
   // Compares time and state at the same block or a later one.
   if (head.timestamp < endOf(judged, file)) return undefined
   if (!(await isUnused(submitter.reader, file, head))) return undefined
-  const failure = { reason: 'expired', isRevert: false }
+  const failure = { reason: 'expired', isRevert: false } as const
   return { judged, file, failure, isOver: true }
 }
 
@@ -308,7 +308,7 @@ async function isUnused(
  * issuer, the recipient, the token or us. All other reasons are the payer's. So
  * is `simulationFailed`, because a contract wallet can revert without a reason.
  */
-const othersReasons: readonly string[] = [
+const othersReasons: readonly OrderReason[] = [
   'paused',
   'recipientBlocked',
   'unsupportedToken',

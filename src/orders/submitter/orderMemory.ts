@@ -1,6 +1,10 @@
 import type { Address } from 'viem'
 import type { SignedPayment } from '../../core/types.js'
-import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type {
+  AttemptRecord,
+  OrderReason,
+  OrderRecord,
+} from '../../store/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /** What a submitter remembers of orders that it refused or may refuse. */
@@ -10,7 +14,7 @@ type RefusalMemory = {
    *
    * @returns true when the last look gave the same reason: then it is certain.
    */
-  confirmDoubt(orderId: string, reason: string): boolean
+  confirmDoubt(orderId: string, reason: OrderReason): boolean
   /**
    * Seconds for which a refused order waits now; longer each time in a row.
    *
@@ -120,7 +124,7 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
 function openRefusalMemory(): RefusalMemory {
   const pauses: RefusalPauses = new Map()
   /** Reasons to refuse orders that the next look has to confirm. */
-  const doubts = new Map<string, string>()
+  const doubts = new Map<string, OrderReason>()
   return {
     confirmDoubt: (orderId, reason) => {
       const isRepeated = doubts.get(orderId) === reason

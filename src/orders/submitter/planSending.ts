@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../../store/types.js'
+import type { AttemptRecord, OrderReason } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
@@ -28,7 +28,7 @@ export function roomOf(
 }
 
 /** Why an order that is due is not sent; none where there is nothing to send. */
-type Unsendable = { reason: string | undefined }
+type Unsendable = { reason: OrderReason | undefined }
 
 /** Judges by its record whether an order that is due is sent. Pure. */
 export function judgeSending(
@@ -73,7 +73,7 @@ export function judgeSending(
 export function againAt(
   { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
   { order, attempt }: StoredOrder,
-  reason: string,
+  reason: OrderReason,
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
@@ -89,7 +89,7 @@ export function againAt(
 }
 
 /** What does not change as long as the payment is the same. */
-const finalReasons: readonly string[] = [
+const finalReasons: readonly OrderReason[] = [
   'expired',
   'deadlinePassed',
   'consumed',

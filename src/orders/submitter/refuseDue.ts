@@ -1,4 +1,5 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import type { OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
@@ -16,7 +17,7 @@ import type { SubmitterState } from './submitterState.js'
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type DueRefusal = {
   file: StoredOrder
-  reason: string | undefined
+  reason: OrderReason | undefined
   /** Where someone else's transaction decided it before. */
   evidence?: Evidence | undefined
 }
@@ -38,8 +39,7 @@ export function sortDue(
 }
 
 /** Reasons that come from the record alone, without the node. */
-const ownReasons: readonly (string | undefined)[] = [
-  undefined,
+const ownReasons: readonly OrderReason[] = [
   'otherPayment',
   'sealBroken',
   'wrongSender',
@@ -54,8 +54,9 @@ export function isCertain(
   { file, reason }: DueRefusal,
 ): boolean {
   return (
+    reason === undefined ||
     ownReasons.includes(reason) ||
-    orders.confirmDoubt(file.order.id, reason ?? '')
+    orders.confirmDoubt(file.order.id, reason)
   )
 }
 

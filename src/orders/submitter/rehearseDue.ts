@@ -15,6 +15,7 @@ import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
 import { StoreError } from '../../store/errors.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
+import type { OrderReason } from '../../store/types.js'
 import { openSealed } from '../model/openSealed.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -34,7 +35,7 @@ export type DueDraft = {
 
 type RehearsedDue = { file: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
-  | { reason: string; draft?: undefined; failure?: undefined }
+  | { reason: OrderReason; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
@@ -238,12 +239,13 @@ async function rehearseCaptures(
     }),
     findContracts(context, submitter, payments),
   ])
-  const judged = whole.map(({ file, payment }, at) =>
-    contracts.has(payment.message.from)
-      ? { file, reason: 'contractPayer' }
-      : draftOf(file, rehearsals[at], maxCaptureGas, () =>
-          encodeCapture(payment),
-        ),
+  const judged = whole.map(
+    ({ file, payment }, at): RehearsedDue =>
+      contracts.has(payment.message.from)
+        ? { file, reason: 'contractPayer' }
+        : draftOf(file, rehearsals[at], maxCaptureGas, () =>
+            encodeCapture(payment),
+          ),
   )
   return [...judged, ...refused]
 }

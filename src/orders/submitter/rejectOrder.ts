@@ -1,4 +1,8 @@
-import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type {
+  AttemptRecord,
+  OrderReason,
+  OrderRecord,
+} from '../../store/types.js'
 import {
   type Changes,
   dropPreconfirmed,
@@ -9,7 +13,7 @@ import { lastSecondOf } from '../model/endsOf.js'
 import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
-  reason: string
+  reason: OrderReason
   /** When the submitter tries again, Unix seconds of the chain. */
   again?: bigint | undefined
   /** Unix milliseconds. */
@@ -57,7 +61,7 @@ export function rejectOrder(
   const next = isAsked ? ({ requested: 'cancel', sendDue: 0n } as const) : {}
   if (isGivenUp(order, relays)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
-    const event = { type: 'voided', at } as const
+    const event = { type: 'voided', at, data: {} } as const
     const voided = moveOrder(rejected.order, 'voided', event, {
       ...dues,
       ...next,
@@ -101,7 +105,7 @@ export function reopenOrder(
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const reopened = withEvent(
     dropPreconfirmed(order),
-    { type: 'reopened', at: options.at },
+    { type: 'reopened', at: options.at, data: {} },
     { state: 'stored', requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }

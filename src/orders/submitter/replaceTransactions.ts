@@ -1,4 +1,8 @@
-import type { StoreReader, TransactionRecord } from '../../store/types.js'
+import type {
+  OrderReason,
+  StoreReader,
+  TransactionRecord,
+} from '../../store/types.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
@@ -149,7 +153,7 @@ async function loadBumps(
 }
 
 /** A replacement with the reason why the order's own has no future. */
-type Drafted = RowDraft & { reason?: string | undefined }
+type Drafted = RowDraft & { reason?: OrderReason | undefined }
 
 async function draftReplacement(
   context: OrdersContext,
@@ -184,7 +188,7 @@ async function draftReplacement(
   const { maxFee } = context.policy
   const verdict =
     why === 'late'
-      ? { reason: 'expired' }
+      ? ({ reason: 'expired' } as const)
       : await judgeStuck(context, submitter, view, { last, file, fees })
   if (verdict.reason === undefined) {
     const { again } = verdict
@@ -216,7 +220,7 @@ async function judgeStuck(
     fees: SubmitterFees
   },
 ): Promise<{
-  reason?: string | undefined
+  reason?: OrderReason | undefined
   /** With the gas it takes by now. */
   again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {

@@ -55,7 +55,7 @@ async function writeRequests(
       if (!isToBeAsked(order)) continue
       const asked = withEvent(
         order,
-        { type: 'captureRequested', at },
+        { type: 'captureRequested', at, data: {} },
         {
           requested: 'capture',
           sendDue: 0n,

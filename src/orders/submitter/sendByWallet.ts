@@ -3,7 +3,7 @@ import { endingClient } from '../../chain/rpc/endingClient.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { sendFromWallet } from '../../payments/capture/sendTransaction.js'
 import { SigningDeclinedError } from '../../payments/sign/errors.js'
-import type { TransactionRecord } from '../../store/types.js'
+import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
@@ -222,7 +222,7 @@ async function recordRefusal(
 }
 
 /** Why a wallet sent nothing; without a reason it may at the next try. */
-function refusalOf(error: unknown): string | undefined {
+function refusalOf(error: unknown): OrderReason | undefined {
   if (error instanceof SigningDeclinedError) return 'signingDeclined'
   const isPoor = /funds|balance/i.test(String(Object(error).message))
   return error instanceof SendError && !isPoor ? 'walletRefused' : undefined

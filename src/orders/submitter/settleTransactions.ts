@@ -276,7 +276,7 @@ function markForReview(
   at: bigint,
 ): void {
   const order = collected.find(orderId)?.order
-  if (!order || order.needsReview || order.state !== 'stored') return
+  if (!order?.payer || order.needsReview || order.state !== 'stored') return
   // It is not captured: the buyer's cancellation goes out all the same.
   if (order.requested === 'cancel') return
   const marked = withEvent(

@@ -79,7 +79,9 @@ function resultOf(
   }
 }
 
-function reasonOf({ order: { state, reason } }: StoredOrder): string {
+function reasonOf({
+  order: { state, reason },
+}: StoredOrder): Extract<CaptureResult, { status: 'rejected' }>['reason'] {
   if (state === 'canceled' || state === 'expired' || state === 'consumed')
     return state
   return state === 'stored' ? (reason ?? 'notOpen') : 'notOpen'

@@ -2,11 +2,8 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { EventRecord, StoreReader } from '../../store/types.js'
 import { CursorAheadError } from '../model/errors.js'
 import { loadOrder } from '../model/loadOrders.js'
-import type {
-  OrderEvent,
-  OrderEventType,
-  OrdersContext,
-} from '../model/types.js'
+import type { OrderEvent } from '../model/orderEvents.js'
+import type { OrdersContext } from '../model/types.js'
 import { parseLimit, parsePosition } from './listOrders.js'
 
 /** Which events `events` gives. */
@@ -92,7 +89,10 @@ async function checkCursor(
   if (after > newest) throw new CursorAheadError({ after, newest })
 }
 
-function showEvent({ type, ...row }: EventRecord): OrderEvent {
-  // Only orders write events, and by this type.
-  return { ...row, type: type as OrderEventType }
+/**
+ * The only place where stored events get their types. A store keeps them as
+ * JSON; only orders write them, and `NewEvent` types what they write.
+ */
+function showEvent(row: EventRecord): OrderEvent {
+  return row as OrderEvent
 }

@@ -1,6 +1,8 @@
-import type { Destination } from '../../store/types.js'
+import type { Destination, StoredValue } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { NewEvent } from '../model/changes.js'
 import { rememberSubmitters } from '../model/knownSubmitters.js'
+import type { OrderEvent } from '../model/orderEvents.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Name of the value that says which database this is. */
@@ -33,15 +35,33 @@ export async function openStore(context: OrdersContext): Promise<void> {
       const isUntold = seen !== undefined && seen.identity !== identity
       if (isReplaced || isUntold)
         await tables.events.append([
-          {
-            ...destination,
-            orderId: undefined,
-            sequence: 0,
-            type: 'storeReplaced',
+          replacedEvent(destination, {
             at: context.now(),
-            data: { identity, before: (isReplaced ? known : seen)?.identity },
-          },
+            data: {
+              identity,
+              before: parseIdentity(isReplaced ? known : seen),
+            },
+          }),
         ])
     }
   })
+}
+
+function replacedEvent(
+  { chainId, token, recipient }: Destination,
+  facts: Pick<OrderEvent<'storeReplaced'>, 'at' | 'data'>,
+): NewEvent {
+  return {
+    chainId,
+    token,
+    recipient,
+    orderId: undefined,
+    sequence: 0,
+    type: 'storeReplaced',
+    ...facts,
+  }
+}
+
+function parseIdentity(value: StoredValue | undefined): string | undefined {
+  return typeof value?.identity === 'string' ? value.identity : undefined
 }

@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
@@ -130,7 +131,7 @@ async function writeAccepted(
   )
   const isNew =
     !found.order.needsReview && (await isHeld(context, tables, others))
-  const held = isNew ? [holdAccepted(context, moved.order)] : []
+  const held = isNew ? [holdAccepted(context, moved.order, payer)] : []
   const kept = held[0]?.order ?? moved.order
   await writeChanges(tables, {
     ...noChanges(),
@@ -206,8 +207,8 @@ async function isHeld(
 function holdAccepted(
   { now }: OrdersContext,
   order: OrderRecord,
+  payer: Address,
 ): ReturnType<typeof withEvent> {
-  const { payer } = order
   return withEvent(
     order,
     { type: 'needsReview', at: now(), data: { payer } },

@@ -4,6 +4,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
+import type { OrderEventData } from '../model/orderEvents.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
@@ -70,7 +71,7 @@ async function writeVoid(
 function dataOf({
   spendable,
   spendableUntil,
-}: StoredOrder['attempt']): Readonly<Record<string, unknown>> {
+}: StoredOrder['attempt']): OrderEventData['voided'] {
   return spendable && spendableUntil !== undefined
     ? { spendableUntil: String(spendableUntil) }
     : {}

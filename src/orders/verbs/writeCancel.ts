@@ -109,7 +109,7 @@ async function setAside(
       : moveOrder(
           changed.order,
           'voided',
-          { type: 'voided', at },
+          { type: 'voided', at, data: {} },
           {
             requested: undefined,
             sendDue: undefined,

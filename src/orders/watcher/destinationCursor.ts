@@ -1,7 +1,6 @@
 import type { Hash } from 'viem'
 import type {
   Destination,
-  JsonObject,
   Lease,
   PaymentStore,
   StoreReader,
@@ -16,6 +15,14 @@ export type DestinationCursor = {
   last: SeenBlock
   /** Heads seen before it, the lowest first, to find where a reorg began. */
   seen: readonly SeenBlock[]
+}
+
+/** The cursor as it is kept: pairs of a block's number and hash in `seen`. */
+type StoredCursor = {
+  from: string
+  block: string
+  hash: Hash
+  seen: readonly (readonly [string, Hash])[]
 }
 
 /**
@@ -63,7 +70,7 @@ export function encodeCursor({
   from,
   last,
   seen,
-}: DestinationCursor): JsonObject {
+}: DestinationCursor): StoredCursor {
   return {
     from: String(from),
     block: String(last.number),

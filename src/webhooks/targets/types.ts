@@ -1,5 +1,11 @@
+import type { Address } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { Observation, OrderEventType } from '../../orders/model/types.js'
+import type {
+  OrderEvent,
+  OrderEventData,
+  OrderEventType,
+} from '../../orders/model/orderEvents.js'
+import type { Observation } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { PaymentStore } from '../../store/types.js'
 
@@ -68,24 +74,30 @@ export const webhookMembers: MembersOf<RunWebhooksParameters> = {
   observe: true,
 }
 
-/** The body of a webhook. The details of the event are members of `data`. */
-export type WebhookPayload = {
-  type: `order.${OrderEventType}`
-  /** When it happened, as ISO 8601. */
-  timestamp: string
-  data: {
-    /** Absent if the event concerns no order. */
-    orderId?: string | undefined
-    /** Place among the order's events, from 1; 0 if it concerns no order. */
-    sequence: number
-    chainId: number
-    token: string
-    recipient: string
-    /** Unix milliseconds as a decimal string. */
-    at: string
-    [detail: string]: unknown
+/**
+ * The body of a webhook. Its `type` decides what `data` holds: after
+ * `if (payload.type === 'order.fulfil')`, `payload.data.fulfilmentId` is a
+ * string. `WebhookPayload<'fulfil'>` is the body of that event alone.
+ */
+export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
+  [name in type]: {
+    type: `order.${name}`
+    /** When it happened, as ISO 8601. */
+    timestamp: string
+    /** The data of the event, and the order and destination it belongs to. */
+    data: OrderEventData[name] & {
+      /** Absent if the event concerns no order. */
+      orderId: OrderEvent<name>['orderId']
+      /** Place among the order's events, from 1; 0 if it concerns no order. */
+      sequence: number
+      chainId: number
+      token: Address
+      recipient: Address
+      /** Unix milliseconds as a decimal string. */
+      at: string
+    }
   }
-}
+}[type]
 
 /** Why a try failed. */
 export type WebhookFailure =

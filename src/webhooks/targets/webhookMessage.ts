@@ -1,6 +1,9 @@
 import { hashText } from '../../core/hashText.js'
 import { toJson } from '../../core/toJson.js'
-import type { OrderEvent } from '../../orders/model/types.js'
+import type {
+  OrderEvent,
+  OrderEventType,
+} from '../../orders/model/orderEvents.js'
 import type { WebhookPayload } from './types.js'
 
 /**
@@ -11,14 +14,24 @@ export function webhookMessage(event: OrderEvent): {
   id: string
   body: string
 } {
-  const { cursor, orderId, sequence, type, at, data, ...destination } = event
-  const { chainId, token, recipient } = destination
+  const { cursor, orderId, sequence, type, at } = event
+  const { chainId, token, recipient } = event
   const place = [chainId, token, recipient, cursor, orderId ?? null, sequence]
-  const payload: WebhookPayload = {
-    type: `order.${type}`,
+  return {
+    id: `evt_${hashText(toJson([...place, type, at])).slice(2, 42)}`,
+    body: toJson(payloadOf(event)),
+  }
+}
+
+function payloadOf<type extends OrderEventType>(
+  event: OrderEvent<type>,
+): WebhookPayload<type> {
+  const { orderId, sequence, at, chainId, token, recipient } = event
+  return {
+    type: `order.${event.type}`,
     timestamp: new Date(Number(at)).toISOString(),
     data: {
-      ...data,
+      ...event.data,
       orderId,
       sequence,
       chainId,
@@ -26,9 +39,5 @@ export function webhookMessage(event: OrderEvent): {
       recipient,
       at: String(at),
     },
-  }
-  return {
-    id: `evt_${hashText(toJson([...place, type, at])).slice(2, 42)}`,
-    body: toJson(payload),
   }
 }

@@ -13,7 +13,6 @@ import type {
   RpcReceipt,
 } from '../../../examples/shop/web/merchant/readRpc.js'
 import { sumSettlement } from '../../../examples/shop/web/merchant/settlement.js'
-import type { WireEvent } from '../../../examples/shop/web/merchant/wire.js'
 import { topics } from '../../../src/core/tokenAbi.js'
 import { word } from '../../../src/core/words.js'
 
@@ -179,36 +178,51 @@ test('settlement is summed by minute and by finality', () => {
 })
 
 test('an event changes what the page shows before the order is read again', () => {
-  const event = (type: WireEvent['type'], data: WireEvent['data'] = {}) =>
-    ({
-      chainId: 31337,
-      token,
-      recipient,
-      cursor: '9',
-      orderId: 'one',
-      sequence: 3,
-      at: '1000000',
-      type,
-      data,
-    }) satisfies WireEvent
+  const place = {
+    chainId: 31337,
+    token,
+    recipient,
+    cursor: '9',
+    orderId: 'one',
+    sequence: 3,
+    at: '1000000',
+  }
+  const captured = {
+    transactionHash: hash,
+    logIndex: 2,
+    blockNumber: '7',
+    value: order.value,
+    submitter: recipient,
+  }
   const waiting: BookOrder = {
     ...order,
     state: 'stored',
     capture: undefined,
     pending: 'capture',
   }
-  const sent = applyEvent(waiting, event('capturing'))
+  const sent = applyEvent(waiting, {
+    ...place,
+    type: 'capturing',
+    data: { attempt: 1 },
+  })
   expect([sent.state, sent.pending]).toEqual(['capturing', undefined])
-  const seen = applyEvent(
-    sent,
-    event('preconfirmed', { transactionHash: hash }),
-  )
+  const seen = applyEvent(sent, {
+    ...place,
+    type: 'preconfirmed',
+    data: { transactionHash: hash },
+  })
   expect([seen.state, seen.preconfirmed]).toEqual(['capturing', hash])
-  expect(applyEvent(seen, event('captured')).preconfirmed).toBeUndefined()
-  const finalityRaised = applyEvent(
-    order,
-    event('finalityRaised', { finality: 'finalized' }),
-  )
+  const included = applyEvent(seen, {
+    ...place,
+    type: 'captured',
+    data: captured,
+  })
+  expect(included.preconfirmed).toBeUndefined()
+  const finalityRaised = applyEvent(order, {
+    ...place,
+    type: 'finalityRaised',
+    data: { finality: 'finalized' },
+  })
   expect(finalityRaised.capture?.finality).toBe('finalized')
 })
 

@@ -169,7 +169,7 @@ test('a stream that begins too late is closed again', async () => {
         token,
         recipient,
         orderId,
-        data: {},
+        data: { value: '1', nonce: order.nonce, validBefore: '2' },
         at: 1n,
         cursor: 1n,
         sequence: 1,

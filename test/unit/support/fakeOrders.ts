@@ -38,7 +38,8 @@ export function fakeOrders(): FakeOrders {
         at: BigInt(1_000 + written.length),
         data: {},
         ...change,
-      })
+        // A stream passes the data on without a look at it.
+      } as OrderEvent)
     },
     events: async ({ after = 0n, limit = 100, orderId } = {}) => {
       asked.push(`events ${orderId ?? 'all'} ${after}`)

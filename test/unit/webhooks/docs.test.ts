@@ -54,7 +54,7 @@ const { id, body } = webhookMessage({
   sequence: 3,
   type: 'fulfil',
   at: 1_760_000_000_123n,
-  data: { fulfilmentId: '0x1:2' },
+  data: { fulfilmentId: '0x1:2', finality: 'safe' },
 })
 
 /** What is kept of a request by the page's receiver, and what it answers. */

@@ -7,10 +7,22 @@ import {
 import { event } from '../support/webhooksEvent.js'
 
 const queued = (orderId: string | undefined, cursor: bigint): OrderEvent => ({
-  ...event,
-  orderId,
+  ...(orderId === undefined ? unmatched : { ...event, orderId }),
   cursor,
 })
+
+const unmatched: OrderEvent<'unmatched'> = {
+  ...event,
+  orderId: undefined,
+  type: 'unmatched',
+  data: { ...event.data, from: event.recipient },
+}
+
+const fulfil: OrderEvent<'fulfil'> = {
+  ...event,
+  type: 'fulfil',
+  data: { fulfilmentId: 'b/0x1', finality: 'safe' },
+}
 
 /** Takes a queue while nothing is known to be refused. */
 const take = (queues: EventQueues, now: number) => {
@@ -110,7 +122,7 @@ test('of orders that failed, the one that waits longest is tried first', () => {
 test('a type that was just refused is tried after others', () => {
   const queues = eventQueues()
   queues.add(queued('a', 1n))
-  queues.add({ ...queued('b', 2n), type: 'fulfil' })
+  queues.add({ ...fulfil, orderId: 'b', cursor: 2n })
   const refused = new Set(['captured'])
   const choice = {
     now: 0,

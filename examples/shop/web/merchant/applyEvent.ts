@@ -29,19 +29,18 @@ const states: Partial<Record<OrderEventType, OrderState>> = {
  * afterwards.
  */
 export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
-  const { type, data } = event
-  const state = states[type] ?? order.state
+  const state = states[event.type] ?? order.state
   const next: BookOrder = { ...order, state, pending: undefined }
-  switch (type) {
+  switch (event.type) {
     case 'preconfirmed':
-      return { ...next, preconfirmed: hashOf(data) }
+      return { ...next, preconfirmed: event.data.transactionHash }
     case 'finalityRaised':
-      return withFinality(next, data.finality)
+      return withFinality(next, event.data.finality)
     case 'captureRejected':
     case 'cancelRejected':
-      return { ...next, reason: String(data.reason), preconfirmed: undefined }
+      return { ...next, reason: event.data.reason, preconfirmed: undefined }
     case 'cancelRequested':
-      return { ...next, isCancelKept: data.relayed === false }
+      return { ...next, isCancelKept: !event.data.relayed }
     default:
       return state === order.state
         ? next
@@ -54,27 +53,12 @@ export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
   }
 }
 
-function hashOf(data: WireEvent['data']): BookOrder['preconfirmed'] {
-  const { transactionHash } = data
-  return typeof transactionHash === 'string' && transactionHash.startsWith('0x')
-    ? `0x${transactionHash.slice(2)}`
-    : '0x'
-}
-
-const finalities: readonly unknown[] = ['included', 'safe', 'finalized']
-
-function withFinality(order: BookOrder, finality: unknown): BookOrder {
-  if (!isFinality(finality)) return order
+function withFinality(order: BookOrder, finality: Finality): BookOrder {
+  if (finality === 'preconfirmed') return order
   const { capture, cancellation } = order
   return {
     ...order,
     capture: capture && { ...capture, finality },
     cancellation: cancellation && { ...cancellation, finality },
   }
-}
-
-function isFinality(
-  value: unknown,
-): value is Exclude<Finality, 'preconfirmed'> {
-  return finalities.includes(value)
 }
