@@ -45,7 +45,7 @@ export function buyerRoutes(): readonly Route[] {
       path: '/orders/{orderId}/events',
       summary: 'Follows the order: its state now, then each change',
       headers: lastEventId,
-      answers: { 200: 'stream' },
+      answers: { 200: 'BuyerEventStream' },
       run: async ({ hub, order, request }) => {
         const { headers, signal } = request
         const lastEventId = headers.get('last-event-id')

@@ -166,7 +166,7 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
       summary: 'Follows all orders, or one, from the present on',
       query: events,
       headers: lastEventId,
-      answers: { 200: 'stream' },
+      answers: { 200: 'OrderEventStream' },
       run: followForMerchant,
     }),
   ]

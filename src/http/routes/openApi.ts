@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { createAnswerSchemas } from '../schemas/answerSchemas.js'
 import { type BodySchemas, createBodySchemas } from '../schemas/bodySchemas.js'
+import { createEventSchemas } from '../schemas/eventSchemas.js'
 import type { BodyName, Route } from './route.js'
 
 type Json = Record<string, unknown>
@@ -26,7 +27,11 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
     ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
     components: {
-      schemas: componentSchemas({ ...createAnswerSchemas(), ...bodies }),
+      schemas: componentSchemas({
+        ...createAnswerSchemas(),
+        ...createEventSchemas(),
+        ...bodies,
+      }),
       securitySchemes: {
         buyerToken: {
           type: 'http',
@@ -79,11 +84,10 @@ function requestBody(name: BodyName, schema: z.ZodType): Json {
 
 function response(name: Route['answers'][number]): Json {
   switch (name) {
-    case 'stream':
-      return {
-        description: 'Server-sent events',
-        content: { 'text/event-stream': { schema: { type: 'string' } } },
-      }
+    case 'BuyerEventStream':
+      return eventStream('BuyerEvent')
+    case 'OrderEventStream':
+      return eventStream('OrderEvent')
     case 'openApi':
       return {
         description: 'OpenAPI 3.1',
@@ -94,6 +98,28 @@ function response(name: Route['answers'][number]): Json {
         description: name,
         content: { 'application/json': { schema: refTo(name) } },
       }
+  }
+}
+
+/** OpenAPI has `itemSchema` from 3.2 on; until then it is an extension. */
+function eventStream(name: string): Json {
+  const text = { type: 'string' }
+  const data = {
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: refTo(name),
+  }
+  return {
+    description: `Server-sent events; the data of each is a ${name} as JSON`,
+    content: {
+      'text/event-stream': {
+        schema: text,
+        'x-itemSchema': {
+          type: 'object',
+          properties: { id: text, event: text, data },
+        },
+      },
+    },
   }
 }
 

@@ -36,6 +36,9 @@ export type MerchantCall = Call & {
   alone: <result>(work: () => Promise<result>) => Promise<result>
 }
 
+/** Streams of server-sent events, one for buyers and one for merchants. */
+type StreamName = 'BuyerEventStream' | 'OrderEventStream'
+
 export type BodyName = keyof BodySchemas
 
 type RouteFields = {
@@ -52,7 +55,7 @@ type RouteFields = {
   /** Headers that say something here, with what. */
   headers?: Readonly<Record<string, string>> | undefined
   /** What is answered when all is well, by status. */
-  answers: Readonly<Record<number, AnswerName | 'stream' | 'openApi'>>
+  answers: Readonly<Record<number, AnswerName | StreamName | 'openApi'>>
 }
 
 /** The body that a schema of this name lets pass. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { buyerEventSchema } from './eventSchemas.js'
 import { decimalSchema } from './fieldSchemas.js'
 import {
   captureSchema,
@@ -12,6 +13,7 @@ import { createReportSchemas, type ReportSchemaName } from './reportSchemas.js'
 export type AnswerName =
   | OrderSchemaName
   | ReportSchemaName
+  | 'BuyerEvent'
   | 'PaymentToSign'
   | 'CancellationToSign'
   | 'CancellationTaken'
@@ -34,6 +36,7 @@ export function createAnswerSchemas(): AnswerSchemas {
   return {
     ...parts,
     ...createReportSchemas(),
+    BuyerEvent: buyerEventSchema(BuyerOrder),
     PaymentToSign: z.strictObject({ payment: DraftedPayment }),
     CancellationToSign: z.strictObject({ cancellation: Cancellation }),
     CancellationTaken: z.strictObject({ order: BuyerOrder, call }),

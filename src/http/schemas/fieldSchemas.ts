@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { Finality, PrimaryType, TokenDomain } from '../../core/types.js'
-import type { OrderState } from '../../store/types.js'
+import type { OrderReason, OrderState } from '../../store/types.js'
 
 /** An integer that JSON numbers cannot hold. */
 export function decimalSchema(): z.ZodType<string> {
@@ -58,6 +58,51 @@ const states: Readonly<Record<OrderState, OrderState>> = {
 
 export function stateSchema(): z.ZodEnum<typeof states> {
   return z.enum(states)
+}
+
+/** Why an order was not captured or canceled; complete by its type. */
+const reasons: Readonly<Record<OrderReason, OrderReason>> = {
+  malformedSignature: 'malformedSignature',
+  wrongChain: 'wrongChain',
+  wrongToken: 'wrongToken',
+  wrongPrimaryType: 'wrongPrimaryType',
+  wrongNonce: 'wrongNonce',
+  wrongPayer: 'wrongPayer',
+  wrongRecipient: 'wrongRecipient',
+  selfPayment: 'selfPayment',
+  windowTooLong: 'windowTooLong',
+  paused: 'paused',
+  payerBlocked: 'payerBlocked',
+  recipientBlocked: 'recipientBlocked',
+  notYetValid: 'notYetValid',
+  expired: 'expired',
+  consumed: 'consumed',
+  wrongDomain: 'wrongDomain',
+  wrongSigner: 'wrongSigner',
+  walletNotDeployed: 'walletNotDeployed',
+  walletRejects: 'walletRejects',
+  insufficientFunds: 'insufficientFunds',
+  unsupportedToken: 'unsupportedToken',
+  gasTooHigh: 'gasTooHigh',
+  simulationFailed: 'simulationFailed',
+  wrongAmount: 'wrongAmount',
+  expiresTooSoon: 'expiresTooSoon',
+  wrongSender: 'wrongSender',
+  unsimulatedWallet: 'unsimulatedWallet',
+  contractPayer: 'contractPayer',
+  deadlinePassed: 'deadlinePassed',
+  feeTooHigh: 'feeTooHigh',
+  otherPayment: 'otherPayment',
+  sealBroken: 'sealBroken',
+  needsReview: 'needsReview',
+  released: 'released',
+  voided: 'voided',
+  signingDeclined: 'signingDeclined',
+  walletRefused: 'walletRefused',
+}
+
+export function reasonSchema(): z.ZodType<OrderReason> {
+  return z.enum(reasons)
 }
 
 export function destinationFields(): Record<

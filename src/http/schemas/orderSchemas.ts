@@ -8,6 +8,7 @@ import {
   domainSchema,
   finalitySchema,
   primaryTypeSchema,
+  reasonSchema,
   stateSchema,
 } from './fieldSchemas.js'
 
@@ -74,7 +75,7 @@ function orderSchema(): z.ZodType {
     validBefore: seconds,
     spendableUntil: seconds.optional(),
     requested: z.enum(['capture', 'void', 'cancel']).optional(),
-    reason: z.string().optional(),
+    reason: reasonSchema().optional(),
     needsReview: z.boolean(),
     unexpected: z.boolean(),
     overpaid: z.boolean(),

@@ -1,10 +1,8 @@
-import type {
-  OrderEvent,
-  OrderEventType,
-} from '../../orders/model/orderEvents.js'
+import type { OrderEvent } from '../../orders/model/orderEvents.js'
 import type { Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import { buyerOrder } from '../schemas/buyerOrder.js'
+import { buyerEventTypes } from '../schemas/eventSchemas.js'
 import { watchEnd } from './streamEnd.js'
 import { parseCursor } from './streamEvents.js'
 import { followNews } from './streamFollow.js'
@@ -27,26 +25,6 @@ export type StreamOrderParameters = {
 /** Events read at once. */
 const limit = 1_000
 
-/** What a buyer sees; the rest is between merchant and chain. */
-const buyerTypes: readonly OrderEventType[] = [
-  'drafted',
-  'accepted',
-  'capturing',
-  'preconfirmed',
-  'captureRejected',
-  'captured',
-  'voided',
-  'cancelRequested',
-  'canceling',
-  'cancelRejected',
-  'canceled',
-  'expired',
-  'consumed',
-  'reauthorized',
-  'finalityRaised',
-  'reorged',
-]
-
 /** Tells a buyer how the order stands, and then all that happens to it. */
 export async function streamOrder(
   parameters: StreamOrderParameters,
@@ -59,7 +37,7 @@ export async function streamOrder(
   }
   const end = watchEnd()
   const tell = async (news: News): Promise<void> => {
-    if (!buyerTypes.includes(news.event.type)) return
+    if (!buyerEventTypes.includes(news.event.type)) return
     const order = await retryUntil(sink.ended, news.getOrder)
     if (order) sink.write(frameOf(news.event, order))
   }

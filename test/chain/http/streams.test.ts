@@ -10,6 +10,7 @@ import { seededRandom } from '../../../src/testing/seededRandom.js'
 import { type FrameReader, readFrames } from '../../unit/support/readFrames.js'
 import { sqliteFile } from '../support/chaos.js'
 import { fundedAccount } from '../support/desk.js'
+import { misfitsOf } from '../support/eventContract.js'
 import { openShop, pay, type Shop } from '../support/shop.js'
 
 const chain = await startDevChain({ blockTime: 0 })
@@ -95,6 +96,9 @@ test('a buyer sees a payment from its signature to its fulfilment, live', async 
   const told = await stream.rest()
   stop.abort()
   await run
+  expect(told.map(({ data }) => misfitsOf('BuyerEvent', data))).toEqual(
+    told.map(() => undefined),
+  )
   const kinds = told.map(({ event }) => event)
   expect(kinds.filter((kind) => kind !== 'preconfirmed')).toEqual([
     'accepted',
@@ -186,6 +190,8 @@ test('two merchants are told all of their own and nothing of each other’s', as
     const own = names[index]?.toLowerCase()
     const told = await stream.take(40)
     await stream.cancel()
+    for (const { data } of told)
+      expect(misfitsOf('OrderEvent', data)).toBeUndefined()
     expect(told.map(({ id }) => id)).toEqual(
       record.flatMap(({ recipient, cursor }) =>
         recipient === own ? [String(cursor)] : [],

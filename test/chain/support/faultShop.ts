@@ -4,6 +4,7 @@ import { memoryStore, type PaymentStore } from 'countersign/store'
 import type { Account, Client, PrivateKeyAccount } from 'viem'
 import { wait } from '../../../src/core/wait.js'
 import { fundedAccount, revoke } from './desk.js'
+import { checkEvents } from './eventContract.js'
 import { pay } from './shop.js'
 
 /** Orders over one node, and how each of them has to end. */
@@ -37,7 +38,7 @@ export async function openFaultShop(
   const store = memoryStore({ volatile: true })
   const open = (through: Connect): Orders =>
     createOrders({
-      store,
+      store: checkEvents(store),
       seal: 'none',
       tokens: [{ client: through(), token: chain.token }],
       wallets: sellers.map((account) => through(account)),

@@ -23,6 +23,7 @@ import {
 } from 'viem'
 import { typedDataTypes } from '../../../src/core/typedDataTypes.js'
 import { fundedAccount } from './desk.js'
+import { checkEvents } from './eventContract.js'
 
 export type Shop = { orders: Orders; store: PaymentStore; seller: Address }
 
@@ -54,7 +55,7 @@ export async function openShop(
     ...parameters
   } = given
   const orders = createOrders({
-    store,
+    store: checkEvents(store),
     seal: 'none',
     tokens: [chain.token, ...tokens].map((token) => ({ client, token })),
     wallets: sellers.map((account) =>

@@ -13,6 +13,7 @@ import {
 } from '../../unit/support/webhooksReceiver.js'
 import { createSecret, eventually } from '../../unit/support/webhooksRun.js'
 import { fundedAccount } from '../support/desk.js'
+import { webhookMisfits } from '../support/eventContract.js'
 import { findSecrets, secretForms } from '../support/secretForms.js'
 import { cancelPageOf } from '../support/settle.js'
 import { openShop, pay, type Shop, storedOrder } from '../support/shop.js'
@@ -97,6 +98,9 @@ test('a captured order is told to a receiver of https, in order and signed', asy
   ])
   for (const it of told)
     for (const secret of secrets) expect(verify(secret, it)).toEqual(it.payload)
+  expect(told.map(({ payload }) => webhookMisfits(payload))).toEqual(
+    told.map(() => undefined),
+  )
   if (result.status !== 'captured') throw new Error(result.status)
   const { proof } = result
   expect(told[4]?.payload.data).toEqual({
@@ -173,6 +177,8 @@ test('neither bodies nor headers nor what is observed hold a secret', async () =
   await eventually(told).toEqual(
     expect.arrayContaining(['order.fulfil', 'order.canceled']),
   )
+  for (const { payload } of receiver.received)
+    expect(webhookMisfits(payload)).toBeUndefined()
   const content = Buffer.from(JSON.stringify([receiver.received, seen]))
   const forms = [signed, canceled, refused].flatMap(({ signature }) =>
     secretForms(signature),

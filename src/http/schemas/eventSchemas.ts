@@ -1,0 +1,154 @@
+import * as z from 'zod'
+import type {
+  OrderEventData,
+  OrderEventType,
+} from '../../orders/model/orderEvents.js'
+import {
+  addressSchema,
+  bytes32Schema,
+  decimalSchema,
+  destinationFields,
+  finalitySchema,
+  reasonSchema,
+  stateSchema,
+} from './fieldSchemas.js'
+
+/** Events that a buyer sees; the rest is between merchant and chain. */
+export const buyerEventTypes: readonly OrderEventType[] = [
+  'drafted',
+  'accepted',
+  'capturing',
+  'preconfirmed',
+  'captureRejected',
+  'captured',
+  'voided',
+  'cancelRequested',
+  'canceling',
+  'cancelRejected',
+  'canceled',
+  'expired',
+  'consumed',
+  'reauthorized',
+  'finalityRaised',
+  'reorged',
+]
+
+/** An event in a buyer's stream, with the order as it is then. */
+export function buyerEventSchema(order: z.ZodType): z.ZodType {
+  return z.strictObject({
+    type: z.enum(['status', ...buyerEventTypes]),
+    at: decimalSchema(),
+    order,
+  })
+}
+
+/**
+ * The events of a merchant's stream: `OrderEvent` is one of them, by its type,
+ * and each type has a schema of its own, such as `FulfilEvent`.
+ */
+export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
+  const all = Object.entries(dataSchemas()).map(([type, data]) => ({
+    type,
+    name: `${type.charAt(0).toUpperCase()}${type.slice(1)}Event`,
+    schema: eventSchema(type, data),
+  }))
+  const [first, ...others] = all.map(({ schema }) => schema)
+  if (!first) return {}
+  // Says to generated clients which schema a type has.
+  const mapping = Object.fromEntries(
+    all.map(({ type, name }) => [type, `#/components/schemas/${name}`]),
+  )
+  return {
+    ...Object.fromEntries(all.map(({ name, schema }) => [name, schema])),
+    OrderEvent: z
+      .discriminatedUnion('type', [first, ...others])
+      .meta({ discriminator: { propertyName: 'type', mapping } }),
+  }
+}
+
+function eventSchema(type: string, data: z.ZodType) {
+  const isOfOrder = type !== 'unmatched' && type !== 'storeReplaced'
+  return z.strictObject({
+    ...destinationFields(),
+    cursor: decimalSchema(),
+    ...(isOfOrder ? { orderId: z.string() } : {}),
+    sequence: z.int(),
+    type: z.literal(type),
+    at: decimalSchema(),
+    data,
+  })
+}
+
+/** What each event holds; complete and correct by its type. */
+type DataSchemas = {
+  [type in OrderEventType]: z.ZodType<OrderEventData[type]>
+}
+
+function dataSchemas(): DataSchemas {
+  const address = addressSchema()
+  const decimal = decimalSchema()
+  const bytes32 = bytes32Schema()
+  const finality = finalitySchema()
+  const number = z.int()
+  const text = z.string()
+  const nothing = z.strictObject({})
+  const started = z.strictObject({ attempt: number })
+  const rejected = z.strictObject({ reason: reasonSchema() })
+  const spent = z.strictObject({
+    transactionHash: bytes32,
+    blockNumber: decimal,
+  })
+  const captured = z.strictObject({
+    transactionHash: bytes32,
+    logIndex: number,
+    blockNumber: decimal,
+    value: decimal,
+    submitter: address,
+  })
+  const refund = captured.extend({ refundId: text, refundTo: address })
+  return {
+    drafted: z.strictObject({
+      value: decimal,
+      nonce: bytes32,
+      validBefore: decimal,
+    }),
+    accepted: z.strictObject({
+      payer: address,
+      attempt: number,
+      validBefore: decimal,
+    }),
+    captureRequested: nothing,
+    capturing: started,
+    preconfirmed: z.strictObject({ transactionHash: bytes32 }),
+    captureRejected: rejected,
+    reopened: nothing,
+    captured,
+    voided: z.strictObject({ spendableUntil: decimal.optional() }),
+    cancelRequested: z.strictObject({ relayed: z.boolean() }),
+    canceling: started,
+    cancelRejected: rejected,
+    canceled: spent,
+    expired: z.strictObject({ blockNumber: decimal, blockTime: decimal }),
+    consumed: spent,
+    reauthorized: z.strictObject({
+      attempt: number,
+      nonce: bytes32,
+      validBefore: decimal,
+    }),
+    finalityRaised: z.strictObject({ finality }),
+    fulfil: z.strictObject({ fulfilmentId: text, finality }),
+    reorged: z.strictObject({
+      transactionHash: bytes32,
+      from: stateSchema(),
+      to: stateSchema(),
+    }),
+    deadlineNear: z.strictObject({ deadline: decimal }),
+    refundDue: refund,
+    overpaid: refund,
+    lossAfterFulfilment: z.strictObject({ fulfilled: text }),
+    needsReview: z.strictObject({ payer: address }),
+    submitterShared: z.strictObject({ account: address, nonce: number }),
+    unmatched: captured.extend({ from: address }),
+    storeReplaced: z.strictObject({ identity: text, before: text.optional() }),
+  }
+}
