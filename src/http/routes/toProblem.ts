@@ -22,6 +22,7 @@ import {
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
+import type { OrderReason } from '../../store/types.js'
 import { type ProblemReason, problemTable } from '../schemas/problemTable.js'
 import { RequestRefusedError } from './errors.js'
 import { problem } from './problem.js'
@@ -65,16 +66,20 @@ export function toProblem(error: unknown): Response {
 }
 
 /** What makes a refusal one of the order's state, not of what was sent. */
-const endings: readonly string[] = ['expired', 'consumed', 'canceled']
+const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
 /** A verdict on what was sent, or on the order's state, as a problem. */
-export function refusal(reason: string, about: 'sent' | 'state'): Response {
+export function refusal(
+  reason: ProblemReason | OrderReason,
+  about: 'sent' | 'state',
+): Response {
   const known: ProblemReason = isKnown(reason) ? reason : 'captureRejected'
   const isEnding = about === 'state' && endings.includes(known)
   return problem(known, isEnding ? { status: 409 } : {})
 }
 
-function isKnown(reason: string): reason is ProblemReason {
+/** False for reasons that only the order itself gives. */
+function isKnown(reason: ProblemReason | OrderReason): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 

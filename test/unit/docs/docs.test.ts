@@ -10,6 +10,7 @@ import type {
   AcceptRefusal,
   CancelVerdict,
   CaptureRefusal,
+  CaptureResult,
   VoidVerdict,
 } from 'countersign/orders'
 import * as orders from 'countersign/orders'
@@ -80,8 +81,13 @@ const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
 
 type Refused = Extract<CancelVerdict | VoidVerdict, { ok: false }>['reason']
 
+/** What an order, its events and the result of a capture carry. */
+type Rejected =
+  | store.OrderReason
+  | Extract<CaptureResult, { status: 'rejected' }>['reason']
+
 const orderReasons: Record<
-  Exclude<AcceptRefusal | CaptureRefusal | Refused, RejectionReason>,
+  Exclude<AcceptRefusal | CaptureRefusal | Refused | Rejected, RejectionReason>,
   true
 > = {
   wrongWindow: true,
@@ -97,6 +103,12 @@ const orderReasons: Record<
   feeTooHigh: true,
   deadlinePassed: true,
   sealBroken: true,
+  canceled: true,
+  needsReview: true,
+  released: true,
+  signingDeclined: true,
+  voided: true,
+  walletRefused: true,
 }
 
 const outcomes: Record<PaymentOutcome['status'], true> = {
