@@ -11,13 +11,15 @@ import type {
   OrderEvent,
   OrderEventData,
   OrderEventType,
-  TypeOfOrder,
 } from './orderEvents.js'
 
 /** An event to write. */
 export type NewEvent = {
   [type in OrderEventType]: Omit<OrderEvent<type>, 'cursor'>
 }[OrderEventType]
+
+/** Types of events that concern an order. */
+type TypeOfOrder = Extract<OrderEvent, { orderId: string }>['type']
 
 /** What an event says about an order. */
 type EventFacts = {

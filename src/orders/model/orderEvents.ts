@@ -56,12 +56,6 @@ export type OrderEventData = {
 /** What can happen to an order, a submitter or a store. */
 export type OrderEventType = keyof OrderEventData
 
-/** Types of events that concern no order. */
-type WithoutOrder = 'unmatched' | 'storeReplaced'
-
-/** Types of events that concern an order. */
-export type TypeOfOrder = Exclude<OrderEventType, WithoutOrder>
-
 /**
  * An event. Its `type` decides what `data` holds: after
  * `if (event.type === 'fulfil')`, `event.data.fulfilmentId` is a string.
@@ -72,7 +66,7 @@ export type OrderEvent<type extends OrderEventType = OrderEventType> = {
     /** Place in the stream. */
     cursor: bigint
     /** Absent where it concerns no order. */
-    orderId: name extends WithoutOrder ? undefined : string
+    orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
     /** Place among the order's events, from 1; 0 where it concerns none. */
     sequence: number
     type: name

@@ -37,7 +37,7 @@ export function misfitsOf(name: string, value: unknown): unknown {
 }
 
 /** The name of the schema of one type of event. */
-export function schemaNameOf(type: string): string {
+function schemaNameOf(type: string): string {
   return `${type.charAt(0).toUpperCase()}${type.slice(1)}Event`
 }
 
