@@ -30,7 +30,7 @@ export type Submitter = { chainId: number; account: Address }
 
 /** Why the last capture or cancellation of an order did not happen. */
 export type OrderReason =
-  /** What the token, the node or a wallet's code speaks against. */
+  /** The token, a wallet's code or our own check refuses the payment. */
   | RejectionReason
   | 'contractPayer'
   | 'deadlinePassed'

@@ -12,6 +12,7 @@ import { deployContract, waitForTransactionReceipt } from 'viem/actions'
 import { expect, onTestFinished, test } from 'vitest'
 import { isFull, seed, sqliteFile } from '../support/chaos.js'
 import { fundedAccount } from '../support/desk.js'
+import { checkEvents } from '../support/eventContract.js'
 import { compileHostile } from '../support/hostileContracts.js'
 import { findProblems } from '../support/walkInvariants.js'
 import {
@@ -50,7 +51,7 @@ function openOrders(setting: Setting): Orders {
   const { chain, policy, seller, openStore } = setting
   const url = chain.urls.http
   return createOrders({
-    store: openStore(),
+    store: checkEvents(openStore()),
     seal: 'none',
     tokens: [
       {

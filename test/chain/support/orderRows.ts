@@ -25,6 +25,7 @@ import type {
   Sealer,
 } from '../../../src/store/types.js'
 import { draft, fakeNode, randomHash } from './desk.js'
+import { checkEvents } from './eventContract.js'
 
 export type Shop = {
   chain: DevChain
@@ -53,7 +54,7 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
     client = createReadClient({ url: chain.urls.http, chain: chain.chain }),
   } = parameters
   const context = createContext({
-    store,
+    store: checkEvents(store),
     seal: parameters.seal ?? 'none',
     tokens: [{ client, token: chain.token }],
     wallets: [fakeNode(chain, answer, account).client],

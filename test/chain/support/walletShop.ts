@@ -1,6 +1,9 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Address } from 'viem'
-import type { JsonObject, TransactionRecord } from '../../../src/store/types.js'
+import type {
+  StoredValue,
+  TransactionRecord,
+} from '../../../src/store/types.js'
 import { openShop, type Shop, type ShopParameters } from './orderRows.js'
 
 /** What a wallet does when it is asked to send. */
@@ -43,7 +46,7 @@ const submitterKeyOf = ({ account }: Shop) =>
 
 export function readSubmitterValue(
   shop: Shop,
-): Promise<JsonObject | undefined> {
+): Promise<StoredValue | undefined> {
   return shop.context.store.read((tables) =>
     tables.getValue(submitterKeyOf(shop)),
   )
@@ -51,7 +54,7 @@ export function readSubmitterValue(
 
 export async function setSubmitterValue(
   shop: Shop,
-  value: JsonObject,
+  value: StoredValue,
 ): Promise<void> {
   const { store } = shop.context
   await store.write((tables) => tables.setValue(submitterKeyOf(shop), value))

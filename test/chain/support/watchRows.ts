@@ -12,6 +12,7 @@ import type {
   TransactionRecord,
 } from '../../../src/store/types.js'
 import { randomHash } from './desk.js'
+import { checkEvents } from './eventContract.js'
 
 /** What parts of the orders are handed, over a chain's own merchant. */
 export function contextOf(
@@ -19,7 +20,7 @@ export function contextOf(
   changes: Partial<CreateOrdersParameters> = {},
 ): OrdersContext {
   return createContext({
-    store: memoryStore(),
+    store: checkEvents(memoryStore()),
     seal: 'none',
     tokens: [{ client: clients.public, token }],
     wallets: [clients.merchant],

@@ -1,9 +1,9 @@
 import {
   type Destination,
-  type JsonObject,
   memoryStore,
   type PaymentStore,
   type Reader,
+  type StoredValue,
   type StoreReader,
   type StoreWriter,
 } from 'countersign/store'
@@ -73,7 +73,7 @@ export const mapRows = <row, query, more>(
 
 const toAscii = (text: string) => text.replace(/[^ -~]/g, '?')
 
-export const asciiJson = (value: JsonObject): JsonObject =>
+export const asciiJson = (value: StoredValue): StoredValue =>
   JSON.parse(toAscii(JSON.stringify(value)))
 
 export const narrow = <row extends { value: bigint }>(row: row): row => ({
