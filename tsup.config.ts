@@ -8,7 +8,7 @@ export default defineConfig({
   platform: 'neutral',
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
-  external: ['viem', /^viem\//, 'jose', 'zod', '@viem/anvil', /^node:/],
+  external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
   dts: true,
   sourcemap: true,
   clean: true,

@@ -76,13 +76,28 @@ test('each instance has a name of its own', () => {
 })
 
 test('secrets are sealed, or said to be left open', async () => {
-  const sealer = { seal: async () => 'sealed', open: async () => 'opened' }
+  const sealer = {
+    current: 'sealed',
+    keyNames: ['sealed'],
+    seal: async () => 'sealed',
+    open: async () => 'opened',
+  }
   expect(createContext({ ...valid, seal: sealer }).sealer).toBe(sealer)
   const { sealer: open } = createContext(valid)
-  expect(await open.seal('secret', {} as never)).toBe('plain:secret')
+  expect(await open.seal('secret', {} as never)).toBe('none secret')
   // What cannot seal must not wait for the first buyer to show it.
-  for (const seal of [undefined, 'NONE', true, {}, { seal: sealer.seal }])
-    expect(() => createContext({ ...valid, seal: seal as never })).toThrow(
+  const { seal, open: opened } = sealer
+  for (const wrong of [
+    undefined,
+    'NONE',
+    true,
+    {},
+    { seal },
+    { seal, open: opened },
+    { seal, open: opened, current: 'sealed' },
+    { seal, open: opened, current: 'sealed', keyNames: 'sealed' },
+  ])
+    expect(() => createContext({ ...valid, seal: wrong as never })).toThrow(
       expect.objectContaining({
         name: 'OrdersSetupError',
         message: expect.stringContaining("give seal a sealer, or 'none'"),

@@ -7,6 +7,7 @@ import {
 } from './sqlFinds.js'
 import { loadSqlLease } from './sqlLeases.js'
 import { countOrders, type Finder, findOrders } from './sqlOrders.js'
+import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { loadValue, parseValue } from './sqlSettings.js'
 import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
@@ -50,5 +51,10 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     getValue: (key) =>
       unit.run(async () => parseValue(await loadValue(finder, key))),
     getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),
+    secrets: {
+      countKeys: (destinations) =>
+        unit.run(() => countSecretKeys(finder, destinations)),
+      findOrderIds: (query) => unit.run(() => findSecretOrders(finder, query)),
+    },
   }
 }

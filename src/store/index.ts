@@ -31,6 +31,7 @@ export type {
   Reader,
   SealContext,
   Sealer,
+  SecretQuery,
   StoredValue,
   StoreReader,
   StoreWriter,

@@ -9,6 +9,7 @@ import {
   transactionKeys,
 } from './memoryLedger.js'
 import { countStates, filterOrders, orderKeys } from './memoryOrders.js'
+import { secretsReader } from './memorySecrets.js'
 import {
   copyTable,
   emptyTable,
@@ -114,5 +115,6 @@ export function stageReader(
     proofs: { find: async (query) => filterProofs(proofs, query) },
     events: { find: async (query) => filterEvents(events, query) },
     getValue: async (key) => values.get(key)?.value,
+    secrets: secretsReader(stages),
   }
 }

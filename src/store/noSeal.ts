@@ -1,7 +1,10 @@
 import { SealError } from './errors.js'
 import type { Sealer } from './types.js'
 
-const mark = 'plain:'
+/** Stands for the name of a key where nothing is sealed. No key has it. */
+export const noKey = 'none'
+
+const mark = `${noKey} `
 
 /**
  * Stores secrets unencrypted. Adds a prefix that no sealed text begins with, so
@@ -11,6 +14,8 @@ const mark = 'plain:'
  * a secret that was moved to another row.
  */
 export const noSeal: Sealer = {
+  current: noKey,
+  keyNames: [noKey],
   seal: async (secret) => `${mark}${secret}`,
   open: async (kept) => {
     if (kept.startsWith(mark)) return kept.slice(mark.length)

@@ -1,9 +1,11 @@
 import { InvalidFieldError } from '../core/errors.js'
+import { growingPause } from '../core/keepTrying.js'
 import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
+import { noKey } from './noSeal.js'
 
-/** 32 bytes, or a 256-bit AES-KW key of Web Crypto. */
-export type SealKey = Uint8Array | CryptoKey
+/** 32 random bytes. */
+export type SealKey = Uint8Array
 
 /** A key, or a function that fetches it, for example from a key service. */
 export type SealKeySource = SealKey | (() => Promise<SealKey>)
@@ -11,20 +13,29 @@ export type SealKeySource = SealKey | (() => Promise<SealKey>)
 /** Milliseconds after which fetching a key fails. */
 const longestFetch = 30_000
 
+/** Milliseconds before a key is fetched again; none after the first failure. */
+const pauses = {
+  shortest: 100,
+  longest: 5_000,
+}
+
+/** Separates the keys of seals from what else a merchant derives from a key. */
+const purpose = 'countersign seal'
+
 /** Key names are stored unencrypted beside the sealed text. */
 export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 
 /**
- * Returns the keys by name. Checks given keys at once. Fetches other keys when
- * they are first needed, and again after a failure.
+ * Returns the cipher keys by name. Checks given keys at once. Fetches other keys
+ * when they are first needed, and again after a failure.
  *
  * @throws {@link InvalidFieldError} when a name is not 1 to 128 letters, digits
- * or `_.:/@-`.
- * @throws {@link SealError} when a key does not have 256 bits.
+ * or `_.:/@-`, or is `none`.
+ * @throws {@link SealError} when a key does not have 32 bytes.
  */
 export function keepKeys(
   sources: Readonly<Record<string, SealKeySource>>,
-): Map<string, () => Promise<CryptoKey>> {
+): Map<string, () => Promise<Uint8Array>> {
   if (typeof sources !== 'object' || !sources)
     // Shows only the type: the value may be a key.
     throw new InvalidFieldError(
@@ -34,61 +45,104 @@ export function keepKeys(
     )
   return new Map(
     Object.entries(sources).map(([name, source]) => {
-      if (!keyName.test(name))
+      if (!keyName.test(name) || name === noKey)
         throw new InvalidFieldError(
           'keys',
           name,
-          'named with 1 to 128 letters, digits or _.:/@-',
+          `named with 1 to 128 letters, digits or _.:/@-, and not ${noKey}`,
         )
       return [name, keepKey(name, source)]
     }),
   )
 }
 
+/**
+ * Derives the key of the cipher with HKDF-SHA256, so that the same 32 bytes
+ * under two names, or used elsewhere, do not share a cipher key.
+ */
+export async function deriveKey(
+  key: Uint8Array,
+  name: string,
+): Promise<Uint8Array> {
+  const encoder = new TextEncoder()
+  const base = await crypto.subtle.importKey(
+    'raw',
+    key.slice(),
+    'HKDF',
+    false,
+    ['deriveBits'],
+  )
+  const bits = await crypto.subtle.deriveBits(
+    {
+      name: 'HKDF',
+      hash: 'SHA-256',
+      salt: encoder.encode(purpose),
+      info: encoder.encode(name),
+    },
+    base,
+    256,
+  )
+  return new Uint8Array(bits)
+}
+
+/** Loads a key once. After a failure it is loaded again, after a pause. */
 function keepKey(
   name: string,
   source: SealKeySource,
-): () => Promise<CryptoKey> {
+): () => Promise<Uint8Array> {
   const load =
     typeof source === 'function'
       ? () => fetchKey(name, source)
       : keepOwn(name, source)
-  let loaded: Promise<CryptoKey> | undefined
+  let loaded: Promise<Uint8Array> | undefined
+  let failures = 0
+  /** Milliseconds of `performance`. */
+  let notBefore = 0
   return () => {
+    // A key service that is down is not asked for each order.
+    if (!loaded && performance.now() < notBefore)
+      return Promise.reject(missingKey(name))
     loaded ??= load().catch((error: unknown) => {
       loaded = undefined
+      const pause = failures === 0 ? 0 : growingPause(failures, pauses)
+      failures++
+      notBefore = performance.now() + pause
       throw error
     })
     return loaded
   }
 }
 
-function keepOwn(name: string, key: SealKey): () => Promise<CryptoKey> {
+function keepOwn(name: string, key: SealKey): () => Promise<Uint8Array> {
   checkKey(name, key)
   // The caller may wipe these bytes.
-  const own = key instanceof Uint8Array ? key.slice() : key
-  return () => importKey(own)
+  const own = key.slice()
+  return () => deriveKey(own, name)
 }
 
 /** Reports nothing of what the function throws: it could contain a secret. */
 async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
-): Promise<CryptoKey> {
+): Promise<Uint8Array> {
   const fail = () => {
-    throw new StoreError(`could not get the key ${name}`, true)
+    throw missingKey(name)
   }
   // A key service that never answers would hold up its submitter for good.
   const fetching = inTime(Promise.resolve().then(fetch), longestFetch, fail)
   const key = await fetching.catch(fail)
   checkKey(name, key)
-  return importKey(key)
+  return deriveKey(key, name)
 }
 
-function checkKey(name: string, key: SealKey): void {
-  if (key instanceof Uint8Array ? key.length === 32 : isWrappingKey(key)) return
+function missingKey(name: string): StoreError {
+  return new StoreError(`could not get the key ${name}`, true)
+}
+
+function checkKey(name: string, key: unknown): void {
+  if (key instanceof Uint8Array && key.length === 32) return
   throw new SealError(
-    `needs another key "${name}": pass 32 bytes or a 256-bit AES-KW key of Web Crypto, got ${describeKey(key)}`,
+    `needs a key of 32 bytes as "${name}", got ${describeKey(key)}: make one with crypto.getRandomValues(new Uint8Array(32)), or with "openssl rand -hex 32" and Buffer.from(hex, 'hex')`,
     { key: name },
   )
 }
@@ -98,20 +152,4 @@ function describeKey(key: unknown): string {
   if (key === undefined || key === null) return String(key)
   if (key instanceof Uint8Array) return `${key.length} bytes`
   return typeof key === 'object' ? 'another object' : `a ${typeof key}`
-}
-
-function isWrappingKey(key: unknown): boolean {
-  const { algorithm, usages } = Object(key)
-  return (
-    algorithm?.name === 'AES-KW' &&
-    algorithm.length === 256 &&
-    usages.includes('wrapKey') &&
-    usages.includes('unwrapKey')
-  )
-}
-
-async function importKey(key: SealKey): Promise<CryptoKey> {
-  if (!(key instanceof Uint8Array)) return key
-  const usages = ['wrapKey', 'unwrapKey'] as const
-  return crypto.subtle.importKey('raw', key.slice(), 'AES-KW', false, usages)
 }

@@ -1,7 +1,11 @@
-import { base64url, FlattenedEncrypt, flattenedDecrypt } from 'jose'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { decodeBase64url, encodeBase64url } from './base64url.js'
+import { encodePlace } from './encodePlace.js'
 import { SealError } from './errors.js'
+import { noKey } from './noSeal.js'
+import { packSecret, unpackSecret } from './packSecret.js'
+import { openBytes, sealBytes } from './sealBytes.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
 import type { SealContext, Sealer } from './types.js'
 
@@ -11,27 +15,37 @@ export type SealerParameters = {
   keys: Readonly<Record<string, SealKeySource>>
   /** Name of the key that seals. Every key opens what it sealed. */
   current: string
+  /**
+   * Names of keys that are lost for good. Orders start without them, and what
+   * they sealed does not open. `none` gives up what was not sealed.
+   */
+  lost?: readonly string[] | undefined
 }
 
 const members: MembersOf<SealerParameters> = {
   keys: true,
   current: true,
+  lost: true,
 }
 
-const alg = 'A256KW'
-const enc = 'A256GCM'
-const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
+/** Version of the sealed text. */
+const version = '1'
+
+const nonceLength = 24
+
+/** A lone half of a surrogate pair, which UTF-8 cannot represent. */
+const loneSurrogate = /\p{Surrogate}/u
 
 /**
- * Encrypts signatures and raw transactions as flattened JWE, each with its own
- * content key, and binds each to its payment.
+ * Encrypts signatures and raw transactions with XChaCha20-Poly1305, each with
+ * its own random nonce, and binds each to its payment.
  *
  * Protects the secrets in a stolen database. Does not protect them from an
- * attacker inside the process.
+ * attacker inside the process, whose memory holds the keys.
  *
  * @throws {@link InvalidFieldError} when `current` is not the name of a key,
- * or a name is not 1 to 128 letters, digits or `_.:/@-`.
- * @throws {@link SealError} when a key does not have 256 bits.
+ * or a name is not 1 to 128 letters, digits or `_.:/@-`, or is `none`.
+ * @throws {@link SealError} when a key does not have 32 bytes.
  *
  * @example
  * ```ts
@@ -45,80 +59,77 @@ const memberNames = 'aad,ciphertext,encrypted_key,iv,protected,tag'
  */
 export function sealer(parameters: SealerParameters): Sealer {
   checkMembers(parameters, members)
-  const { keys, current } = Object(parameters) as SealerParameters
+  const { keys, current, lost = [] } = Object(parameters) as SealerParameters
   const kept = keepKeys(keys)
   const getCurrent = kept.get(current)
   if (!getCurrent)
     throw new InvalidFieldError('current', current, 'the name of a key')
+  checkLost(lost, kept)
 
   return {
+    current,
+    keyNames: [...kept.keys(), ...lost],
     seal: async (secret, context) => {
       const key = await getCurrent()
-      const jwe = await new FlattenedEncrypt(new TextEncoder().encode(secret))
-        .setProtectedHeader({ alg, enc, kid: current })
-        .setAdditionalAuthenticatedData(describePlace(context))
-        .encrypt(key)
-        .catch(() => {
-          throw new SealError('cannot be sealed', { key: current })
-        })
-      return JSON.stringify(jwe)
+      return sealText(secret, { key, name: current, context })
     },
     open: async (sealed, context) => {
-      const { jwe, name } = parseJwe(sealed)
-      if (jwe.aad !== base64url.encode(describePlace(context)))
-        throw new SealError('was sealed for something else')
+      const { name, bytes } = parseSealed(sealed)
       const key = await kept.get(name)?.()
       if (!key)
         throw new SealError(`needs the unknown key ${name}`, { key: name })
-      const { plaintext } = await flattenedDecrypt(jwe, key, {
-        keyManagementAlgorithms: [alg],
-        contentEncryptionAlgorithms: [enc],
-      }).catch(() => {
-        throw new SealError('or its key was changed', { key: name })
-      })
-      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(plaintext)
+      return openText(bytes, { key, name, context })
     },
   }
 }
 
-/** Encodes a context as additional data. Equal contexts give equal bytes. */
-function describePlace(context: SealContext): Uint8Array {
-  const { kind, orderId, attempt, chainId } = context
-  const token = context.token.toLowerCase()
-  const payer = context.payer.toLowerCase()
-  const nonce = context.nonce.toLowerCase()
-  const { accountNonce, action } = context
-  const account = context.account?.toLowerCase()
-  // The order of the members must not change. JSON omits undefined members.
-  const place = {
-    kind,
-    orderId,
-    attempt,
-    chainId,
-    token,
-    payer,
-    nonce,
-    account,
-    accountNonce,
-    action,
-  }
-  return new TextEncoder().encode(JSON.stringify(place))
+function checkLost(
+  lost: readonly string[],
+  kept: ReadonlyMap<string, unknown>,
+): void {
+  if (!Array.isArray(lost))
+    throw new InvalidFieldError('lost', lost, 'a list of names of keys')
+  for (const [index, name] of lost.entries())
+    if (typeof name !== 'string' || !keyName.test(name) || kept.has(name))
+      throw new InvalidFieldError(
+        `lost[${index}]`,
+        name,
+        'the name of a key that is not among the keys',
+      )
 }
 
-/** Accepts exactly the members that `seal` writes, and no others. */
-function parseJwe(sealed: string): {
-  jwe: { ciphertext: string; aad?: string }
-  name: string
-} {
-  try {
-    const jwe = JSON.parse(sealed)
-    const header = base64url.decode(jwe.protected)
-    const { kid } = JSON.parse(new TextDecoder().decode(header))
-    const isWhole = Object.keys(jwe).sort().join() === memberNames
-    if (isWhole && typeof kid === 'string' && keyName.test(kid))
-      return { jwe, name: kid }
-  } catch {
-    // The message of a parser would quote the text.
-  }
+type Cipher = { key: Uint8Array; name: string; context: SealContext }
+
+function sealText(secret: string, { key, name, context }: Cipher): string {
+  if (loneSurrogate.test(secret) || loneSurrogate.test(context.orderId))
+    throw new SealError('cannot be sealed', { key: name })
+  const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
+  const additional = encodePlace(version, name, context)
+  const sealed = sealBytes(packSecret(secret), { key, nonce, additional })
+  const bytes = new Uint8Array(nonceLength + sealed.length)
+  bytes.set(nonce)
+  bytes.set(sealed, nonceLength)
+  return [name, version, encodeBase64url(bytes)].join(' ')
+}
+
+function openText(bytes: Uint8Array, { key, name, context }: Cipher): string {
+  const nonce = bytes.subarray(0, nonceLength)
+  const additional = encodePlace(version, name, context)
+  const sealed = bytes.subarray(nonceLength)
+  const packed = openBytes(sealed, { key, nonce, additional })
+  if (packed) return unpackSecret(packed)
+  throw new SealError(
+    'was changed, or was sealed for something else, or with another key of the same name',
+    { key: name },
+  )
+}
+
+/** Parses exactly what `sealText` writes: key name, version, and bytes. */
+function parseSealed(sealed: string): { name: string; bytes: Uint8Array } {
+  const [name = '', format, letters = '', ...rest] = sealed.split(' ')
+  const isOurs = keyName.test(name) && name !== noKey && rest.length === 0
+  const bytes =
+    isOurs && format === version ? decodeBase64url(letters) : undefined
+  if (bytes && bytes.length > nonceLength) return { name, bytes }
   throw new SealError('is not sealed with keys')
 }

@@ -367,6 +367,32 @@ export type StoreReader = {
   getValue(key: string): Promise<StoredValue | undefined>
   /** Returns who holds a lease now, by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>
+  /**
+   * Looks at which keys sealed the secrets of orders. The name of a secret's
+   * key is its text up to the first space. Leaves out fillers, which hold no
+   * credential.
+   */
+  secrets: {
+    /** Counts the secrets of these destinations by the name of their key. */
+    countKeys(
+      destinations: readonly Destination[],
+    ): Promise<Readonly<Record<string, number>>>
+    /**
+     * Returns the ids of orders with a secret of another key than `except`,
+     * each once, in ascending order.
+     */
+    findOrderIds(query: SecretQuery): Promise<string[]>
+  }
+}
+
+/** Selects orders by the keys of their secrets. */
+export type SecretQuery = {
+  destinations: readonly Destination[]
+  /** Name of a key. */
+  except: string
+  /** Only ids above this one. */
+  after?: string | undefined
+  limit: number
 }
 
 /**
@@ -476,6 +502,10 @@ export type SealContext = {
 
 /** Encrypts signatures and raw transactions before they are stored. */
 export type Sealer = {
+  /** Name of the key that seals. Each sealed text begins with it and a space. */
+  readonly current: string
+  /** Names of all keys with which orders may start. */
+  readonly keyNames: readonly string[]
   /** Encrypts a secret into text that opens for the same context only. */
   seal(secret: string, context: SealContext): Promise<string>
   /**

@@ -4,6 +4,7 @@ import { ledgerQueryCases } from './storeCasesLedger.js'
 import { orderQueryCases } from './storeCasesQueries.js'
 import { recordCases } from './storeCasesRecords.js'
 import { refusalCases } from './storeCasesRefusals.js'
+import { secretCases } from './storeCasesSecrets.js'
 import type { StoreCase } from './storeCasesTools.js'
 import { unitCases } from './storeCasesUnits.js'
 
@@ -28,6 +29,7 @@ export const storeCases: readonly StoreCase[] = [
   ...recordCases,
   ...orderQueryCases,
   ...ledgerQueryCases,
+  ...secretCases,
   ...refusalCases,
   ...unitCases,
   ...eventCases,

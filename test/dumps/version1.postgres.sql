@@ -74,6 +74,8 @@ create unique index attempts_replay on attempts (chain_id, token, payer, nonce)
   where payer is not null;
 create index attempts_exposure on attempts (chain_id, token, payer)
   where spendable;
+create index attempts_sealed on attempts (order_id)
+  where signature is not null or cancellation is not null;
 create table transactions (
   chain_id int8 not null,
   account bytea not null,
@@ -98,6 +100,8 @@ create index transactions_hash on transactions (chain_id, hash)
   where hash is not null;
 create index transactions_in_flight on transactions (chain_id, account, nonce, bump)
   where in_flight;
+create index transactions_sealed on transactions (order_id)
+  where raw is not null;
 create table proofs (
   chain_id int8 not null,
   transaction_hash bytea not null,

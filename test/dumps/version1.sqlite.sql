@@ -71,6 +71,8 @@ create unique index attempts_replay on attempts (chain_id, token, payer, nonce)
   where payer is not null;
 create index attempts_exposure on attempts (chain_id, token, payer)
   where spendable;
+create index attempts_sealed on attempts (order_id)
+  where signature is not null or cancellation is not null;
 create table transactions (
   chain_id integer not null,
   account blob not null,
@@ -95,6 +97,8 @@ create index transactions_hash on transactions (chain_id, hash)
   where hash is not null;
 create index transactions_in_flight on transactions (chain_id, account, nonce, bump)
   where in_flight;
+create index transactions_sealed on transactions (order_id)
+  where raw is not null;
 create table proofs (
   chain_id integer not null,
   transaction_hash blob not null,

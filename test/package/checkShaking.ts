@@ -54,7 +54,12 @@ const rows: readonly Row[] = [
   ['reads', '{ getBalance }', ['viem'], asked],
   ['reads', '{ decodeTokenLog }', ['viem'], ['chain/logs', 'core']],
   ['orders', '*', ['viem'], server],
-  ['store', '*', ['jose'], ['core', 'store']],
+  [
+    'store',
+    '*',
+    ['@noble/ciphers/chacha.js', '@noble/ciphers/utils.js'],
+    ['core', 'store'],
+  ],
   [
     'http',
     '*',

@@ -42,9 +42,11 @@ export function installPackage({ viem = 'viem' } = {}): Consumer {
     const tarball = join(folder, filename)
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
     // What an entry imports at once; other peers are asked for when needed.
-    const peers = { viem, jose: 'jose', kysely: 'kysely', zod: 'zod' }
-    for (const [peer, folder] of Object.entries(peers))
-      symlinkSync(join(root, 'node_modules', folder), join(modules, peer))
+    const peers = { viem, kysely: 'kysely', zod: 'zod' }
+    const dependencies = { '@noble/ciphers': '@noble/ciphers' }
+    mkdirSync(join(modules, '@noble'))
+    for (const [name, folder] of Object.entries({ ...dependencies, ...peers }))
+      symlinkSync(join(root, 'node_modules', folder), join(modules, name))
     cpSync(join(root, 'test/package/consumer'), project, { recursive: true })
     return {
       project,

@@ -29,6 +29,8 @@ export const postgresDialect: SqlDialect = {
     if (kind === 'boolean') return `${text}::boolean`
     return text
   },
+  textBeforeSpace: (column) =>
+    `left(${column}, greatest(strpos(${column}, ' ') - 1, 0))`,
   rows: (json) => sql`jsonb_array_elements(${json}::jsonb)
     with ordinality as rows(value, place) order by place`,
   among: (column, kind, values) => {

@@ -26,6 +26,8 @@ export const sqliteDialect: SqlDialect = {
       return `cast(value ->> ${index} as integer)`
     return `value ->> ${index}`
   },
+  textBeforeSpace: (column) =>
+    `substr(${column}, 1, max(instr(${column}, ' ') - 1, 0))`,
   rows: (json) => sql`json_each(${json}) order by key`,
   among: (column, kind, values) => {
     const value = sql.raw(kind === 'bytes' ? 'unhex(value)' : 'value')

@@ -84,6 +84,8 @@ export const version1: Migration = ({
     where payer is not null`,
   `create index attempts_exposure on attempts (chain_id, token, payer)
     where spendable`,
+  `create index attempts_sealed on attempts (order_id)
+    where signature is not null or cancellation is not null`,
 
   `create table transactions (
     chain_id ${integer} not null,
@@ -109,6 +111,8 @@ export const version1: Migration = ({
     where hash is not null`,
   `create index transactions_in_flight on transactions (chain_id, account, nonce, bump)
     where in_flight`,
+  `create index transactions_sealed on transactions (order_id)
+    where raw is not null`,
 
   `create table proofs (
     chain_id ${integer} not null,

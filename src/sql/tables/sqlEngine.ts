@@ -33,6 +33,8 @@ export type SqlDialect = {
   readonly locksRows: boolean
   /** Expression: one cell of the row in the JSON `value`. */
   cell(kind: ColumnKind, index: number): string
+  /** Expression: the text of a column up to its first space, else no text. */
+  textBeforeSpace(column: string): string
   /** The rows of one JSON parameter, in their order. */
   rows(json: string): RawBuilder<unknown>
   /** The condition that a column has one of these values. */

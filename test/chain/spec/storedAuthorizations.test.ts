@@ -34,7 +34,7 @@ test('stored authorization: the order, the message and the signature are kept un
       signedAfter: window.validAfter,
       signedBefore: window.validBefore,
       // This shop keeps it in the open, in so many words.
-      signature: `plain:${signed.signature}`,
+      signature: `none ${signed.signature}`,
     },
   ])
   expect(order).toMatchObject({ id, recipient: to, payer: from, value })

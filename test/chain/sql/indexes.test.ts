@@ -25,6 +25,10 @@ import {
   type Finder,
   findOrders,
 } from '../../../src/sql/sqlOrders.js'
+import {
+  countSecretKeys,
+  findSecretOrders,
+} from '../../../src/sql/sqlSecrets.js'
 import type {
   SqlDialect,
   SqlSession,
@@ -97,11 +101,13 @@ const fills = [
       sha256(n::text::bytea), decode(md5((n % 500)::text) || '00000000', 'hex'),
       1, 2, 1, n % 100 = 0
     from generate_series(1, 20000) as n`,
+  `update attempts set signature = 'key-1 1 a' where spendable`,
   `insert into transactions (chain_id, account, nonce, bump, version, kind,
-      order_id, hash, gas, max_fee_per_gas, max_priority_fee_per_gas,
+      order_id, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas,
       recorded_at, in_flight)
     select 1, decode(repeat('33', 20), 'hex'), n, 0, 1, 'capture',
-      'order-' || n, sha256(n::text::bytea), 1, 1, 1, 1, n > 19900
+      'order-' || n, sha256(n::text::bytea),
+      case when n > 19900 then 'key-1 1 a' end, 1, 1, 1, 1, n > 19900
     from generate_series(1, 20000) as n`,
   `insert into proofs (chain_id, transaction_hash, log_index, version, token,
       recipient, kind, order_id, block_hash, block_number, block_time, payer,
@@ -307,6 +313,70 @@ test.each(queries)('in SQLite, %s: an index', async (_, index, ask) => {
     scans.filter((step) => !/VIRTUAL TABLE|\(subquery/.test(step)),
   ).toEqual([])
 })
+
+/** Questions about secrets go through those alone, and not through all orders. */
+const secretQueries: [string, (finder: Finder) => Promise<unknown>][] = [
+  ['the keys of secrets', (it) => countSecretKeys(it, listed)],
+  [
+    'orders with a secret of another key',
+    (it) =>
+      findSecretOrders(it, {
+        destinations: listed,
+        except: 'key-1',
+        after: 'order-5',
+        limit,
+      }),
+  ],
+]
+
+test.each(secretQueries)(
+  'in SQLite, %s: the index of secrets',
+  async (_, ask) => {
+    const sqlite = new Database(file)
+    const [query] = await record(
+      (log) =>
+        new Kysely({ dialect: new SqliteDialect({ database: sqlite }), log }),
+      sqliteDialect,
+      ask,
+    )
+    const { sql = '', parameters = [] } = query ?? {}
+    const plan = sqlite
+      .prepare(`explain query plan ${sql}`)
+      .all([...parameters])
+      .map((step) => String(Reflect.get(Object(step), 'detail')))
+    sqlite.close()
+    const steps = plan.filter((step) =>
+      /(attempts|transactions|orders)/.test(step),
+    )
+    expect(new Set(steps.map((step) => step.replace(/ \(.*/, '')))).toEqual(
+      new Set(
+        ask === secretQueries[0]?.[1]
+          ? [
+              'SCAN attempts USING INDEX attempts_sealed',
+              'SCAN transactions USING INDEX transactions_sealed',
+              'SEARCH orders USING INDEX orders_id',
+            ]
+          : [
+              'SEARCH attempts USING INDEX attempts_sealed',
+              'SEARCH transactions USING INDEX transactions_sealed',
+              'SEARCH orders USING INDEX orders_id',
+            ],
+      ),
+    )
+  },
+)
+
+test.each(secretQueries)(
+  'in PostgreSQL, %s: the index of secrets',
+  async (_, ask) => {
+    const text = JSON.stringify(await explain(ask, 'format json'))
+    expect(text).toContain('"Index Name":"attempts_sealed"')
+    expect(text).toContain('"Index Name":"transactions_sealed"')
+    expect(text).not.toMatch(
+      /"Seq Scan"[^}]*"Relation Name":"(attempts|transactions)"/,
+    )
+  },
+)
 
 test('in PostgreSQL, the claim of a submitter touches as much of 100,000 orders as of 1,000', async () => {
   const [, , ask] =

@@ -2,6 +2,7 @@ import { brokenEvents } from './brokenEvents.js'
 import { brokenLeases } from './brokenLeases.js'
 import { brokenQueries } from './brokenQueries.js'
 import { brokenRows } from './brokenRows.js'
+import { brokenSecrets } from './brokenSecrets.js'
 import { brokenWrites } from './brokenWrites.js'
 import type { BrokenStore } from './spoilStore.js'
 
@@ -9,6 +10,7 @@ import type { BrokenStore } from './spoilStore.js'
 export const brokenStores: readonly BrokenStore[] = [
   ...brokenRows,
   ...brokenQueries,
+  ...brokenSecrets,
   ...brokenWrites,
   ...brokenEvents,
   ...brokenLeases,

@@ -194,6 +194,12 @@ export const brokenWrites: readonly BrokenStore[] = [
               store.read((it) => it.orders.count(destinations)),
           },
           getLease: (key) => store.read((it) => it.getLease(key)),
+          secrets: {
+            countKeys: (destinations) =>
+              store.read((it) => it.secrets.countKeys(destinations)),
+            findOrderIds: (query) =>
+              store.read((it) => it.secrets.findOrderIds(query)),
+          },
         })
       },
     })),

@@ -40,7 +40,12 @@ export const inFinds = (twist: (reader: Finds) => Partial<Finds>): Broken =>
     write: (work, options) =>
       store.write((it) => {
         const count = async () => ({})
-        const found = twist({ ...it, orders: { ...it.orders, count } })
+        const secrets = {
+          countKeys: async () => ({}),
+          findOrderIds: async () => [],
+        }
+        const orders = { ...it.orders, count }
+        const found = twist({ ...it, orders, secrets })
         return work({
           orders: { ...it.orders, ...found.orders },
           attempts: { ...it.attempts, ...found.attempts },

@@ -128,6 +128,8 @@ test.each([
 test('no record but the sealed one holds the signature', async () => {
   const shop = await openShop(chain, {
     seal: {
+      current: 'sealed',
+      keyNames: ['sealed'],
       seal: async (secret) => `sealed ${[...secret].reverse().join('')}`,
       open: async (sealed) => [...sealed.slice(7)].reverse().join(''),
     },

@@ -73,7 +73,8 @@ test('what was captured since the balance was read still counts', async () => {
     return secret
   }
   const open = async (sealed: string) => sealed
-  const shop = await openShop(chain, { seal: { seal, open } })
+  const names = { current: '', keyNames: [''] }
+  const shop = await openShop(chain, { seal: { ...names, seal, open } })
   const [first, second] = await Promise.all([
     shop.orders.draft({ amount: '12.50' }),
     shop.orders.draft({ amount: '12.50' }),

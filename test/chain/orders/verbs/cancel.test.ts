@@ -33,7 +33,7 @@ test('a relayed cancellation waits for its submitter, and no capture goes out', 
   expect(shows(verdict, cancellation)).toBe(false)
   const { order, attempts } = await rowsOf(relaying, id)
   expect(order.sendDue).toBe(0n)
-  expect(attempts[0]?.cancellation).toBe(`plain:${cancellation.signature}`)
+  expect(attempts[0]?.cancellation).toBe(`none ${cancellation.signature}`)
   expect(await relaying.orders.cancel({ orderId: id, cancellation })).toEqual(
     verdict,
   )
@@ -106,7 +106,7 @@ test.each([
       })
     const { order, attempts } = await rowsOf(shop, id)
     expect(order.sendDue).toBeUndefined()
-    expect(attempts[0]?.cancellation).toBe(`plain:${cancellation.signature}`)
+    expect(attempts[0]?.cancellation).toBe(`none ${cancellation.signature}`)
     expect(await eventsOf(shop, id)).toEqual([
       'drafted',
       'accepted',
@@ -139,7 +139,7 @@ test.each(['void first', 'cancellation first'])(
     const rows = await rowsOf(relaying, id)
     expect(rows.order).toMatchObject({ state: 'capturing', requested: 'void' })
     const [attempt] = rows.attempts
-    expect(attempt?.cancellation).toBe(`plain:${cancellation.signature}`)
+    expect(attempt?.cancellation).toBe(`none ${cancellation.signature}`)
     expect(await eventsOf(relaying, id)).toEqual([
       ...['drafted', 'accepted', 'cancelRequested'],
     ])

@@ -17,7 +17,8 @@ async function openSlowShop() {
     return secret
   }
   const open = async (sealed: string) => sealed
-  const shop = await openShop(chain, { seal: { seal, open } })
+  const names = { current: '', keyNames: [''] }
+  const shop = await openShop(chain, { seal: { ...names, seal, open } })
   const draftFor = (payer: `0x${string}`) =>
     shop.orders.draft({ amount: '12.50', payer })
   return { ...shop, meanwhile, draftFor }

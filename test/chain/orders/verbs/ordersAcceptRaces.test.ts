@@ -18,6 +18,8 @@ test('a payment whose order is voided while it is sealed is refused, and not kep
   const voidIt: { orderId?: string } = {}
   const shop = await openShop(chain, {
     seal: {
+      current: '',
+      keyNames: [''],
       seal: async (secret) => {
         const { orderId } = voidIt
         if (orderId !== undefined) await shop.orders.void({ orderId })

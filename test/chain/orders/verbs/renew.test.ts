@@ -133,7 +133,7 @@ test('a stored signature stays until the new one replaces it', async () => {
   })
   const after = await rowsOf(shop, id)
   expect(after.attempts).toHaveLength(1)
-  expect(after.attempts[0]?.signature).toBe(`plain:${again.signature}`)
+  expect(after.attempts[0]?.signature).toBe(`none ${again.signature}`)
   expect(after.attempts[0]?.signedBefore).toBe(until)
   expect(await accept(signed)).toMatchObject({ reason: 'otherPayment' })
   expect(await eventsOf(shop, id)).toEqual([
@@ -147,13 +147,16 @@ test('a stored signature stays until the new one replaces it', async () => {
 test('a signature whose key is lost is asked for anew within the same block, and sealed with the new key', async () => {
   const seller = await fundedAccount(chain)
   const kept = { sellers: [seller], store: memoryStore() }
-  const sealWith = (name: string) => {
+  const sealWith = (name: string, lost: readonly string[] = []) => {
     const key = crypto.getRandomValues(new Uint8Array(32))
-    return sealer({ keys: { [name]: key }, current: name })
+    return sealer({ keys: { [name]: key }, current: name, lost })
   }
   const before = await openShop(chain, { ...kept, seal: sealWith('lost') })
   const { id, buyer, signed } = await storedOrder(chain, before)
-  const { orders } = await openShop(chain, { ...kept, seal: sealWith('next') })
+  const { orders } = await openShop(chain, {
+    ...kept,
+    seal: sealWith('next', ['lost']),
+  })
   const orderId = id
   expect(await orders.capture({ orderId })).toMatchObject({
     status: 'rejected',

@@ -1,0 +1,53 @@
+import type { SealContext } from './types.js'
+
+/** Stands for the length of a part that is absent. */
+const absent = 0xffffffff
+
+/**
+ * Encodes a version, the name of a key and a context as additional data. Equal
+ * places give equal bytes and no others do, because the length of each part
+ * stands in front of it. Letter case of hex makes no difference.
+ */
+export function encodePlace(
+  version: string,
+  keyName: string,
+  context: SealContext,
+): Uint8Array {
+  const { kind, orderId, attempt, chainId, token, payer, nonce } = context
+  const { account, accountNonce, action } = context
+  // The order of the parts must not change.
+  return encodeParts([
+    version,
+    keyName,
+    kind,
+    orderId,
+    String(attempt),
+    String(chainId),
+    token.toLowerCase(),
+    payer.toLowerCase(),
+    nonce.toLowerCase(),
+    account?.toLowerCase(),
+    accountNonce === undefined ? undefined : String(accountNonce),
+    action,
+  ])
+}
+
+/** Encodes a list so that no other list gives the same bytes. */
+export function encodeParts(
+  parts: readonly (string | undefined)[],
+): Uint8Array {
+  const encoder = new TextEncoder()
+  const encoded = parts.map((part) =>
+    part === undefined ? undefined : encoder.encode(part),
+  )
+  const length = encoded.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0)
+  const bytes = new Uint8Array(length)
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const part of encoded) {
+    view.setUint32(at, part?.length ?? absent)
+    if (part) bytes.set(part, at + 4)
+    at += 4 + (part?.length ?? 0)
+  }
+  return bytes
+}

@@ -1,0 +1,70 @@
+import { isInDestinations } from './isInDestinations.js'
+import type { Rows } from './memoryRows.js'
+import type {
+  AttemptRecord,
+  Destination,
+  OrderRecord,
+  SecretQuery,
+  StoreReader,
+  TransactionRecord,
+} from './types.js'
+
+type Tables = {
+  orders: Rows<OrderRecord>
+  attempts: Rows<AttemptRecord>
+  transactions: Rows<TransactionRecord>
+}
+
+/** Looks at which keys sealed the secrets of orders. */
+export function secretsReader(tables: Tables): StoreReader['secrets'] {
+  return {
+    countKeys: async (destinations) => countKeys(tables, destinations),
+    findOrderIds: async (query) => findOrderIds(tables, query),
+  }
+}
+
+function countKeys(
+  tables: Tables,
+  destinations: readonly Destination[],
+): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const { key, order } of listSecrets(tables))
+    if (isInDestinations(order, destinations))
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+  return Object.fromEntries(counts)
+}
+
+function findOrderIds(
+  tables: Tables,
+  { destinations, except, after, limit }: SecretQuery,
+): string[] {
+  const found = listSecrets(tables)
+    .filter(({ key }) => key !== except)
+    .filter(({ order }) => isInDestinations(order, destinations))
+    .map(({ order }) => order.id)
+    .filter((id) => after === undefined || id > after)
+  return [...new Set(found)].sort().slice(0, limit)
+}
+
+function listSecrets({
+  orders,
+  attempts,
+  transactions,
+}: Tables): { key: string; order: OrderRecord }[] {
+  const secrets = [
+    ...attempts.all().flatMap(({ orderId, signature, cancellation }) => [
+      { orderId, sealed: signature },
+      { orderId, sealed: cancellation },
+    ]),
+    ...transactions.all().map(({ orderId, raw }) => ({ orderId, sealed: raw })),
+  ]
+  return secrets.flatMap(({ orderId, sealed }) => {
+    const order = orders.get(orderId ?? '')
+    return order && sealed !== undefined ? [{ key: keyOf(sealed), order }] : []
+  })
+}
+
+/** Never the text itself, whatever it is. */
+function keyOf(sealed: string): string {
+  return sealed.slice(0, Math.max(0, sealed.indexOf(' ')))
+}

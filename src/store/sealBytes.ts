@@ -1,0 +1,31 @@
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
+
+/** What bytes are sealed and opened with. */
+export type SealBytesParameters = {
+  /** 32 bytes. */
+  key: Uint8Array
+  /** 24 bytes, never used with this key before. */
+  nonce: Uint8Array
+  /** Is not in the result, and has to be the same to open it. */
+  additional: Uint8Array
+}
+
+/** Encrypts bytes with XChaCha20-Poly1305. The last 16 bytes are the tag. */
+export function sealBytes(
+  plain: Uint8Array,
+  { key, nonce, additional }: SealBytesParameters,
+): Uint8Array {
+  return xchacha20poly1305(key, nonce, additional).encrypt(plain)
+}
+
+/** Decrypts bytes; `undefined` when one bit of anything differs. */
+export function openBytes(
+  sealed: Uint8Array,
+  { key, nonce, additional }: SealBytesParameters,
+): Uint8Array | undefined {
+  try {
+    return xchacha20poly1305(key, nonce, additional).decrypt(sealed)
+  } catch {
+    return undefined
+  }
+}
