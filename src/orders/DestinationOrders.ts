@@ -31,7 +31,9 @@ import type {
 
 /**
  * Orders of some recipients; orders of other recipients do not exist here.
- * Every method throws {@link StoreError} when the store cannot be used.
+ * Every method throws {@link StoreError} when the store cannot be used. `draft`,
+ * `accept`, `reauthorize`, `capture` and `cancel` throw {@link OrdersSetupError}
+ * when a secret on record needs a sealing key that is missing.
  */
 export interface DestinationOrders {
   /**
@@ -312,8 +314,8 @@ export interface DestinationOrders {
 
   /**
    * Reports how things stand: orders by state, submitters with their gas and
-   * who works on them, and how far each destination is reconciled. Includes a
-   * submitter whose wallet was removed while something waits for it. Holds no
+   * who works on them, how far each destination is reconciled, and how many
+   * secrets each sealing key sealed. Includes a submitter whose wallet was removed while something waits for it. Holds no
    * credential.
    *
    * A node that does not answer within five seconds is part of the report, and

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { RunWorkerParameters } from './runWorker.js'
+import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
 /** What `within` takes. */
 export type WithinParameters = {
@@ -19,6 +20,8 @@ export interface Orders extends DestinationOrders {
    * only to `observe`. Any number of workers may run over one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link OrdersSetupError} when a secret on record needs a sealing key
+   * that is missing.
    *
    * @example
    * ```ts
@@ -32,6 +35,30 @@ export interface Orders extends DestinationOrders {
    * ```
    */
   run(parameters: RunWorkerParameters): Promise<void>
+
+  /**
+   * Seals every secret of these orders again with the current key, so that an
+   * older key can be removed. Orders and workers go on meanwhile. Leaves secrets
+   * that do not open as they are; one that changes meanwhile is not overwritten.
+   *
+   * May be stopped and called again, also by several processes at once. An older
+   * key is needed until `health` counts no secret of it.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link OrdersSetupError} when a secret needs a key that is missing.
+   * @throws the reason of `signal` when that aborts.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export async function canRemove(orders: Orders, key: string) {
+   *   await orders.reseal()
+   *   return (await orders.health()).secrets[key] === undefined
+   * }
+   * ```
+   */
+  reseal(parameters?: ResealParameters): Promise<ResealReport>
 
   /**
    * Allows captures again after a database was replaced, for example by a

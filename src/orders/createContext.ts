@@ -117,7 +117,9 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
 function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   if (seal === 'none') return noSeal
   // What cannot seal would only be noticed by the first buyer.
-  if (!seal || !hasMethods(seal, ['seal', 'open']))
+  const { current, keyNames } = Object(seal)
+  const hasNames = typeof current === 'string' && Array.isArray(keyNames)
+  if (!seal || !hasNames || !hasMethods(seal, ['seal', 'open']))
     throw new OrdersSetupError(
       "would keep credentials in the open: give seal a sealer, or 'none'",
     )

@@ -11,12 +11,19 @@ import {
   driveSubmitters,
   type SubmitterEngine,
 } from './submitter/driveSubmitters.js'
+import { checkSealKeys } from './verbs/checkSealKeys.js'
 import { openStore } from './verbs/openStore.js'
 
 /** What the methods of one instance share. */
 export type Instance = {
   /** Opens the store with the first method; tries again after a failure. */
   open(): Promise<void>
+  /**
+   * Opens the store and checks that there is a key for every secret in it.
+   *
+   * @throws {@link OrdersSetupError} when a key is missing.
+   */
+  openSealed(): Promise<void>
   /** Starts to drive the submitters, once. */
   drive(): SubmitterEngine
   /** Checks what a method is given, opens the store, works, and observes it. */
@@ -30,8 +37,19 @@ export type Instance = {
   close(): Promise<void>
 }
 
+/** Methods that seal or open secrets. The others work without the keys. */
+const sealingVerbs: readonly string[] = [
+  'draft',
+  'accept',
+  'reauthorize',
+  'capture',
+  'cancel',
+  'reseal',
+]
+
 export function createInstance(context: OrdersContext): Instance {
   let opened: Promise<void> | undefined
+  let checked: Promise<void> | undefined
   let engine: SubmitterEngine | undefined
   const going = new Set<Promise<unknown>>()
   const open = () => {
@@ -41,8 +59,18 @@ export function createInstance(context: OrdersContext): Instance {
     })
     return opened
   }
+  const openSealed = () => {
+    checked ??= open()
+      .then(() => checkSealKeys(context))
+      .catch((error: unknown) => {
+        checked = undefined
+        throw error
+      })
+    return checked
+  }
   return {
     open,
+    openSealed,
     drive: () => {
       engine ??= driveSubmitters(context)
       return engine
@@ -50,7 +78,7 @@ export function createInstance(context: OrdersContext): Instance {
     perform: (name, given, work) =>
       watchVerb(context, name, async () => {
         checkObject(given)
-        await open()
+        await (sealingVerbs.includes(name) ? openSealed() : open())
         return work()
       }),
     hold: (work) => {

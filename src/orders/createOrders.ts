@@ -23,6 +23,7 @@ import { listEvents } from './verbs/listEvents.js'
 import { listOrders } from './verbs/listOrders.js'
 import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
 import { requestCancellation } from './verbs/requestCancellation.js'
+import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
 import { voidOrder } from './verbs/voidOrder.js'
 import { reconcile } from './watcher/reconcile.js'
@@ -66,14 +67,16 @@ import { reconcile } from './watcher/reconcile.js'
 export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const instance = createInstance(context)
-  const { drive, hold, open, perform } = instance
+  const { drive, hold, openSealed, perform } = instance
   return {
     ...createMethods(context, instance),
     run: (given) =>
       watchVerb(context, 'run', async () => {
         checkObject(given)
-        await hold(runWorker(context, drive(), given, open))
+        await hold(runWorker(context, drive(), given, openSealed))
       }),
+    reseal: (given = {}) =>
+      perform('reseal', given, () => untilSignal(context, given, resealOrders)),
     resume: () => perform('resume', {}, () => resumeOrders(context)),
     within: (given) => {
       checkObject(given)

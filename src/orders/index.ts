@@ -66,6 +66,7 @@ export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
+export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'
 export type {
   ReconcileParameters,

@@ -11,6 +11,7 @@ import {
   lastWrites,
 } from './evidence/endingContext.js'
 import { limitTo } from './limitTo.js'
+import { OrdersSetupError } from './model/errors.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
 import type { Limit } from './submitter/driveSubmitter.js'
@@ -39,7 +40,12 @@ const members: MembersOf<RunWorkerParameters> = {
   concurrency: true,
 }
 
-/** `run` of `Orders`. Tries again when `open` cannot open the store. */
+/**
+ * `run` of `Orders`. Tries again when `open` cannot open the store.
+ *
+ * @throws {@link OrdersSetupError} when `open` finds that a sealing key is
+ * missing.
+ */
 export async function runWorker(
   context: OrdersContext,
   engine: SubmitterEngine,
@@ -97,12 +103,15 @@ async function openPatiently(
   open: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const observe = (error: unknown, failures: number) => {
+  const pauseAfter = (error: unknown, failures: number) => {
+    // Only another configuration helps.
+    if (error instanceof OrdersSetupError) return undefined
     observeFailure(context, 'store.failed', { about: {}, error })
     return growingPause(failures, openPauses)
   }
-  // It gives up only when the signal aborts, and then nobody needs the store.
-  await keepTrying(open, observe, signal).catch(() => undefined)
+  await keepTrying(open, pauseAfter, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
 }
 
 /** Chain by chain: one that does not answer holds up no other. */

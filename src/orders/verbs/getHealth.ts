@@ -29,6 +29,8 @@ export type OrdersHealth = {
   identity: string | undefined
   /** Nothing is sent until `resume`. */
   suspended: boolean
+  /** Sealed secrets on record, counted by the name of the key. */
+  secrets: Readonly<Record<string, number>>
   chains: readonly ChainHealth[]
   destinations: readonly DestinationHealth[]
   submitters: readonly SubmitterHealth[]
@@ -110,6 +112,7 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   return {
     identity: kept.identity,
     suspended: kept.suspended,
+    secrets: kept.secrets,
     chains,
     destinations: kept.destinations.map((destination) => ({
       ...destination,
@@ -133,6 +136,7 @@ async function loadKept(
 ): Promise<{
   identity: string | undefined
   suspended: boolean
+  secrets: Readonly<Record<string, number>>
   destinations: Omit<DestinationHealth, 'lag'>[]
   submitters: Omit<SubmitterHealth, keyof Funds>[]
   orphans: SubmitterHealth[]
@@ -162,6 +166,7 @@ async function loadKept(
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
+    secrets: await tables.secrets.countKeys(destinations),
     destinations: kept,
     submitters,
     orphans,

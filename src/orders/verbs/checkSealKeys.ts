@@ -1,0 +1,27 @@
+import { OrdersSetupError } from '../model/errors.js'
+import type { OrdersContext } from '../model/types.js'
+
+/**
+ * Checks that there is a key for every secret of these orders.
+ *
+ * @throws {@link OrdersSetupError} when a key is missing. Names it.
+ */
+export async function checkSealKeys({
+  store,
+  sealer,
+  destinations,
+}: Pick<OrdersContext, 'store' | 'sealer' | 'destinations'>): Promise<void> {
+  const counts = await store.read(({ secrets }) =>
+    secrets.countKeys(destinations),
+  )
+  const missing = Object.keys(counts)
+    .filter((name) => !sealer.keyNames.includes(name))
+    .sort()
+  if (missing.length === 0) return
+  const names = missing.map((name) => JSON.stringify(name)).join(', ')
+  const count = missing.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+  throw new OrdersSetupError(
+    `need the sealing keys ${names} for ${count} secrets on record: give them to sealer as keys, or name them as lost to give these secrets up`,
+    { missing, secrets: count },
+  )
+}

@@ -1,0 +1,181 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { isKeyAway } from '../../store/isKeyAway.js'
+import type {
+  AttemptRecord,
+  SealContext,
+  TransactionRecord,
+} from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { openSealed } from '../model/openSealed.js'
+import { sealContextOf } from '../model/paymentOf.js'
+import { atAttempt } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
+
+/** What `reseal` takes. */
+export type ResealParameters = {
+  /** Ends it after the orders it is working on. */
+  signal?: AbortSignal | undefined
+}
+
+/** What `reseal` did. */
+export type ResealReport = {
+  /** Secrets sealed again with the current key. */
+  resealed: number
+  /**
+   * Secrets that stay as they are: they do not open, or their key could not be
+   * fetched.
+   */
+  left: number
+}
+
+const members: MembersOf<ResealParameters> = {
+  signal: true,
+}
+
+/** Orders that are sealed again in one unit of work. */
+const pageSize = 50
+
+/** `reseal` of `Orders`. */
+export async function resealOrders(
+  context: OrdersContext,
+  parameters: ResealParameters,
+): Promise<ResealReport> {
+  checkMembers(parameters, members)
+  const { store, sealer, destinations, signal } = context
+  const total = { resealed: 0, left: 0 }
+  let after: string | undefined
+  while (true) {
+    signal?.throwIfAborted()
+    const query = {
+      destinations,
+      except: sealer.current,
+      after,
+      limit: pageSize,
+    }
+    const ids = await store.read(({ secrets }) => secrets.findOrderIds(query))
+    if (ids.length === 0) return total
+    const { resealed, left } = await resealPage(context, ids)
+    total.resealed += resealed
+    total.left += left
+    after = ids.at(-1)
+  }
+}
+
+async function resealPage(
+  context: OrdersContext,
+  ids: readonly string[],
+): Promise<ResealReport> {
+  const secrets = await loadSecrets(context, ids)
+  const changes = new Map<string, string>()
+  for (const { sealed, place } of secrets) {
+    const text = await sealAgain(context, sealed, place)
+    if (text !== undefined) changes.set(sealed, text)
+  }
+  const left = secrets.length - changes.size
+  if (changes.size === 0) return { resealed: 0, left }
+  return { resealed: await writeSecrets(context, ids, changes), left }
+}
+
+type Secret = { sealed: string; place: SealContext }
+
+/** The secrets of orders that another key than the current one sealed. */
+async function loadSecrets(
+  { store, sealer }: OrdersContext,
+  ids: readonly string[],
+): Promise<Secret[]> {
+  const { orders, transactions } = await store.read(async (tables) => ({
+    orders: await loadOrders(tables, { ids }),
+    transactions: await loadTransactions(tables, ids),
+  }))
+  const found = [...orders.values()].flatMap(({ order, attempts }) =>
+    attempts.flatMap((attempt): (Secret | undefined)[] => [
+      secretOf(attempt.signature, () =>
+        sealContextOf('payment', order, attempt),
+      ),
+      secretOf(attempt.cancellation, () =>
+        sealContextOf('cancellation', order, attempt),
+      ),
+    ]),
+  )
+  const sent = transactions.map((row) => {
+    const stored = orders.get(row.orderId ?? '')
+    const file = stored && atAttempt(stored, row.attempt)
+    return secretOf(row.raw, () => sealOfRow(sealOf(row, file), row))
+  })
+  return [...found, ...sent]
+    .filter((secret) => secret !== undefined)
+    .filter(({ sealed }) => !sealed.startsWith(`${sealer.current} `))
+}
+
+function secretOf(
+  sealed: string | undefined,
+  placeOf: () => SealContext,
+): Secret | undefined {
+  return sealed === undefined ? undefined : { sealed, place: placeOf() }
+}
+
+/** `undefined` when the secret does not open, or not now. */
+async function sealAgain(
+  context: OrdersContext,
+  sealed: string,
+  place: SealContext,
+): Promise<string | undefined> {
+  try {
+    const secret = await openSealed(context, sealed, place)
+    return secret === undefined
+      ? undefined
+      : await context.sealer.seal(secret, place)
+  } catch (error) {
+    // Secrets of the other keys do not wait for it.
+    if (isKeyAway(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Replaces secrets that are still on record as they were opened: one that was
+ * erased or replaced in between stays so. Returns how many it replaced.
+ */
+function writeSecrets(
+  context: OrdersContext,
+  ids: readonly string[],
+  changes: ReadonlyMap<string, string>,
+): Promise<number> {
+  const replace = (sealed: string | undefined) =>
+    sealed === undefined ? undefined : (changes.get(sealed) ?? sealed)
+  return writeAgain(context, async (tables) => {
+    // Locks the orders before their rows, as every other write does.
+    await tables.orders.find({ ids })
+    const attempts = (await tables.attempts.find({ orderIds: ids })).map(
+      (row): [AttemptRecord, AttemptRecord] => [
+        row,
+        {
+          ...row,
+          signature: replace(row.signature),
+          cancellation: replace(row.cancellation),
+        },
+      ],
+    )
+    const transactions = (await loadTransactions(tables, ids)).map(
+      (row): [TransactionRecord, TransactionRecord] => [
+        row,
+        { ...row, raw: replace(row.raw) },
+      ],
+    )
+    const signatures = attempts.filter(
+      ([before, after]) => before.signature !== after.signature,
+    )
+    const cancellations = attempts.filter(
+      ([before, after]) => before.cancellation !== after.cancellation,
+    )
+    const bytes = transactions.filter(
+      ([before, after]) => before.raw !== after.raw,
+    )
+    const changed = new Set([...signatures, ...cancellations])
+    await tables.attempts.update([...changed].map(([, after]) => after))
+    await tables.transactions.update(bytes.map(([, after]) => after))
+    return signatures.length + cancellations.length + bytes.length
+  })
+}
