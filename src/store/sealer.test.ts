@@ -233,6 +233,32 @@ test('keys rotate: the new one seals, the old one still opens', async () => {
   })
 })
 
+test('a lost key is named among those to start with, and does not open', async () => {
+  const old = await one.seal(secret, context)
+  const keys = { 'key-2': keyOf(2) }
+  const { keyNames, open } = sealer({
+    keys,
+    current: 'key-2',
+    lost: ['key-1', 'none'],
+  })
+  expect(keyNames).toEqual(['key-2', 'key-1', 'none'])
+  await expect(open(old, context)).rejects.toThrow(
+    'The secret needs the unknown key key-1.',
+  )
+})
+
+test.each<[string, unknown]>([
+  ['a name alone', 'key-1'],
+  ['a key that is given', ['key-2']],
+  ['a name that no key has', ['a b']],
+  ['a number', [7]],
+])('%s is not taken as lost', (_, lost) => {
+  const keys = { 'key-2': keyOf(2) }
+  expect(() => sealer({ keys, current: 'key-2', lost: lost as never })).toThrow(
+    /^lost(\[0\])? must be/,
+  )
+})
+
 test('another key under the same name does not open', async () => {
   const sealed = await one.seal(secret, context)
   const other = sealer({ keys: { 'key-1': keyOf(9) }, current: 'key-1' })
