@@ -198,6 +198,7 @@ const verbs = {
   audit: {},
   capture: { orderId: '1' },
   run: { signal },
+  reseal: {},
   within: { recipients: [] },
 }
 

@@ -96,7 +96,7 @@ test('no file of a SQLite database shows a signature, nor does a dump of it', as
   expect(existsSync(`${file}-wal`)).toBe(true)
   expect(searchFiles(sqliteFiles(file), signatures)).toEqual([])
   const dump = dumpSqlite(file)
-  expect(String(dump)).toContain('ciphertext')
+  expect(String(dump)).toContain('test 1 ')
   expect(findSecrets(dump, formsOf(signatures))).toEqual([])
 })
 
@@ -165,6 +165,6 @@ test('no file of a PostgreSQL server shows a signature, nor does a dump of it', 
   expect(files.some((file) => file.includes('pg_wal'))).toBe(true)
   expect(searchFiles(files, signatures)).toEqual([])
   const dump = await dumpPostgres(database, 'leaks')
-  expect(String(dump)).toContain('ciphertext')
+  expect(String(dump)).toContain('test 1 ')
   expect(findSecrets(dump, formsOf(signatures))).toEqual([])
 })
