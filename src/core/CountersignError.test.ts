@@ -7,7 +7,7 @@ const written = (error: unknown) => JSON.parse(JSON.stringify(error))
 test('an error becomes JSON with its message, bigints as decimal strings', () => {
   expect(written(new ClockSkewError({ chain: 2n ** 70n, wall: 5n }))).toEqual({
     name: 'ClockSkewError',
-    message: `The chain's clock says ${2n ** 70n}, this machine's 5.`,
+    message: `The chain's clock (${2n ** 70n}) is ${2n ** 70n - 5n} seconds ahead of this machine's (5). Check this machine's time, then the node.`,
     retryable: true,
     details: { chain: `${2n ** 70n}`, wall: '5' },
   })

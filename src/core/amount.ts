@@ -18,8 +18,8 @@ import { InvalidAmountError } from './errors.js'
  * ```
  */
 export function parseAmount(amount: string, decimals = 6): bigint {
+  if (!isScale(decimals)) throw new InvalidAmountError(decimals, decimalsRule)
   const match =
-    isScale(decimals) &&
     typeof amount === 'string' &&
     /^(0|[1-9]\d{0,77})(?:\.(\d{1,255}))?$/.exec(amount)
   if (match) {
@@ -29,7 +29,7 @@ export function parseAmount(amount: string, decimals = 6): bigint {
   }
   throw new InvalidAmountError(
     amount,
-    `a positive decimal of at most ${decimals} places`,
+    `a decimal string such as '12.50', above 0 and with at most ${decimals} places`,
   )
 }
 
@@ -49,14 +49,18 @@ export function parseAmount(amount: string, decimals = 6): bigint {
  */
 export function formatAmount(value: bigint, decimals = 6): string {
   if (typeof value !== 'bigint' || value >> 256n)
-    throw new InvalidAmountError(value, 'an unsigned 256-bit bigint')
-  if (!isScale(decimals))
-    throw new InvalidAmountError(decimals, 'of a token with 0 to 255 decimals')
+    throw new InvalidAmountError(
+      value,
+      'a bigint of token units, from 0 to 2^256 - 1',
+    )
+  if (!isScale(decimals)) throw new InvalidAmountError(decimals, decimalsRule)
   const digits = value.toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
   const fraction = digits.slice(point).replace(/0+$/, '')
   return digits.slice(0, point) + (fraction && `.${fraction}`)
 }
+
+const decimalsRule = 'written with 0 to 255 decimals'
 
 function isScale(decimals: number): boolean {
   return Number.isInteger(decimals) && decimals >= 0 && decimals < 256

@@ -22,14 +22,14 @@ test.each(['till', 'constructor', '__proto__', '0', ''])(
       value: undefined,
     })
     expect(check(given)).toThrow(
-      `window must be an object of only from, to, not ${JSON.stringify(name)}.`,
+      `window must be an object with only the members from, to, not ${JSON.stringify(name)}.`,
     )
   },
 )
 
 test('the name of an unknown member is cut before it could hold a signature', () => {
   expect(check({ [`0x${'5e'.repeat(65)}`]: 1 })).toThrow(
-    'window must be an object of only from, to, not "0x5e5e5e5e5e…".',
+    'window must be an object with only the members from, to, not "0x5e5e5e5e5e…".',
   )
 })
 

@@ -23,6 +23,6 @@ export function checkMembers<parameters>(
       throw new InvalidFieldError(
         field,
         name,
-        `an object of only ${Object.keys(known).join(', ')}`,
+        `an object with only the members ${Object.keys(known).join(', ')}`,
       )
 }

@@ -10,19 +10,39 @@ export class InvalidAmountError extends CountersignError {
   }
 }
 
+/**
+ * What a field must be: a phrase such as `an address`, or the values it may
+ * have.
+ */
+export type FieldRule = string | readonly unknown[]
+
 /** A field of a payment or a parameter is malformed or unknown. */
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
-  constructor(field: string, given: unknown, expected: string) {
-    const isSecret = /sig/i.test(field)
-    const value = showValue(given, isSecret)
-    super(
-      isSecret && given === undefined
+  constructor(
+    field: string,
+    given: unknown,
+    rule: FieldRule,
+    {
+      toDo = '',
+      isSecret = false,
+    }: {
+      /** One sentence: what to do about it. */
+      toDo?: string
+      /** Shows only the type of the value, as always of a signature. */
+      isSecret?: boolean
+    } = {},
+  ) {
+    const isSignature = /sig/i.test(field)
+    const value = showValue(given, isSignature || isSecret)
+    const expected =
+      typeof rule === 'object' ? `one of ${rule.join(', ')}` : rule
+    const problem =
+      isSignature && given === undefined
         ? `${field} is missing: this is not signed.`
-        : `${field} must be ${expected}, not ${value}.`,
-      { field, value, expected },
-    )
+        : `${field} must be ${expected}, not ${value}.`
+    super(toDo ? `${problem} ${toDo}` : problem, { field, value, expected })
   }
 }
 
@@ -32,12 +52,17 @@ export class ClockSkewError extends CountersignError {
   override readonly retryable = true
 
   constructor(facts: { chain: bigint; wall: bigint }) {
-    const hint =
-      facts.chain < facts.wall
-        ? ' If this is your own chain and it is idle, mine a block, or mine at an interval; the chain ids 31337 and 1337 are exempt.'
-        : ''
+    const { chain, wall } = facts
+    const difference = chain - wall
+    const isBehind = difference < 0n
+    const distance = isBehind
+      ? `${-difference} seconds behind`
+      : `${difference} seconds ahead of`
+    const idle = isBehind
+      ? ' If this is your own chain and it is idle, mine a block, or mine at an interval; the chain ids 31337 and 1337 are exempt.'
+      : ''
     super(
-      `The chain's clock says ${facts.chain}, this machine's ${facts.wall}.${hint}`,
+      `The chain's clock (${chain}) is ${distance} this machine's (${wall}). Check this machine's time, then the node.${idle}`,
       facts,
     )
   }
@@ -48,7 +73,9 @@ export class NoRandomnessError extends CountersignError {
   override readonly name = 'NoRandomnessError'
 
   constructor() {
-    super('There is no Web Crypto to draw a nonce from.')
+    super(
+      'This runtime has no Web Crypto to draw a nonce from: pass a random nonce.',
+    )
   }
 }
 
@@ -56,8 +83,9 @@ export class NoRandomnessError extends CountersignError {
  * A value with its type for an error text, on one short line. Shows only the
  * type of a secret.
  */
-function showValue(value: unknown, isSecret = false): string {
+export function showValue(value: unknown, isSecret = false): string {
   if (value === undefined || value === null) return String(value)
+  if (Array.isArray(value)) return value.length ? 'a list' : 'an empty list'
   if (Object(value) === value) return 'an object'
   const type = typeof value
   if (isSecret) return `a ${type}`

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers } from './checkMembers.js'
-import { InvalidFieldError } from './errors.js'
+import { type FieldRule, InvalidFieldError } from './errors.js'
 import type {
   Cancellation,
   Payment,
@@ -15,42 +15,55 @@ export type ParseField<value> = (value: unknown, field: string) => value
 /** A parser of what `accepts` says yes to. */
 const parser =
   <value>(
-    expected: string,
+    rule: FieldRule,
     accepts: (value: unknown) => boolean,
   ): ParseField<value> =>
   (value, field) => {
-    if (!accepts(value)) throw new InvalidFieldError(field, value, expected)
+    if (!accepts(value)) throw new InvalidFieldError(field, value, rule)
     return value as value
   }
 
-const textParser = <text extends string>(form: RegExp): ParseField<text> =>
-  parser(
-    `text like ${form}`,
-    (value) => typeof value === 'string' && form.test(value),
-  )
+const textParser = (form: RegExp, rule: FieldRule): ParseField<string> =>
+  parser(rule, (value) => typeof value === 'string' && form.test(value))
+
+/** A parser of one of these values. */
+const choiceParser = <value>(choices: readonly value[]): ParseField<value> =>
+  parser(choices, (value) => choices.includes(value as value))
 
 /** Takes any letter case and gives lower case: one spelling, no checksum. */
-const hexParser = (form: RegExp): ParseField<Hex> => {
-  const parse = textParser(form)
+const hexParser = (form: RegExp, rule: FieldRule): ParseField<Hex> => {
+  const parse = textParser(form, rule)
   return (value, field) => parse(value, field).toLowerCase() as Hex
 }
 
-export const parseAddress: ParseField<Address> =
-  /* @__PURE__ */ hexParser(/^0x[\da-f]{40}$/i)
-
-export const parseBytes32: ParseField<Hex> =
-  /* @__PURE__ */ hexParser(/^0x[\da-f]{64}$/i)
-
-const parseSignature = /* @__PURE__ */ hexParser(/^0x([\da-f]{2}){1,16384}$/i)
-
-const parseText = /* @__PURE__ */ textParser(/^.{0,256}$/s)
-
-const parsePrimaryType = /* @__PURE__ */ textParser<Payment['primaryType']>(
-  /^(Receive|Transfer)WithAuthorization$/,
+export const parseAddress: ParseField<Address> = /* @__PURE__ */ hexParser(
+  /^0x[\da-f]{40}$/i,
+  'an address',
 )
 
-const parseCancelType = /* @__PURE__ */ textParser<Cancellation['primaryType']>(
-  /^CancelAuthorization$/,
+export const parseBytes32: ParseField<Hex> = /* @__PURE__ */ hexParser(
+  /^0x[\da-f]{64}$/i,
+  '32 bytes: 0x and 64 hex digits',
+)
+
+const parseSignature = /* @__PURE__ */ hexParser(
+  /^0x([\da-f]{2}){1,16384}$/i,
+  'a signature: 0x and hex digits',
+)
+
+const parseText = /* @__PURE__ */ textParser(
+  /^.{0,256}$/s,
+  'a string of at most 256 characters',
+)
+
+const parsePrimaryType = /* @__PURE__ */ choiceParser<Payment['primaryType']>([
+  'ReceiveWithAuthorization',
+  'TransferWithAuthorization',
+])
+
+const parseCancelType = /* @__PURE__ */ parser<Cancellation['primaryType']>(
+  'CancelAuthorization',
+  (value) => value === 'CancelAuthorization',
 )
 
 export const parsePositiveInteger: ParseField<number> = /* @__PURE__ */ parser(
@@ -59,11 +72,14 @@ export const parsePositiveInteger: ParseField<number> = /* @__PURE__ */ parser(
 )
 
 const parseUint256 = /* @__PURE__ */ parser<bigint>(
-  'an unsigned 256-bit bigint',
+  'a bigint from 0 to 2^256 - 1',
   (value) => typeof value === 'bigint' && !(value >> 256n),
 )
 
-const parseDigits = /* @__PURE__ */ textParser(/^(0|[1-9]\d{0,77})$/)
+const parseDigits = /* @__PURE__ */ textParser(
+  /^(0|[1-9]\d{0,77})$/,
+  "a decimal string of token units or seconds, such as '1250000'",
+)
 
 type Shape = Record<string, ParseField<unknown>>
 type Members<shape extends Shape> = {

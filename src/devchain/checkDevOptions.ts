@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../core/errors.js'
+import { type FieldRule, InvalidFieldError } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
 /** The longest timer; a longer one would fire at once. */
@@ -20,29 +20,34 @@ export function checkDevOptions({
 }: StartDevChainParameters): void {
   const isPause = (milliseconds: number) =>
     milliseconds >= 0 && milliseconds <= maxMilliseconds
-  const checks: readonly (readonly [string, unknown, boolean, string])[] = [
+  const checks: readonly (readonly [string, unknown, boolean, FieldRule])[] = [
     [
       'port',
       port,
       Number.isInteger(port) && port >= 0 && port <= 65_535,
       'an integer from 0 to 65535',
     ],
-    ['blockTime', blockTime, isPause(blockTime * 1000), 'seconds, or 0'],
-    ['tick', tick, isPause(tick), 'milliseconds, or 0'],
+    [
+      'blockTime',
+      blockTime,
+      isPause(blockTime * 1000),
+      'seconds: a number of 0 or more',
+    ],
+    ['tick', tick, isPause(tick), 'milliseconds: a number of 0 or more'],
     [
       'epochBlocks',
       epochBlocks,
       Number.isInteger(epochBlocks) && epochBlocks > 0,
-      'blocks, 1 or more',
+      'a number of blocks: an integer of 1 or more',
     ],
     [
       'preconfirmations',
       preconfirmations,
       modes.includes(preconfirmations),
-      `one of ${modes.join(', ')}`,
+      modes,
     ],
     ['forkUrl', forkUrl, forkUrl !== '', 'a URL'],
-    ['token', token, tokens.includes(token), `one of ${tokens.join(', ')}`],
+    ['token', token, tokens.includes(token), tokens],
     [
       'token',
       token,
@@ -50,6 +55,6 @@ export function checkDevOptions({
       'left out with forkUrl, since a fork has its own USDC',
     ],
   ]
-  for (const [field, given, fits, expected] of checks)
-    if (!fits) throw new InvalidFieldError(field, given, expected)
+  for (const [field, given, fits, rule] of checks)
+    if (!fits) throw new InvalidFieldError(field, given, rule)
 }

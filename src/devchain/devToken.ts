@@ -19,6 +19,6 @@ export function devToken(network: DevNetwork): KnownToken {
     ({ chainId, symbol }) => chainId === chainIds[network] && symbol === 'USDC',
   )
   if (token) return token
-  const names = Object.keys(chainIds).join(', ')
-  throw new InvalidFieldError('network', network, `one of ${names}`)
+  const names = Object.keys(chainIds)
+  throw new InvalidFieldError('network', network, names)
 }

@@ -31,7 +31,7 @@ export function parseParameters(
     throw new InvalidFieldError(
       'basePath',
       basePath,
-      'empty, or a path such as /payments',
+      'empty or a path such as /payments, without a slash at the end',
     )
   if (typeof authorize !== 'function')
     throw new InvalidFieldError('authorize', authorize, 'a function')

@@ -81,7 +81,7 @@ export function narrowContext(
   recipients: readonly Address[],
 ): OrdersContext {
   if (!Array.isArray(recipients))
-    throw new InvalidFieldError('recipients', recipients, 'a list')
+    throw new InvalidFieldError('recipients', recipients, 'a list of addresses')
   const wanted = new Set(
     recipients.map((address, index) =>
       parseCheckedAddress(address, `recipients[${index}]`),
@@ -101,7 +101,11 @@ function checkShape(parameters: CreateOrdersParameters): void {
   checkMembers(parameters, ordersMembers)
   const { store, observe, recipients = [], relayers = [] } = Object(parameters)
   if (!hasMethods(store, ['open', 'read', 'write', 'takeLease']))
-    throw new InvalidFieldError('store', store, 'a store')
+    throw new InvalidFieldError(
+      'store',
+      store,
+      'a store such as sqliteStore() gives',
+    )
   if (observe !== undefined && typeof observe !== 'function')
     throw new InvalidFieldError('observe', observe, 'a function')
   if (!Array.isArray(recipients))
@@ -128,7 +132,11 @@ function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
 
 function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
   if (!Array.isArray(given) || !given.length)
-    throw new InvalidFieldError('tokens', given, 'a list of at least one')
+    throw new InvalidFieldError(
+      'tokens',
+      given,
+      'a list with at least one token',
+    )
   const tokens = given.map((one: OrderToken, index) => {
     checkMembers(one, tokenMembers, `tokens[${index}]`)
     const { client, token } = Object(one)
@@ -146,7 +154,7 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
       throw new InvalidFieldError(
         `tokens[${index}].token`,
         token,
-        'given once a chain',
+        'the only entry for this token on its chain',
       )
   }
   return tokens
@@ -157,7 +165,11 @@ function parseWallets(
   tokens: OrdersContext['tokens'],
 ): OrderWallet[] {
   if (!Array.isArray(given))
-    throw new InvalidFieldError('wallets', given, 'a list of clients')
+    throw new InvalidFieldError(
+      'wallets',
+      given,
+      'a list of clients, one for each account that sends',
+    )
   const wallets: OrderWallet[] = []
   for (const [index, client] of given.entries()) {
     const field = `wallets[${index}]`
@@ -168,7 +180,12 @@ function parseWallets(
       ({ submitter }) =>
         submitter.chainId === chainId && submitter.account === address,
     )
-    if (isTwice) throw new InvalidFieldError(field, address, 'given once')
+    if (isTwice)
+      throw new InvalidFieldError(
+        field,
+        address,
+        'the only wallet of this account on its chain',
+      )
     wallets.push({ client, account, submitter: { chainId, account: address } })
   }
   for (const [index, { chainId }] of tokens.entries())
@@ -177,6 +194,7 @@ function parseWallets(
         `tokens[${index}].client`,
         chainId,
         'on the chain of a wallet',
+        { toDo: `Add a client for chain ${chainId} to wallets.` },
       )
   return wallets
 }
@@ -200,7 +218,11 @@ function parseRelayers(
     const account = parseCheckedAddress(address, field)
     if (submitters.some((submitter) => submitter.account === account))
       return account
-    throw new InvalidFieldError(field, account, 'the account of a wallet')
+    throw new InvalidFieldError(
+      field,
+      account,
+      'the account of one of the wallets',
+    )
   })
   return submitters.filter(({ account }) => accounts.includes(account))
 }
@@ -230,7 +252,8 @@ function checkRelayed(
 /** Windows, destinations and submitters are a chain's: it cannot be left open. */
 function chainOf(client: Client, field: string): number {
   const { chain } = Object(client)
-  if (!chain) throw new InvalidFieldError(field, undefined, 'one with a chain')
+  if (!chain)
+    throw new InvalidFieldError(field, client, 'a viem client with a chain')
   return chain.id
 }
 

@@ -71,21 +71,21 @@ function checkTimes({
     throw new InvalidFieldError(
       'policy.window',
       window,
-      `at most maxWindow, ${maxWindow}`,
+      `at most policy.maxWindow, which is ${maxWindow}`,
     )
   // Every payment its buyers sign would be refused.
   if (window <= safetyMargin)
     throw new InvalidFieldError(
       'policy.window',
       window,
-      `more than safetyMargin, ${safetyMargin}`,
+      `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
   // What becomes due when it is too late to be sent is never captured.
   if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
     throw new InvalidFieldError(
       'policy.deadlineNear',
       deadlineNear,
-      `more than safetyMargin, ${safetyMargin}`,
+      `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
 }
 
@@ -95,7 +95,7 @@ function checkField(name: string, value: unknown): void {
   const limit = most[name]
   if (allowed) {
     if (typeof value !== 'string' || !allowed.includes(value))
-      throw new InvalidFieldError(field, value, `one of ${allowed.join(', ')}`)
+      throw new InvalidFieldError(field, value, allowed)
   } else if (limit !== undefined) {
     if (typeof value !== 'bigint' || value < 0n || value > limit)
       throw new InvalidFieldError(field, value, `a bigint from 0 to ${limit}`)
@@ -108,7 +108,7 @@ function checkField(name: string, value: unknown): void {
       throw new InvalidFieldError(
         `${field}.finalized`,
         finalized,
-        `at least safe, ${safe}`,
+        `at least ${field}.safe, which is ${safe}`,
       )
   } else checkCount(field, value)
 }

@@ -285,9 +285,9 @@ test('no fault goes around the wrapper, and subscriptions pass', () => {
 })
 
 test.each([
-  [{ drop: -0.1 }, 'rates.drop must be from 0 to 1'],
-  [{ drop: Number.NaN }, 'rates.drop must be from 0 to 1'],
-  [{ drop: 0.6, delay: 0.6 }, 'rates must be 1 in sum'],
+  [{ drop: -0.1 }, 'rates.drop must be a number from 0 to 1'],
+  [{ drop: Number.NaN }, 'rates.drop must be a number from 0 to 1'],
+  [{ drop: 0.6, delay: 0.6 }, 'rates must be at most 1 in total'],
 ])('rates %o are refused', (rates, words) => {
   const { transport } = fakeNode()
   expect(() => faultTransport(transport, { seed: 1, rates })).toThrow(words)

@@ -136,16 +136,17 @@ function checkRates(
       throw new InvalidFieldError(
         'rates',
         kind,
-        `an object of only ${kinds.join(', ')}`,
+        `an object with only the members ${kinds.join(', ')}`,
       )
   const rates = kinds.map(
     (kind) => [kind, given ? (given[kind] ?? 0) : 0.02] as const,
   )
   for (const [kind, rate] of rates)
     if (!(rate >= 0 && rate <= 1))
-      throw new InvalidFieldError(`rates.${kind}`, rate, 'from 0 to 1')
+      throw new InvalidFieldError(`rates.${kind}`, rate, 'a number from 0 to 1')
   const sum = rates.reduce((total, [, rate]) => total + rate, 0)
   // Rates such as ten times 0.1 add up to a little more than 1.
-  if (sum > 1.000_001) throw new InvalidFieldError('rates', sum, '1 in sum')
+  if (sum > 1.000_001)
+    throw new InvalidFieldError('rates', sum, 'at most 1 in total')
   return rates
 }

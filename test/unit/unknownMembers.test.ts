@@ -226,7 +226,7 @@ test('a signature beside the order is not mistaken for a missing approval', asyn
   const given = { orderId: '1', signature: '0x12' } as never
   expect(await thrownBy(() => orders.cancel(given))).toMatchObject({
     message:
-      'parameters must be an object of only orderId, cancellation, approve, not "signature".',
+      'parameters must be an object with only the members orderId, cancellation, approve, not "signature".',
   })
 })
 

@@ -27,7 +27,11 @@ export type WireFilter = {
 export function encodeLogFilter(filter: LogFilter): WireFilter {
   const { address, topics } = filter
   if (Object.values(Object(filter)).every((member) => member === undefined))
-    throw new InvalidFieldError('filter', filter, 'one criterion or more')
+    throw new InvalidFieldError(
+      'filter',
+      filter,
+      'an object with address, topics or both',
+    )
   return {
     ...(address === undefined ? {} : { address: encodeAddresses(address) }),
     ...(topics === undefined ? {} : { topics: encodeTopics(topics) }),
@@ -38,7 +42,11 @@ function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
   // To a node an empty list is no condition: it would match everything.
   if (address.length === 0)
-    throw new InvalidFieldError('address', address, 'one address or more')
+    throw new InvalidFieldError(
+      'address',
+      address,
+      'an address, or a list of at least one',
+    )
   return address.map((one, i) => parseCheckedAddress(one, `address[${i}]`))
 }
 
@@ -51,17 +59,22 @@ export function parseCheckedAddress(value: unknown, field: string): Address {
       field,
       value,
       'an address with a right checksum, or all in lower case',
+      { toDo: 'It may be mistyped: copy it again from its source.' },
     )
   return value.toLowerCase() as Address
 }
 
 function encodeTopics(topics: unknown): (string | string[] | null)[] {
   if (!Array.isArray(topics) || topics.length > 4)
-    throw new InvalidFieldError('topics', topics, 'a list of at most 4')
+    throw new InvalidFieldError('topics', topics, 'a list of at most 4 topics')
   return topics.map((topic, i) => {
     if (topic === null) return null
     if (Array.isArray(topic) && topic.length === 0)
-      throw new InvalidFieldError(`topics[${i}]`, topic, 'null or one or more')
+      throw new InvalidFieldError(
+        `topics[${i}]`,
+        topic,
+        'null, or a list of at least one',
+      )
     return Array.isArray(topic)
       ? topic.map((one, k) => parseBytes32(one, `topics[${i}][${k}]`))
       : parseBytes32(topic, `topics[${i}]`)
@@ -83,7 +96,7 @@ export function parseBlockSelector(
   throw new InvalidFieldError(
     field,
     value,
-    `a bigint, a hex number or one of ${blockTags.join(', ')}`,
+    `a bigint, a hex string or one of ${blockTags.join(', ')}`,
   )
 }
 

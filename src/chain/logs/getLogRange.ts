@@ -25,7 +25,11 @@ const learnedLimits = /* @__PURE__ */ new WeakMap<object, bigint>()
  */
 export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
   if (typeof maxBlockRange !== 'bigint' || maxBlockRange < 1n)
-    throw new InvalidFieldError('maxBlockRange', maxBlockRange, 'at least 1n')
+    throw new InvalidFieldError(
+      'maxBlockRange',
+      maxBlockRange,
+      'a bigint of 1 or more',
+    )
   const learned = learnedLimits.get(client.transport) ?? maxBlockRange
   return learned < maxBlockRange ? learned : maxBlockRange
 }

@@ -93,7 +93,11 @@ export async function getLogs(
   const wire = encodeLogFilter(filter)
   rangeLimit(client, maxBlockRange)
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-    throw new InvalidFieldError('concurrency', concurrency, 'at least 1')
+    throw new InvalidFieldError(
+      'concurrency',
+      concurrency,
+      'a positive integer',
+    )
   signal?.throwIfAborted()
   const options = { maxBlockRange, concurrency, signal, onProgress }
   return endOnAbort(getFiltered(client, wire, filter, options), signal)
@@ -235,7 +239,11 @@ export async function pinRange(
   }
   const [first, last] = await Promise.all([pin(from), pin(to)])
   if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
-    throw new InvalidFieldError('toBlock', to, `at least fromBlock (${from})`)
+    throw new InvalidFieldError(
+      'toBlock',
+      to,
+      `at least fromBlock, which is ${from}`,
+    )
   return { first, last }
 }
 

@@ -249,12 +249,23 @@ function requireOptions(options: WatchLogsParameters): void {
   if (typeof onEvent !== 'function')
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !finalities.includes(finality))
-    throw new InvalidFieldError('finality', finality, finalities.join(', '))
+    throw new InvalidFieldError('finality', finality, finalities)
   // Longer timers fire at once, and what is no number as well.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
-    throw new InvalidFieldError('pollingInterval', pollingInterval, '0 or more')
+    throw new InvalidFieldError(
+      'pollingInterval',
+      pollingInterval,
+      'milliseconds from 0 to 2147483647',
+    )
   if (webSocket !== undefined && !isSocketUrl(webSocket))
-    throw new InvalidFieldError('webSocket', '(not shown)', 'a URL')
+    throw new InvalidFieldError(
+      'webSocket',
+      webSocket,
+      'a ws(s) or http(s) URL',
+      {
+        isSecret: true,
+      },
+    )
 }
 
 function isSocketUrl(url: unknown): boolean {

@@ -86,7 +86,12 @@ export function createReadClient(
   const { url, transport, chain, batch = 100 } = given
   const { retry = 3, timeout = 10_000, headers = {} } = given
   if ((url === undefined) === (transport === undefined))
-    throw new InvalidFieldError('url', url, 'given, or a transport instead')
+    throw new InvalidFieldError(
+      'url',
+      url,
+      transport ? 'left out beside transport' : 'given, or transport instead',
+      { isSecret: true },
+    )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({
     ...(chain ? { chain } : {}),
@@ -126,7 +131,11 @@ function requireNumbers(options: Record<string, number>): void {
       throw new InvalidFieldError(name, value, 'a number')
   const { timeout } = options
   if (!(Number(timeout) > 0 && Number(timeout) <= maxTimer))
-    throw new InvalidFieldError('timeout', timeout, `1 to ${maxTimer}`)
+    throw new InvalidFieldError(
+      'timeout',
+      timeout,
+      `milliseconds from 1 to ${maxTimer}`,
+    )
 }
 
 /** Longer timers fire at once. */
@@ -134,6 +143,8 @@ const maxTimer = 2_147_483_647
 
 function parseUrl(url: string | undefined): string {
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url))
-    throw new InvalidFieldError('url', '(not shown)', 'an http(s) URL')
+    throw new InvalidFieldError('url', url, 'an http(s) URL', {
+      isSecret: true,
+    })
   return url
 }

@@ -168,7 +168,7 @@ export async function findOutcome(
 export function getSince(since: bigint | undefined): bigint | undefined {
   const isTime = typeof since === 'bigint' && since >= 0n
   if (since !== undefined && !isTime)
-    throw new InvalidFieldError('since', since, 'Unix seconds, as a bigint')
+    throw new InvalidFieldError('since', since, 'a bigint of Unix seconds')
   return since
 }
 
@@ -181,7 +181,7 @@ export function requireChain(
     throw new InvalidFieldError(
       'payment.domain.chainId',
       chainId,
-      `the chain of the client (${found})`,
+      `${found}, the chain of the client`,
     )
 }
 

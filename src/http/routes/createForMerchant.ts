@@ -31,7 +31,11 @@ function parseKey(request: Request): string | undefined {
   if (key === null) return undefined
   // Steps in a path, which no address can name.
   if (key === '.' || key === '..')
-    throw new InvalidFieldError('Idempotency-Key', key, 'no step in a path')
+    throw new InvalidFieldError(
+      'Idempotency-Key',
+      key,
+      'an id that can be in a path',
+    )
   try {
     return parseOrderId(key)
   } catch {

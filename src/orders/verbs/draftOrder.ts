@@ -85,7 +85,11 @@ async function redraft(
     isInDestinations(known, context.destinations) &&
     contentsOf(known, attempt) === contentsOf(draft.order, draft.attempt)
   if (!isSame)
-    throw new InvalidFieldError('orderId', known.id, 'one that is not in use')
+    throw new InvalidFieldError(
+      'orderId',
+      known.id,
+      'an id that no other order has',
+    )
   const order = { ...known, buyerTokenHash: draft.order.buyerTokenHash }
   await tables.orders.update([order])
   return { order, attempt }

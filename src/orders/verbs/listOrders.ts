@@ -82,7 +82,7 @@ export function parseLimit(
 ): number {
   if (limit === undefined) return usual
   if (!Number.isInteger(limit) || limit < 1 || limit > most)
-    throw new InvalidFieldError('limit', limit, `a number from 1 to ${most}`)
+    throw new InvalidFieldError('limit', limit, `an integer from 1 to ${most}`)
   return limit
 }
 
@@ -97,7 +97,7 @@ export function parsePosition<position extends bigint | undefined>(
 ): position {
   const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
   if (value !== undefined && !fits)
-    throw new InvalidFieldError(field, value, 'a cursor')
+    throw new InvalidFieldError(field, value, 'a cursor: a bigint of 0 or more')
   return value
 }
 
@@ -109,7 +109,11 @@ function parseStates(
     throw new InvalidFieldError('states', states, 'a list of states')
   for (const [index, state] of states.entries())
     if (!Object.hasOwn(nextStates, state))
-      throw new InvalidFieldError(`states[${index}]`, state, 'a state')
+      throw new InvalidFieldError(
+        `states[${index}]`,
+        state,
+        Object.keys(nextStates),
+      )
   return states
 }
 
@@ -118,7 +122,11 @@ function pickDestinations(
   { chainId, ...given }: ListOrdersParameters,
 ): Destination[] {
   if (chainId !== undefined && !Number.isSafeInteger(chainId))
-    throw new InvalidFieldError('chainId', chainId, 'a chain id')
+    throw new InvalidFieldError(
+      'chainId',
+      chainId,
+      'a chain id: a positive integer',
+    )
   const token = parseAddress(given.token, 'token')
   const recipient = parseAddress(given.recipient, 'recipient')
   return destinations.filter(

@@ -50,7 +50,7 @@ export function parseWindow(
     throw new InvalidFieldError(
       'window',
       window,
-      `a bigint of ${least} to ${policy.maxWindow} seconds`,
+      `from ${least} to ${policy.maxWindow} seconds, as a bigint`,
     )
   return window
 }

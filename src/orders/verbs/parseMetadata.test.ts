@@ -43,7 +43,7 @@ test('8192 bytes are kept, and not one more', () => {
   const text = 'é'.repeat((8_192 - '{"t":""}'.length) / 2)
   expect(parseMetadata({ t: text })).toEqual({ t: text })
   expect(() => parseMetadata({ t: `${text}x` })).toThrow(
-    'metadata must be at most 8192 bytes of JSON, not "8193 bytes".',
+    'metadata must be at most 8192 bytes of JSON, not 8193 (number).',
   )
 })
 

@@ -19,7 +19,7 @@ export function parseMetadata(value: unknown = {}): JsonObject {
   if (length > mostBytes)
     throw new InvalidFieldError(
       'metadata',
-      `${length} bytes`,
+      length,
       `at most ${mostBytes} bytes of JSON`,
     )
   return JSON.parse(text)

@@ -92,7 +92,7 @@ async function getFacts(
 ): Promise<DraftFacts> {
   const { primaryType = 'ReceiveWithAuthorization' } = parameters
   if (!primaryTypes.includes(primaryType))
-    throw new InvalidFieldError('primaryType', primaryType, 'one of the two')
+    throw new InvalidFieldError('primaryType', primaryType, primaryTypes)
   const metadata = parseMetadata(parameters.metadata)
   const window = parseWindow(context.policy, parameters.window)
   const { client, ...chosen } = chooseToken(context, parameters)
@@ -105,11 +105,19 @@ async function getFacts(
       ? undefined
       : parseCheckedAddress(parameters.payer, 'payer')
   if (payer === recipient)
-    throw new InvalidFieldError('payer', payer, 'another than the recipient')
+    throw new InvalidFieldError(
+      'payer',
+      payer,
+      'another account than the recipient',
+    )
   const { token, head } = await getTokenAndHead(client, chosen.token)
   const { timestamp: time, chainId } = head
   if (chainId !== chosen.chainId)
-    throw new InvalidFieldError('chainId', chainId, 'the chain of the client')
+    throw new InvalidFieldError(
+      'client.chain.id',
+      chosen.chainId,
+      `${chainId}, the chain of its node`,
+    )
   checkClock(head, context.now() / 1000n)
   const { receive, transfer } = token.capabilities
   if (!(primaryType === 'ReceiveWithAuthorization' ? receive : transfer))
@@ -193,11 +201,22 @@ function chooseToken(
   )
   const [only] = fitting
   if (only && fitting.length === 1) return only
-  const isOpen = token === undefined
+  if (only)
+    throw new InvalidFieldError(
+      'token',
+      token,
+      'given with chainId, since several tokens fit',
+    )
+  if (token === undefined && chainId !== undefined)
+    throw new InvalidFieldError(
+      'chainId',
+      chainId,
+      tokens.map((known) => known.chainId),
+    )
   throw new InvalidFieldError(
-    isOpen && chainId !== undefined && !only ? 'chainId' : 'token',
-    isOpen ? (only ? undefined : chainId) : token,
-    only ? 'given, with chainId: there are several' : 'one that is taken',
+    'token',
+    token,
+    tokens.map((known) => known.token),
   )
 }
 
@@ -234,12 +253,13 @@ function chooseRecipient(
   const only = fitting.length === 1 ? fitting[0] : undefined
   const found = asked ?? only
   if (found && fitting.includes(found)) return found
+  const kind = isReceive ? 'the account of a wallet' : 'a recipient'
   throw new InvalidFieldError(
     'recipient',
     asked,
-    asked
-      ? `${isReceive ? 'a wallet' : 'a recipient'} of these orders`
-      : 'given: there are several',
+    asked || !fitting.length
+      ? `${kind} of these orders`
+      : 'given, since these orders have several',
   )
 }
 

@@ -78,8 +78,12 @@ export class SendError extends CountersignError {
 export class AccountError extends CountersignError {
   override readonly name = 'AccountError'
 
-  constructor(problem: string) {
-    super(`The client has no account that ${problem}.`, { problem })
+  constructor(ability: 'send' | 'sign') {
+    const [problem, toDo] =
+      ability === 'send'
+        ? ['has no account that can send', 'an account']
+        : ['has no account that can sign a transaction here', 'a local account']
+    super(`The client ${problem}: pass ${toDo}.`, { problem })
   }
 }
 

@@ -44,15 +44,14 @@ export function parseAccount(
   client: Client,
   account: Account | Address | undefined = client.account,
 ): Account {
-  if (!account) throw new AccountError('can send')
+  if (!account) throw new AccountError('send')
   return typeof account === 'string'
     ? { address: account, type: 'json-rpc' }
     : account
 }
 
 export function parseLocalAccount(account: Account): LocalAccount {
-  if (account.type !== 'local')
-    throw new AccountError('can sign a transaction here')
+  if (account.type !== 'local') throw new AccountError('sign')
   return account
 }
 
@@ -85,7 +84,7 @@ export async function planTransaction(
   // A signer takes what is no number for 0.
   for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
     if (!/^\d+$/.test(String(value)))
-      throw new InvalidFieldError(field, value, 'digits')
+      throw new InvalidFieldError(field, value, 'an integer of 0 or more')
   return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
 }
 

@@ -42,7 +42,7 @@ export async function sendFromWallet(
   account: Account,
   transaction: WalletFields,
 ): Promise<Hash> {
-  if (account.type !== 'json-rpc') throw new AccountError('can send')
+  if (account.type !== 'json-rpc') throw new AccountError('send')
   await requireChain(client, transaction.chainId)
   const method = 'eth_sendTransaction'
   const fields = encodeMembers({ from: account.address, ...transaction })

@@ -24,7 +24,11 @@ export function checkMilliseconds(
 ): void {
   const isTime = typeof value === 'number' && value >= 0
   if (value !== undefined && !isTime)
-    throw new InvalidFieldError(field, value, 'milliseconds, 0 or more')
+    throw new InvalidFieldError(
+      field,
+      value,
+      'milliseconds: a number of 0 or more',
+    )
 }
 
 export function startWait({

@@ -188,7 +188,7 @@ function parseFinality(
     throw new InvalidFieldError(
       'finality',
       finality,
-      `one of ${finalities.join(', ')}, or { blocks }`,
+      `one of ${finalities.join(', ')}, or an object such as { blocks: 12 }`,
     )
   const { blocks } = Object(finality)
   return { blocks: parsePositiveInteger(blocks, 'finality.blocks') }

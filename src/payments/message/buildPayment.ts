@@ -111,7 +111,7 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     throw new InvalidFieldError(
       'validBefore',
       validBefore,
-      `at least 2 seconds after validAfter, ${validAfter}`,
+      `at least 2 seconds after validAfter, which is ${validAfter}`,
     )
   return payment
 }

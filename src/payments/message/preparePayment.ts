@@ -90,7 +90,12 @@ export async function preparePayment(
       problem: `cannot settle ${payment.primaryType}`,
     })
   const { chainId } = payment.domain
-  if (chainId !== head.chainId || chainId !== (client.chain?.id ?? chainId))
-    throw new InvalidFieldError('chainId', chainId, 'that of client and node')
+  const configured = client.chain?.id ?? chainId
+  if (chainId !== head.chainId || chainId !== configured)
+    throw new InvalidFieldError(
+      'client.chain.id',
+      configured,
+      `${head.chainId}, the chain of its node`,
+    )
   return payment
 }

@@ -1,4 +1,5 @@
 import type { Account, Address, Hex } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { toJson } from '../../core/toJson.js'
 import type { Cancellation, Payment } from '../../core/types.js'
@@ -26,16 +27,24 @@ export async function signWithWallet(
   payment: Payment | Cancellation,
   payer: Address,
 ): Promise<Hex> {
-  const account = wallet.account ?? payer
+  const given: Partial<Wallet> = Object(wallet)
+  const account = given.account ?? payer
   const signer: Signer =
     typeof account === 'string' ? { address: account } : account
+  if (!signer.signTypedData && typeof given.request !== 'function')
+    throw new InvalidFieldError(
+      'wallet',
+      wallet,
+      'a viem wallet client or an EIP-1193 provider',
+      wallet ? {} : { toDo: 'It may not be connected yet.' },
+    )
   if (signer.address.toLowerCase() !== payer)
     throw new WrongWalletError('account', signer.address, payer)
 
   const signature = normalizeSignature(
     await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
   )
-  if (!signature) throw new WalletError()
+  if (!signature) throw new WalletError(undefined, true)
   return signature
 }
 

@@ -84,8 +84,8 @@ function checkKind(payments: readonly SignedPayment[]): void {
   if (!first || payments.some(isOdd))
     throw new InvalidFieldError(
       'payments',
-      payments.length,
-      'payments of one token, type and recipient',
+      payments,
+      'a list of payments with one token, type and recipient',
     )
 }
 

@@ -113,7 +113,8 @@ function checkPostgres(parameters: unknown): void {
     throw new InvalidFieldError('schema', schema, names)
 }
 
-const names = 'a name of 1 to 63 bytes that is not one of the server'
+const names =
+  'a name of 1 to 63 bytes that the server does not reserve, as it does pg_…'
 
 /** PostgreSQL would cut a longer name, perhaps to that of another shop. */
 function isSchema(name: unknown): boolean {
