@@ -1,12 +1,8 @@
 import type { Client } from 'viem'
 import { NodeAnswerError } from './errors.js'
 import { hideKeys } from './hideKeys.js'
+import { hostOf } from './hostOf.js'
 import type { SendRpc } from './rpcBatch.js'
-
-/** Host of a URL, without its path, which may hold a key, and credentials. */
-function hostOf(url: unknown): string | undefined {
-  return /^\w+:\/\/([^/?#]*@)?([^/?#]+)/.exec(String(url))?.[2]
-}
 
 /**
  * Wraps `send` so that a failure names the host, and nothing else of the

@@ -1,6 +1,7 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import { redact } from '../../core/redact.js'
 import { hideKeys } from './hideKeys.js'
+import { hostOf } from './hostOf.js'
 
 /** What is worth keeping of an error a node, a transport or a wallet gave. */
 export type NodeFailure = {
@@ -14,6 +15,8 @@ export type NodeFailure = {
   data?: `0x${string}`
   /** Host of the endpoint: its path and credentials may be secret. */
   host?: string | undefined
+  /** Milliseconds after which the peer wants to be asked again. */
+  retryAfter?: number | undefined
 }
 
 /**
@@ -33,9 +36,21 @@ export class NodeError extends CountersignError {
     failure: NodeFailure
   }) {
     const { data: _, ...facts } = failure
-    super(`${method} failed: ${facts.words}.`, { method, ...facts })
+    const at = facts.host ? ` at ${facts.host}` : ''
+    super(`${method} failed${at}: ${describe(facts)}.`, { method, ...facts })
     this.retryable = isPassing(failure)
   }
+}
+
+/** The HTTP status with the peer's words, and the pause that it asks for. */
+function describe({ status, words, retryAfter }: NodeFailure): string {
+  const limit = status === 429 ? ' (too many requests)' : ''
+  const http = status === undefined ? '' : `HTTP ${status}`
+  const answer =
+    words === http || !http ? `${words}${limit}` : `${http}${limit}, ${words}`
+  return retryAfter
+    ? `${answer}; ask again after ${Math.ceil(retryAfter / 1000)} seconds`
+    : answer
 }
 
 /** A node answered with something the method cannot mean. */
@@ -134,6 +149,7 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     const data = Object(at.data).data ?? at.data
     // viem's errors have the URL; its WebSocket transport does not.
     seen.push({ url: at.url })
+    failure.host ??= hostOf(at.url)
     // viem puts -1 where there was no code at all.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
@@ -142,6 +158,7 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     const words = at.details ?? (at.cause ? undefined : at.message)
     if (typeof words === 'string' && words) failure.words = tidy(words)
   }
+  failure.host ??= hostOf(Object(transport).url)
   failure.words = seen.reduce<string>(hideKeys, failure.words)
   return failure
 }

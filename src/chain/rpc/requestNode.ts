@@ -1,6 +1,14 @@
 import type { BlockTag, Client, Hex } from 'viem'
-import { NodeAnswerError, NodeError, parseFailure } from './errors.js'
+import { parseRetryAfter } from '../../core/parseRetryAfter.js'
+import {
+  NodeAnswerError,
+  NodeError,
+  type NodeFailure,
+  parseFailure,
+} from './errors.js'
+import { retryAfterOf } from './retryAfterOf.js'
 import type { RpcOutcome, SendRpc } from './rpcBatch.js'
+import { sendAgain } from './sendAgain.js'
 
 /** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
 export type BlockSelector = bigint | BlockTag
@@ -35,19 +43,39 @@ export async function tryRequest(
   params: readonly unknown[],
   { signal, ...options }: RequestOptions = {},
 ): Promise<RpcOutcome> {
-  const { send } = transportOf(client)
+  const { send, ...transport } = transportOf(client)
   if (send) return send(method, params, signal)
-  try {
-    // Under a signal, viem before 2.57.5 does not look at its own timeout.
-    const result = await client.request({ method, params } as never, options)
-    return { result }
-  } catch (error) {
-    return { failure: parseFailure(error, transportOf(client)) }
+  const { retryCount = transport.retryCount ?? 0 } = options
+  const attempt = async () => {
+    try {
+      // viem's own retries would wait as long as any `Retry-After` asks for.
+      // Under a signal, viem before 2.57.5 does not look at its own timeout.
+      const result = await client.request({ method, params } as never, {
+        retryCount: 0,
+      })
+      return { result }
+    } catch (error) {
+      const retryAfter = parseRetryAfter(retryAfterOf(error))
+      return { failure: parseFailure(error, transport), retryAfter }
+    }
   }
+  return sendAgain([method], retryCount, attempt, signal, isRetriedByViem)
+}
+
+/** Codes and HTTP statuses after which viem repeats a request. */
+const retriedByViem = [-32_603, -32_005, 403, 408, 413, 429, 500, 502, 503, 504]
+
+function isRetriedByViem({ code, status }: NodeFailure): boolean {
+  const shown = code ?? status
+  return shown === undefined || retriedByViem.includes(shown)
 }
 
 /** A read client's transport can send without viem's layers around it. */
-function transportOf(client: object): { send?: SendRpc; url?: unknown } {
+function transportOf(client: object): {
+  send?: SendRpc
+  url?: unknown
+  retryCount?: number
+} {
   return Object((client as { transport?: unknown }).transport)
 }
 

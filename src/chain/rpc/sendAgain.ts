@@ -1,6 +1,9 @@
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
 
+/** Most milliseconds of all pauses of one request. */
+const mostPaused = 30_000
+
 /** An attempt's answer, or its failure with the pause the peer asked for. */
 export type Attempt = {
   failure?: NodeFailure | undefined
@@ -11,22 +14,29 @@ export type Attempt = {
 /**
  * Makes an attempt, and again as long as it may succeed later: network faults,
  * HTTP 429, 502, 503 and 504. What sends a transaction is attempted once, and
- * after the signal aborts nothing is.
+ * after the signal aborts nothing is. Gives up where the peer asks for a longer
+ * pause than a caller would wait without a word.
  */
 export async function sendAgain<attempt extends Attempt>(
   methods: readonly string[],
   retries: number,
   send: () => Promise<attempt>,
   signal?: AbortSignal | undefined,
+  isWorthIt: (failure: NodeFailure) => boolean = maySucceedLater,
 ): Promise<attempt> {
   const once = methods.some(isSentOnce)
+  let left = mostPaused
   for (let count = 0; ; count++) {
     const attempt = await send()
     const { failure, retryAfter } = attempt
-    if (!failure || once || count >= retries || !maySucceedLater(failure))
-      return attempt
-    await wait(Math.min(retryAfter ?? 150 * 2 ** count, 60_000), signal)
-    if (signal?.aborted) return attempt
+    if (!failure) return attempt
+    const refused = { ...attempt, failure: { ...failure, retryAfter } }
+    if (once || count >= retries || !isWorthIt(failure)) return refused
+    const pause = retryAfter ?? 150 * 2 ** count
+    left -= pause
+    if (left < 0) return refused
+    await wait(pause, signal)
+    if (signal?.aborted) return refused
   }
 }
 

@@ -4,6 +4,7 @@ import { inTime } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import { parseFailure, RpcError } from './errors.js'
 import { mendSocket } from './mendSocket.js'
+import { retryAfterOf } from './retryAfterOf.js'
 import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
@@ -35,7 +36,7 @@ export function steadyTransport(
           return { result }
         } catch (error) {
           mendSocket(inner.value)
-          const retryAfter = parseRetryAfter(headerOf(error))
+          const retryAfter = parseRetryAfter(retryAfterOf(error))
           return { failure: parseFailure(error), retryAfter }
         }
       }
@@ -54,11 +55,4 @@ export function steadyTransport(
       value: { ...inner.value, send },
     }
   }
-}
-
-/** What an HTTP peer asked to be waited for, however deep viem wrapped it. */
-function headerOf(error: unknown, depth = 0): string | null | undefined {
-  const { headers, cause } = Object(error)
-  if (headers instanceof Headers) return headers.get('retry-after')
-  return cause && depth < 9 ? headerOf(cause, depth + 1) : undefined
 }

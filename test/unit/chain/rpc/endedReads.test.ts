@@ -106,7 +106,7 @@ test.each([
     /** The timers of the longest pause between two attempts. */
     const pauses = () =>
       set.mock.results
-        .filter((_, i) => set.mock.calls[i]?.[1] === 60_000)
+        .filter((_, i) => set.mock.calls[i]?.[1] === 30_000)
         .map(({ value }) => value)
     const client = createReadClient(parametersOf(url))
     const stop = new AbortController()
@@ -115,7 +115,7 @@ test.each([
     const reading = client.getLogs({ address, ...range, signal })
     await until(() => expect(open.size).toBe(1))
     for (const response of open)
-      response.writeHead(429, { 'retry-after': '3600' }).end()
+      response.writeHead(429, { 'retry-after': '30' }).end()
     await until(() => expect(pauses()).toHaveLength(1))
     stop.abort('enough')
     await expect(reading).rejects.toBe('enough')
