@@ -20,8 +20,8 @@ test.each<[unknown, string]>([
   [undefined, 'undefined'],
   [null, 'null'],
   [{ secret: 1 }, 'an object'],
-  [[1], 'a list'],
-  [[], 'an empty list'],
+  [[1], 'a list of 1'],
+  [[], 'a list of 0'],
   [() => 1, 'an object'],
   [2n ** 200n, '160693804425… (bigint)'],
 ])('%o is shown with its type', (given, shown) => {

@@ -20,22 +20,11 @@ export type FieldRule = string | readonly unknown[]
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
-  constructor(
-    field: string,
-    given: unknown,
-    rule: FieldRule,
-    {
-      toDo = '',
-      isSecret = false,
-    }: {
-      /** One sentence: what to do about it. */
-      toDo?: string
-      /** Shows only the type of the value, as always of a signature. */
-      isSecret?: boolean
-    } = {},
-  ) {
+  /** Pass one sentence as `toDo` where one thing is to be done. */
+  constructor(field: string, given: unknown, rule: FieldRule, toDo?: string) {
     const isSignature = /sig/i.test(field)
-    const value = showValue(given, isSignature || isSecret)
+    // A URL often holds a key.
+    const value = showValue(given, isSignature || /url|socket/i.test(field))
     const expected =
       typeof rule === 'object' ? `one of ${rule.join(', ')}` : rule
     const problem =
@@ -83,9 +72,9 @@ export class NoRandomnessError extends CountersignError {
  * A value with its type for an error text, on one short line. Shows only the
  * type of a secret.
  */
-export function showValue(value: unknown, isSecret = false): string {
+function showValue(value: unknown, isSecret = false): string {
   if (value === undefined || value === null) return String(value)
-  if (Array.isArray(value)) return value.length ? 'a list' : 'an empty list'
+  if (Array.isArray(value)) return `a list of ${value.length}`
   if (Object(value) === value) return 'an object'
   const type = typeof value
   if (isSecret) return `a ${type}`

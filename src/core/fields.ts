@@ -43,12 +43,12 @@ export const parseAddress: ParseField<Address> = /* @__PURE__ */ hexParser(
 
 export const parseBytes32: ParseField<Hex> = /* @__PURE__ */ hexParser(
   /^0x[\da-f]{64}$/i,
-  '32 bytes: 0x and 64 hex digits',
+  '0x and 64 hex digits',
 )
 
 const parseSignature = /* @__PURE__ */ hexParser(
   /^0x([\da-f]{2}){1,16384}$/i,
-  'a signature: 0x and hex digits',
+  'a signature in hex',
 )
 
 const parseText = /* @__PURE__ */ textParser(
@@ -78,7 +78,7 @@ const parseUint256 = /* @__PURE__ */ parser<bigint>(
 
 const parseDigits = /* @__PURE__ */ textParser(
   /^(0|[1-9]\d{0,77})$/,
-  "a decimal string of token units or seconds, such as '1250000'",
+  "a decimal string such as '1250000'",
 )
 
 type Shape = Record<string, ParseField<unknown>>

@@ -194,7 +194,7 @@ function parseWallets(
         `tokens[${index}].client`,
         chainId,
         'on the chain of a wallet',
-        { toDo: `Add a client for chain ${chainId} to wallets.` },
+        `Add a client for chain ${chainId} to wallets.`,
       )
   return wallets
 }

@@ -59,7 +59,7 @@ export function parseCheckedAddress(value: unknown, field: string): Address {
       field,
       value,
       'an address with a right checksum, or all in lower case',
-      { toDo: 'It may be mistyped: copy it again from its source.' },
+      'It may be mistyped: copy it again from its source.',
     )
   return value.toLowerCase() as Address
 }

@@ -262,9 +262,6 @@ function requireOptions(options: WatchLogsParameters): void {
       'webSocket',
       webSocket,
       'a ws(s) or http(s) URL',
-      {
-        isSecret: true,
-      },
     )
 }
 

@@ -1,4 +1,5 @@
 import { CountersignError } from '../../core/CountersignError.js'
+import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { redact } from '../../core/redact.js'
 import { hideKeys } from './hideKeys.js'
 import { hostOf } from './hostOf.js'
@@ -150,6 +151,8 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     // viem's errors have the URL; its WebSocket transport does not.
     seen.push({ url: at.url })
     failure.host ??= hostOf(at.url)
+    if (at.headers instanceof Headers)
+      failure.retryAfter ??= parseRetryAfter(at.headers.get('retry-after'))
     // viem puts -1 where there was no code at all.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status

@@ -11,7 +11,7 @@ export type PostOptions = {
 
 export type PostAnswer =
   | { answer: unknown; failure?: never }
-  | { answer?: never; failure: NodeFailure; retryAfter?: number | undefined }
+  | { answer?: never; failure: NodeFailure }
 
 /** Posts a JSON body and gives the JSON answer, or what went wrong. */
 export async function postRpc(
@@ -43,8 +43,11 @@ export async function postRpc(
         ? { failure: { words: 'the body is not JSON' } }
         : { answer }
     return {
-      failure: { ...parseRefusal(answer, text, status), status },
-      retryAfter: parseRetryAfter(response.headers.get('retry-after')),
+      failure: {
+        ...parseRefusal(answer, text, status),
+        status,
+        retryAfter: parseRetryAfter(response.headers.get('retry-after')),
+      },
     }
   } catch {
     const words = isLate ? `no answer in ${timeout} ms` : 'no connection'

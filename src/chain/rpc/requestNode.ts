@@ -1,12 +1,10 @@
 import type { BlockTag, Client, Hex } from 'viem'
-import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import {
   NodeAnswerError,
   NodeError,
   type NodeFailure,
   parseFailure,
 } from './errors.js'
-import { retryAfterOf } from './retryAfterOf.js'
 import type { RpcOutcome, SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
@@ -55,8 +53,7 @@ export async function tryRequest(
       })
       return { result }
     } catch (error) {
-      const retryAfter = parseRetryAfter(retryAfterOf(error))
-      return { failure: parseFailure(error, transport), retryAfter }
+      return { failure: parseFailure(error, transport) }
     }
   }
   return sendAgain([method], retryCount, attempt, signal, isRetriedByViem)

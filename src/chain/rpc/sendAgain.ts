@@ -4,12 +4,8 @@ import type { NodeFailure } from './errors.js'
 /** Most milliseconds of all pauses of one request. */
 const mostPaused = 30_000
 
-/** An attempt's answer, or its failure with the pause the peer asked for. */
-export type Attempt = {
-  failure?: NodeFailure | undefined
-  /** Milliseconds. */
-  retryAfter?: number | undefined
-}
+/** An attempt's answer, or its failure. */
+export type Attempt = { failure?: NodeFailure | undefined }
 
 /**
  * Makes an attempt, and again as long as it may succeed later: network faults,
@@ -28,15 +24,14 @@ export async function sendAgain<attempt extends Attempt>(
   let left = mostPaused
   for (let count = 0; ; count++) {
     const attempt = await send()
-    const { failure, retryAfter } = attempt
-    if (!failure) return attempt
-    const refused = { ...attempt, failure: { ...failure, retryAfter } }
-    if (once || count >= retries || !isWorthIt(failure)) return refused
-    const pause = retryAfter ?? 150 * 2 ** count
+    const { failure } = attempt
+    if (!failure || once || count >= retries || !isWorthIt(failure))
+      return attempt
+    const pause = failure.retryAfter ?? 150 * 2 ** count
     left -= pause
-    if (left < 0) return refused
+    if (left < 0) return attempt
     await wait(pause, signal)
-    if (signal?.aborted) return refused
+    if (signal?.aborted) return attempt
   }
 }
 

@@ -1,10 +1,8 @@
 import type { Transport } from 'viem'
-import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { inTime } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import { parseFailure, RpcError } from './errors.js'
 import { mendSocket } from './mendSocket.js'
-import { retryAfterOf } from './retryAfterOf.js'
 import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
@@ -36,8 +34,7 @@ export function steadyTransport(
           return { result }
         } catch (error) {
           mendSocket(inner.value)
-          const retryAfter = parseRetryAfter(retryAfterOf(error))
-          return { failure: parseFailure(error), retryAfter }
+          return { failure: parseFailure(error) }
         }
       }
       return sendAgain([method], retries, attempt, signal)

@@ -90,7 +90,6 @@ export function createReadClient(
       'url',
       url,
       transport ? 'left out beside transport' : 'given, or transport instead',
-      { isSecret: true },
     )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({
@@ -143,8 +142,6 @@ const maxTimer = 2_147_483_647
 
 function parseUrl(url: string | undefined): string {
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/i.test(url))
-    throw new InvalidFieldError('url', url, 'an http(s) URL', {
-      isSecret: true,
-    })
+    throw new InvalidFieldError('url', url, 'an http(s) URL')
   return url
 }

@@ -46,21 +46,13 @@ export class WalletError extends CountersignError {
   override readonly name = 'WalletError'
   override readonly retryable = true
 
-  constructor(code?: number | undefined, isAnswered = false) {
-    const problem = isAnswered
-      ? ': its answer is not one'
-      : (code !== undefined && walletProblems[code]) || ''
-    const shown = code === undefined ? '' : ` (code ${code})`
-    super(`The wallet gave no signature${problem}${shown}.`, { code })
+  constructor(code?: number | undefined) {
+    const problem =
+      code === 4100
+        ? ': it is locked, or does not share this account'
+        : code === 4200 || code === -32_601
+          ? ': it does not support eth_signTypedData_v4'
+          : ''
+    super(`The wallet gave no signature${problem}.`, { code })
   }
-}
-
-const noMethod = ': it does not support eth_signTypedData_v4'
-
-/** What the codes of EIP-1193, JSON-RPC and MetaMask mean here. */
-const walletProblems: Readonly<Record<number, string>> = {
-  4100: ': it is locked, or does not share this account',
-  4200: noMethod,
-  [-32_601]: noMethod,
-  [-32_002]: ': it is still open with an earlier request',
 }

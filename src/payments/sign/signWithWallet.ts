@@ -36,7 +36,7 @@ export async function signWithWallet(
       'wallet',
       wallet,
       'a viem wallet client or an EIP-1193 provider',
-      wallet ? {} : { toDo: 'It may not be connected yet.' },
+      wallet ? undefined : 'It may not be connected yet.',
     )
   if (signer.address.toLowerCase() !== payer)
     throw new WrongWalletError('account', signer.address, payer)
@@ -44,7 +44,7 @@ export async function signWithWallet(
   const signature = normalizeSignature(
     await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
   )
-  if (!signature) throw new WalletError(undefined, true)
+  if (!signature) throw new WalletError()
   return signature
 }
 
