@@ -32,7 +32,8 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'invalid_format':
-      return `must be text like ${issue.pattern}`
+      // The rule in words that the schema has beside each of its patterns.
+      return `must be ${issue.message}`
     case 'invalid_value':
       return `must be ${issue.values.join(' or ')}`
     default:

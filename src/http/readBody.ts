@@ -25,7 +25,17 @@ export async function readBody<body>(
   const isLeftOut = text === '' && schema.safeParse(undefined).success
   if (type === null && !isLeftOut)
     throw new RequestRefusedError('wrongContentType')
+  if (isReadBefore(request, text))
+    throw malformed(
+      'was read before it came here: give the handler the raw request, ahead of express.json() and other body parsers',
+    )
   return checkShape(schema, isLeftOut ? undefined : parse(text), 'body')
+}
+
+/** True where a body parser left nothing, or its result in place of the text. */
+function isReadBefore({ headers }: Request, text: string): boolean {
+  const isGone = text === '' && Number(headers.get('content-length')) > 0
+  return isGone || text === '[object Object]'
 }
 
 async function readText(request: Request): Promise<string> {

@@ -2,7 +2,7 @@ import { buyerOrder } from '../schemas/buyerOrder.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
 import { buyerRoute, type Route } from './route.js'
-import { refusal } from './toProblem.js'
+import { notOpen, refusal } from './toProblem.js'
 
 /** What a buyer can do; each asks for the token of the order. */
 export function buyerRoutes(): readonly Route[] {
@@ -21,8 +21,8 @@ export function buyerRoutes(): readonly Route[] {
       path: '/orders/{orderId}/payment',
       summary: 'Gives the payment to sign',
       answers: { 200: 'PaymentToSign' },
-      run: async ({ payment }) =>
-        payment ? answer(200, { payment }) : problem('notOpen'),
+      run: async ({ order, payment }) =>
+        payment ? answer(200, { payment }) : notOpen(order.state, 'sent'),
     }),
     buyerRoute({
       name: 'postPayment',
@@ -31,11 +31,11 @@ export function buyerRoutes(): readonly Route[] {
       summary: 'Takes the signed payment; the same again is the same answer',
       body: 'SignedPayment',
       answers: { 200: 'BuyerOrder' },
-      run: async ({ orders, orderId, body }) => {
+      run: async ({ orders, order, orderId, body }) => {
         const verdict = await orders.accept({ orderId, payment: body })
         return verdict.ok
           ? answer(200, buyerOrder(verdict.order))
-          : refusal(verdict.reason, 'sent')
+          : refusal(verdict.reason, 'sent', order.state)
       },
     }),
     ...cancellationRoutes(),
@@ -71,7 +71,7 @@ function cancellationRoutes(): readonly Route[] {
       answers: { 200: 'CancellationToSign' },
       run: async ({ orders, orderId }) => {
         const asked = await orders.requestCancellation({ orderId })
-        if (!asked.ok) return problem(asked.reason)
+        if (!asked.ok) return notOpen(asked.order.state, 'state')
         return answer(200, { cancellation: asked.cancellation })
       },
     }),
@@ -84,7 +84,8 @@ function cancellationRoutes(): readonly Route[] {
       answers: { 200: 'CancellationTaken' },
       run: async ({ orders, orderId, body }) => {
         const verdict = await orders.cancel({ orderId, cancellation: body })
-        if (!verdict.ok) return refusal(verdict.reason, 'state')
+        if (!verdict.ok)
+          return refusal(verdict.reason, 'state', verdict.order.state)
         const order = buyerOrder(verdict.order)
         return answer(200, { ...verdict, ok: undefined, order })
       },

@@ -13,7 +13,10 @@ export async function captureForMerchant({
 }: MerchantCall): Promise<Response> {
   const wait = parseWait(request)
   const result = await orders.capture({ orderId, timeout: wait * 1_000 })
-  if (result.status === 'rejected') return refusal(result.reason, 'state')
+  if (result.status === 'rejected') {
+    const { reason, order } = result
+    return refusal(reason, 'state', order.state)
+  }
   return answer(result.status === 'captured' ? 200 : 202, result, {
     'preference-applied': `wait=${wait}`,
   })

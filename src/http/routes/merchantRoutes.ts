@@ -11,10 +11,9 @@ import { lastEventId } from './buyerRoutes.js'
 import { captureForMerchant } from './captureForMerchant.js'
 import { createForMerchant } from './createForMerchant.js'
 import { followForMerchant } from './followForMerchant.js'
-import { problem } from './problem.js'
 import { merchantRoute, type Route } from './route.js'
 import { showHealth } from './showHealth.js'
-import { refusal } from './toProblem.js'
+import { notOpen, refusal } from './toProblem.js'
 
 /** What a merchant can do, with the orders of its own recipients. */
 export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
@@ -82,7 +81,8 @@ function changingRoutes(): readonly Route[] {
       answers: { 200: 'Voided' },
       run: async ({ orders, orderId }) => {
         const verdict = await orders.void({ orderId })
-        if (!verdict.ok) return refusal(verdict.reason, 'state')
+        if (!verdict.ok)
+          return refusal(verdict.reason, 'state', verdict.order.state)
         const { order, spendableUntil } = verdict
         return answer(200, { order, spendableUntil })
       },
@@ -97,7 +97,7 @@ function changingRoutes(): readonly Route[] {
       run: async ({ orders, orderId, body }) => {
         const window = integer(body?.window)
         const verdict = await orders.reauthorize({ orderId, window })
-        if (!verdict.ok) return problem(verdict.reason)
+        if (!verdict.ok) return notOpen(verdict.order.state, 'state')
         const { order, payment } = verdict
         return answer(200, { order, payment })
       },
@@ -115,7 +115,7 @@ function changingRoutes(): readonly Route[] {
           approve: true,
         })
         return 'reason' in verdict
-          ? refusal(verdict.reason, 'state')
+          ? refusal(verdict.reason, 'state', verdict.order.state)
           : answer(200, verdict)
       },
     }),

@@ -22,7 +22,7 @@ import {
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
-import type { OrderReason } from '../../store/types.js'
+import type { OrderReason, OrderState } from '../../store/types.js'
 import { type ProblemReason, problemTable } from '../schemas/problemTable.js'
 import { RequestRefusedError } from './errors.js'
 import { problem } from './problem.js'
@@ -51,11 +51,7 @@ export function toProblem(error: unknown): Response {
   if (error instanceof CursorAheadError) return problem('cursorAhead')
   if (error instanceof InvalidAmountError)
     return problem('invalidField', { field: 'amount', detail: error.message })
-  if (error instanceof InvalidFieldError)
-    return problem('invalidField', {
-      field: fieldOf(error),
-      detail: error.message,
-    })
+  if (error instanceof InvalidFieldError) return malformed(error)
   if (error instanceof UnsupportedTokenError) return problem('unsupportedToken')
   if (error instanceof DomainMismatchError) return problem('wrongDomain')
   if (nodeErrors.some((type) => error instanceof type))
@@ -65,6 +61,13 @@ export function toProblem(error: unknown): Response {
   return problem('internal')
 }
 
+/** Without the value and its type: in JSON there is no bigint. */
+function malformed(error: InvalidFieldError): Response {
+  const field = fieldOf(error)
+  const detail = `${field} must be ${error.details.expected}.`
+  return problem('invalidField', { field, detail })
+}
+
 /** What makes a refusal one of the order's state, not of what was sent. */
 const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
@@ -72,10 +75,29 @@ const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 export function refusal(
   reason: ProblemReason | OrderReason,
   about: 'sent' | 'state',
+  state?: OrderState | undefined,
 ): Response {
   const known: ProblemReason = isKnown(reason) ? reason : 'captureRejected'
+  if (known === 'notOpen' && state) return notOpen(state, about)
   const isEnding = about === 'state' && endings.includes(known)
   return problem(known, isEnding ? { status: 409 } : {})
+}
+
+/** The problem of an order whose state does not allow what was asked. */
+export function notOpen(state: OrderState, about: 'sent' | 'state'): Response {
+  const toDo = adviceOf(state, about)
+  return problem('notOpen', {
+    detail: `The order is ${state}, which does not allow this.${toDo}`,
+  })
+}
+
+function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
+  const isDraft = state === 'drafted'
+  if (isDraft && about === 'state')
+    return ' The buyer has not sent a signed payment yet.'
+  return isDraft || state === 'expired'
+    ? ' The time to pay is over: the shop can reauthorize it.'
+    : ''
 }
 
 /** False for reasons that only the order itself gives. */

@@ -5,29 +5,33 @@ import type { OrderReason, OrderState } from '../../store/types.js'
 
 /** An integer that JSON numbers cannot hold. */
 export function decimalSchema(): z.ZodType<string> {
-  return z.string().regex(/^(0|[1-9][0-9]{0,77})$/)
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,77})$/, "a decimal string such as '1250000'")
 }
 
 /** A block or a cursor: what fits the 64 bits of a database. */
 export function placeSchema(): z.ZodType<string> {
-  return z.string().regex(/^(0|[1-9][0-9]{0,17})$/)
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,17})$/, 'a number of at most 18 digits')
 }
 
 export function addressSchema(): z.ZodType<Address> {
-  return hexSchema(/^0x[0-9a-fA-F]{40}$/)
+  return hexSchema(/^0x[0-9a-fA-F]{40}$/, 'an address')
 }
 
 /** Of a nonce, a transaction or a block. */
 export function bytes32Schema(): z.ZodType<Hex> {
-  return hexSchema(/^0x[0-9a-fA-F]{64}$/)
+  return hexSchema(/^0x[0-9a-fA-F]{64}$/, '0x and 64 hex digits')
 }
 
 export function bytesSchema(): z.ZodType<Hex> {
-  return hexSchema(/^0x([0-9a-fA-F]{2})*$/)
+  return hexSchema(/^0x([0-9a-fA-F]{2})*$/, 'bytes in hex')
 }
 
 export function signatureSchema(): z.ZodType<Hex> {
-  return hexSchema(/^0x([0-9a-fA-F]{2}){1,16384}$/)
+  return hexSchema(/^0x([0-9a-fA-F]{2}){1,16384}$/, 'a signature in hex')
 }
 
 export function primaryTypeSchema(): z.ZodType<PrimaryType> {
@@ -120,7 +124,7 @@ export function finalitySchema(): z.ZodType<Finality> {
   return z.enum(['preconfirmed', 'included', 'safe', 'finalized'])
 }
 
-function hexSchema(form: RegExp): z.ZodType<Hex> {
+function hexSchema(form: RegExp, rule: string): z.ZodType<Hex> {
   // Each form begins with the prefix that makes text a Hex.
-  return z.string().regex(form) as unknown as z.ZodType<Hex>
+  return z.string().regex(form, rule) as unknown as z.ZodType<Hex>
 }

@@ -59,7 +59,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   orderNotFound: {
     status: 404,
     title: 'No such order',
-    detail: 'There is no such order for who asks.',
+    detail: 'Order not found, or you do not have access to it.',
   },
   orderIdInUse: {
     status: 409,
@@ -75,7 +75,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   tooLarge: {
     status: 413,
     title: 'Body too large',
-    detail: 'The body may have 65536 bytes.',
+    detail: 'The body has more than 65536 bytes.',
   },
   invalidField: {
     status: 400,
@@ -85,8 +85,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   cursorAhead: {
     status: 409,
     title: 'Cursor ahead',
-    detail:
-      'There is no event of this cursor yet: it is one of another database.',
+    detail: 'No event has this cursor yet: it comes from another database.',
   },
   tooManyStreams: {
     status: 429,
@@ -123,7 +122,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   internal: {
     status: 500,
     title: 'Internal error',
-    detail: 'Something went wrong here; nothing is said about it.',
+    detail: 'Something went wrong on the server; its log says more.',
   },
   malformedSignature: {
     status: 422,
@@ -218,7 +217,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   walletRejects: {
     status: 422,
     title: 'Wallet refuses',
-    detail: 'The paying wallet does not stand by the signature.',
+    detail: 'The paying wallet refuses the signature.',
   },
   insufficientFunds: {
     status: 422,
@@ -326,9 +325,9 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   },
   captureInFlight: {
     status: 409,
-    title: 'Capture under way',
+    title: 'Capture in flight',
     detail:
-      'A transaction is on its way; what was asked is kept in case it fails.',
+      'A capture is in flight. Your request is kept, and done if the capture fails.',
   },
   canceled: {
     status: 409,

@@ -32,25 +32,28 @@ export type QuerySchemas = {
 export function createQuerySchemas(): QuerySchemas {
   const address = addressSchema().optional()
   const place = placeSchema().optional()
-  const states = stateSchema().options.join('|')
+  const { options } = stateSchema()
+  const states = options.join('|')
   return {
     list: z.strictObject({
       state: z
         .string()
-        .regex(new RegExp(`^(${states})(,(${states}))*$`))
+        .regex(
+          new RegExp(`^(${states})(,(${states}))*$`),
+          `one or more of ${options.join(', ')}, with commas between them`,
+        )
         .optional(),
       payer: address,
       chainId: z
         .string()
-        .regex(/^[1-9][0-9]{0,15}$/)
+        .regex(/^[1-9][0-9]{0,15}$/, 'a chain id, such as 8453')
         .optional(),
       token: address,
       recipient: address,
       before: place,
       limit: z
         .string()
-        // 1 to 200
-        .regex(/^([1-9]|[1-9][0-9]|1[0-9]{2}|200)$/)
+        .regex(/^([1-9]|[1-9][0-9]|1[0-9]{2}|200)$/, 'a number from 1 to 200')
         .optional(),
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),

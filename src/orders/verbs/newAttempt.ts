@@ -44,13 +44,13 @@ export function parseWindow(
 ): bigint {
   // A payment is not accepted with no more than the margin left.
   const least = policy.safetyMargin + 1n
-  const fits =
-    typeof window === 'bigint' && window >= least && window <= policy.maxWindow
-  if (!fits)
+  if (typeof window !== 'bigint')
+    throw new InvalidFieldError('window', window, 'a bigint of seconds')
+  if (window < least || window > policy.maxWindow)
     throw new InvalidFieldError(
       'window',
       window,
-      `from ${least} to ${policy.maxWindow} seconds, as a bigint`,
+      `from ${least} to ${policy.maxWindow} seconds`,
     )
   return window
 }
