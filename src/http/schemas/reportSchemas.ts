@@ -82,6 +82,7 @@ function healthSchema(): z.ZodType {
       'refused',
       'malformedAnswer',
       'noSafeBlock',
+      'behindDatabase',
       'walletRemoved',
     ])
     .optional()

@@ -13,6 +13,7 @@ import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { parseSubmitterValue } from '../submitter/accountNonces.js'
 import { submitterKey } from '../submitter/submitterState.js'
 import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
+import { findBehind } from './findBehind.js'
 import {
   type ChainHealth,
   type Funds,
@@ -109,15 +110,16 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   ])
   const headOf = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.block
+  const destinations = kept.destinations.map((destination) => ({
+    ...destination,
+    lag: lagOf(destination.reconciledTo, headOf(destination.chainId)),
+  }))
   return {
     identity: kept.identity,
     suspended: kept.suspended,
     secrets: kept.secrets,
-    chains,
-    destinations: kept.destinations.map((destination) => ({
-      ...destination,
-      lag: lagOf(destination.reconciledTo, headOf(destination.chainId)),
-    })),
+    chains: chains.map((chain) => findBehind(chain, destinations)),
+    destinations,
     submitters: [
       ...kept.submitters.map((submitter, at) => ({
         ...submitter,

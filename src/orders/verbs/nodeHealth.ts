@@ -38,6 +38,8 @@ export type NodeFault =
   | 'malformedAnswer'
   /** It names no safe block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
+  /** Its newest block is far below one that the database has seen. */
+  | 'behindDatabase'
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
 

@@ -142,7 +142,7 @@ test.each([0, 1.5, -1, Number.NaN])(
   'an epoch of %s blocks is refused',
   async (epochBlocks) => {
     await expect(startDevChain({ epochBlocks })).rejects.toThrow(
-      'epochBlocks must be blocks, 1 or more',
+      'epochBlocks must be a number of blocks',
     )
   },
 )

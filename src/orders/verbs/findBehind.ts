@@ -1,0 +1,26 @@
+import type { OrdersHealth } from './getHealth.js'
+import type { ChainHealth } from './nodeHealth.js'
+
+/** Most blocks that a healthy replica is behind another one. */
+const mostBehind = 16n
+
+/**
+ * Adds the fault of a chain that ends far below a block that the database has
+ * seen: usually a development chain that was reset under an old database.
+ */
+export function findBehind(
+  chain: ChainHealth,
+  destinations: OrdersHealth['destinations'],
+): ChainHealth {
+  if (chain.fault !== undefined || chain.block === undefined) return chain
+  const seen = destinations
+    .filter(({ chainId }) => chainId === chain.chainId)
+    .flatMap(({ reconciledTo }) => reconciledTo ?? [])
+    .reduce((most, block) => (block > most ? block : most), 0n)
+  if (seen - chain.block <= mostBehind) return chain
+  return {
+    ...chain,
+    fault: `the newest block is ${chain.block}, but this database has seen block ${seen}: if the chain was reset, begin with an empty database; otherwise the node is behind`,
+    faultKind: 'behindDatabase',
+  }
+}
