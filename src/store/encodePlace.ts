@@ -1,3 +1,4 @@
+import { SealError } from './errors.js'
 import type { SealContext } from './types.js'
 
 /** Stands for the length of a part that is absent. */
@@ -7,6 +8,8 @@ const absent = 0xffffffff
  * Encodes a version, the name of a key and a context as additional data. Equal
  * places give equal bytes and no others do, because the length of each part
  * stands in front of it. Letter case of hex makes no difference.
+ *
+ * @throws {@link SealError} when the id of the order is not well-formed text.
  */
 export function encodePlace(
   version: string,
@@ -15,6 +18,8 @@ export function encodePlace(
 ): Uint8Array {
   const { kind, orderId, attempt, chainId, token, payer, nonce } = context
   const { account, accountNonce, action } = context
+  if (!isWellFormed(orderId))
+    throw new SealError('belongs to an order whose id is not well-formed text')
   // The order of the parts must not change.
   return encodeParts([
     version,
@@ -30,6 +35,11 @@ export function encodePlace(
     accountNonce === undefined ? undefined : String(accountNonce),
     action,
   ])
+}
+
+/** True when UTF-8 can represent the text: no half of a surrogate pair alone. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
 }
 
 /** Encodes a list so that no other list gives the same bytes. */

@@ -66,6 +66,15 @@ test('any text comes back as it was', async () => {
   )
 })
 
+test('text that UTF-8 cannot represent is refused, as a secret and as an id', async () => {
+  const [half, other] = ['a\ud800', 'a\ufffd']
+  await expect(one.seal(half, context)).rejects.toThrow(SealError)
+  const place = { ...context, orderId: half }
+  await expect(one.seal(secret, place)).rejects.toThrow(SealError)
+  const sealed = await one.seal(secret, { ...context, orderId: other })
+  await expect(one.open(sealed, place)).rejects.toThrow(SealError)
+})
+
 test('the sealed text names its key and version, and hex takes half its length in bytes', async () => {
   const sealed = await one.seal(secret, context)
   expect(sealed).toMatch(/^key-1 1 [\w-]+$/)

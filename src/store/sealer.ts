@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { decodeBase64url, encodeBase64url } from './base64url.js'
-import { encodePlace } from './encodePlace.js'
+import { encodePlace, isWellFormed } from './encodePlace.js'
 import { SealError } from './errors.js'
 import { noKey } from './noSeal.js'
 import { packSecret, unpackSecret } from './packSecret.js'
@@ -32,9 +32,6 @@ const members: MembersOf<SealerParameters> = {
 const version = '1'
 
 const nonceLength = 24
-
-/** A lone half of a surrogate pair, which UTF-8 cannot represent. */
-const loneSurrogate = /\p{Surrogate}/u
 
 /**
  * Encrypts signatures and raw transactions with XChaCha20-Poly1305, each with
@@ -101,7 +98,7 @@ function checkLost(
 type Cipher = { key: Uint8Array; name: string; context: SealContext }
 
 function sealText(secret: string, { key, name, context }: Cipher): string {
-  if (loneSurrogate.test(secret) || loneSurrogate.test(context.orderId))
+  if (!isWellFormed(secret))
     throw new SealError('cannot be sealed', { key: name })
   const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
   const additional = encodePlace(version, name, context)
