@@ -62,6 +62,8 @@ const members: MembersOf<CreateReadClientParameters> = {
  * Creates a viem client with the chain reads as methods. Over `url`, the calls
  * of one tick travel as one JSON-RPC batch, and only what may succeed later is
  * sent again: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504.
+ * The pauses of one request are 30 seconds at most: a node that asks for more is
+ * a `NodeError` at once, with the pause as `details.retryAfter`.
  *
  * @throws {@link InvalidFieldError} when neither or both of `url` and
  * `transport` are given, the URL is none of HTTP, or a number is none.

@@ -9,15 +9,9 @@ const chain: ChainHealth = {
   fault: undefined,
   faultKind: undefined,
 }
-const account = `0x${'5e'.repeat(20)}` as const
 const seen = (reconciledTo: bigint | undefined, chainId = 31337) => ({
   chainId,
-  token: account,
-  recipient: account,
-  counts: {},
   reconciledTo,
-  lag: undefined,
-  putAside: [],
 })
 
 test('a chain that was reset under an old database is a fault with a text', () => {

@@ -1,8 +1,9 @@
-import type { OrdersHealth } from './getHealth.js'
 import type { ChainHealth } from './nodeHealth.js'
 
 /** Most blocks that a healthy replica is behind another one. */
 const mostBehind = 16n
+
+type Seen = { chainId: number; reconciledTo: bigint | undefined }
 
 /**
  * Adds the fault of a chain that ends far below a block that the database has
@@ -10,7 +11,7 @@ const mostBehind = 16n
  */
 export function findBehind(
   chain: ChainHealth,
-  destinations: OrdersHealth['destinations'],
+  destinations: readonly Seen[],
 ): ChainHealth {
   if (chain.fault !== undefined || chain.block === undefined) return chain
   const seen = destinations

@@ -56,7 +56,7 @@ test('the class writes a list of values, not who throws', () => {
   const composed = files
     .filter((path) => path !== join('src', 'core', 'errors.ts'))
     .filter((path) =>
-      /InvalidFieldError\([^;]*`one of \$\{[^`]*\}`/.test(
+      /InvalidFieldError\([^;]*`one of \$\{[^}`]*\}`/.test(
         readFileSync(path, 'utf8'),
       ),
     )
