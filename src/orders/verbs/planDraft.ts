@@ -114,9 +114,10 @@ async function getFacts(
   const { timestamp: time, chainId } = head
   if (chainId !== chosen.chainId)
     throw new InvalidFieldError(
-      'client.chain.id',
+      'chainId',
       chosen.chainId,
-      `${chainId}, the chain of its node`,
+      `${chainId}, the chain of the client's node`,
+      'Correct the chain of the client, or its URL.',
     )
   checkClock(head, context.now() / 1000n)
   const { receive, transfer } = token.capabilities

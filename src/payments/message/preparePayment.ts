@@ -93,9 +93,10 @@ export async function preparePayment(
   const configured = client.chain?.id ?? chainId
   if (chainId !== head.chainId || chainId !== configured)
     throw new InvalidFieldError(
-      'client.chain.id',
+      'chainId',
       configured,
-      `${head.chainId}, the chain of its node`,
+      `${head.chainId}, the chain of the client's node`,
+      'Correct the chain of the client, or its URL.',
     )
   return payment
 }

@@ -18,7 +18,7 @@ const mistaken = createClient({
   transport: http(chain.urls.http),
 })
 const message =
-  'client.chain.id must be 31337, the chain of its node, not 8453 (number).'
+  "chainId must be 31337, the chain of the client's node, not 8453 (number). Correct the chain of the client, or its URL."
 
 test('a client of another chain than its node is named with both chains', async () => {
   const prepared = preparePayment(mistaken, {
