@@ -78,8 +78,8 @@ async function fillStore(
     `insert into countersign.orders (id, version, sequence, chain_id, token,
       recipient, submitter, state, attempt, value, decimals, primary_type,
       token_name, token_version, payer, buyer_token_hash, metadata,
-      created_at, deadline, send_due, look_due, tries, held, unexpected,
-      overpaid, finality, settled_block)
+      created_at, deadline, send_due, look_due, tries, needs_review,
+      unexpected, overpaid, finality, settled_block)
     select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
       decode(repeat('22', 20), 'hex'), decode(repeat('33', 20), 'hex'),
       case when n % 10 = 0 then 'stored' else 'captured' end, 1, 1, 6,
