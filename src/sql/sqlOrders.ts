@@ -1,10 +1,5 @@
 import { sql } from 'kysely'
-import type {
-  Destination,
-  OrderQuery,
-  OrderRecord,
-  OrderState,
-} from '../store/types.js'
+import type { Destination, OrderQuery, OrderRecord } from '../store/types.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
   distinctDestinations,
@@ -35,32 +30,6 @@ export async function findOrders(
       ? await listOrders(finder, query)
       : await searchOrders(finder, query)
   return decodeRows(orderTable, rows)
-}
-
-/** Counts the orders of these destinations by state. */
-export async function countOrders(
-  { session }: Finder,
-  destinations: readonly Destination[],
-): Promise<Partial<Record<OrderState, number>>> {
-  const parts = distinctDestinations(destinations).map((destination) =>
-    session
-      .selectFrom('orders')
-      .select(['state', sql<bigint>`count(*)`.as('orders')])
-      .where(inDestination(destination))
-      .groupBy('state'),
-  )
-  const order = 'state'
-  const rows = await mergeRows(session, parts, {
-    order,
-    limit: 9 * parts.length,
-  })
-  const counts = new Map<string, number>()
-  for (const row of rows) {
-    const state = String(Reflect.get(row, 'state'))
-    const found = Number(Reflect.get(row, 'orders'))
-    counts.set(state, (counts.get(state) ?? 0) + found)
-  }
-  return Object.fromEntries(counts)
 }
 
 async function findByIds(

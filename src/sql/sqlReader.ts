@@ -1,4 +1,5 @@
 import type { StoreReader } from '../store/types.js'
+import { countOrders } from './orderCounts.js'
 import {
   findAttempts,
   findEvents,
@@ -6,7 +7,7 @@ import {
   findTransactions,
 } from './sqlFinds.js'
 import { loadSqlLease } from './sqlLeases.js'
-import { countOrders, type Finder, findOrders } from './sqlOrders.js'
+import { type Finder, findOrders } from './sqlOrders.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { loadValue, parseValue } from './sqlSettings.js'
 import type { SqlUnit } from './sqlUnit.js'

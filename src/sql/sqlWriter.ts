@@ -1,5 +1,9 @@
-import { sql } from 'kysely'
 import type { EventRecord, StoreWriter } from '../store/types.js'
+import {
+  type CountChanges,
+  raiseCounters,
+  startCounting,
+} from './orderCounts.js'
 import { findEvents } from './sqlFinds.js'
 import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
@@ -19,7 +23,7 @@ import {
 
 /**
  * Writes to the database inside one unit of work. `flush` inserts the events
- * that were appended.
+ * that were appended and counts orders; other writers wait from then on.
  */
 export function sqlWriter(
   session: SqlSession,
@@ -34,26 +38,34 @@ export function sqlWriter(
     return unit.run(request)
   }
   const { seen } = unit
-  const changes = <row>(table: SqlTable<row>) => ({
+  const counts = startCounting(finder, seen)
+  const changes = <row>(table: SqlTable<row>, counted?: CountChanges) => ({
     insert: (rows: readonly object[]) =>
       change(async () => {
         const first = rows.map((row) => ({ ...row, version: 1 }))
         await insertRows(session, dialect, table, first)
         seen.keep(table, first)
+        counted?.inserted(first)
       }),
     update: (rows: readonly VersionedRow[]) =>
       change(async () => {
         const next = rows.map((row) => ({ ...row, version: row.version + 1 }))
+        const before = await counted?.before(rows)
         await updateRows(session, dialect, table, rows, seen)
         seen.keep(table, next)
+        counted?.updated(before ?? [], next)
       }),
   })
   const waiting: Omit<EventRecord, 'cursor'>[] = []
-  const flush = () => appendEvents(session, dialect, waiting.splice(0))
+  const flush = () =>
+    appendEvents(session, dialect, {
+      events: waiting.splice(0),
+      rises: counts.take(),
+    })
   return {
     flush,
     writer: {
-      orders: { ...reader.orders, ...changes(orderTable) },
+      orders: { ...reader.orders, ...changes(orderTable, counts) },
       attempts: { ...reader.attempts, ...changes(attemptTable) },
       transactions: { ...reader.transactions, ...changes(transactionTable) },
       proofs: { ...reader.proofs, ...changes(proofTable) },
@@ -66,7 +78,7 @@ export function sqlWriter(
         // Takes cursors last, because all writers of events wait for them.
         append: (rows) =>
           change(async () => {
-            waiting.push(...rows)
+            for (const row of rows) waiting.push(row)
           }),
       },
       ...sqlSettings(finder, change, unit),
@@ -76,22 +88,28 @@ export function sqlWriter(
 }
 
 /**
- * Inserts events with the next cursors.
+ * Inserts events with the next cursors, and counts what happened to orders, in
+ * the same statement.
  *
- * The counter's row stays locked until the end of the transaction, so readers
- * see events in the order of their cursors, without gaps.
+ * The counters stay locked until the end of the transaction, so readers see
+ * events in the order of their cursors, without gaps.
  */
 async function appendEvents(
   session: SqlSession,
   dialect: SqlDialect,
-  events: readonly Omit<EventRecord, 'cursor'>[],
+  {
+    events,
+    rises,
+  }: {
+    events: readonly Omit<EventRecord, 'cursor'>[]
+    rises: Map<string, bigint>
+  },
 ): Promise<void> {
+  if (events.length > 0) rises.set('events', BigInt(events.length))
+  if (rises.size === 0) return
+  const counters = await raiseCounters({ session, dialect }, rises)
   if (events.length === 0) return
-  const counted = sql<{ last: bigint }>`update counters
-    set last = last + ${BigInt(events.length)} where name = 'events'
-    returning last`
-  const { rows } = await counted.execute(session)
-  const first = BigInt(rows[0]?.last ?? 0) - BigInt(events.length) + 1n
+  const first = (counters.get('events') ?? 0n) - BigInt(events.length) + 1n
   const placed = events.map((event, index) => ({
     ...event,
     cursor: first + BigInt(index),

@@ -1,4 +1,9 @@
-import type { Destination, OrderQuery, PaymentStore } from '../store/types.js'
+import type {
+  Destination,
+  OrderQuery,
+  OrderState,
+  PaymentStore,
+} from '../store/types.js'
 import {
   drawAddress,
   drawDestination,
@@ -243,6 +248,45 @@ export const orderQueryCases: readonly StoreCase[] = [
         })
         expectSame('Of none', await count(), {})
         expectSame('Of a new one', await count(drawDestination()), {})
+      }),
+  },
+  {
+    name: 'counts follow orders from state to state',
+    run: (createStore) =>
+      useStore(createStore, async (store, openAnother) => {
+        const { destination, ids } = await insertNumbered(store, [
+          { state: 'stored' },
+          { state: 'stored' },
+          { state: 'captured' },
+        ])
+        const count = () => store.read((it) => it.orders.count([destination]))
+        const move = (...states: OrderState[]) =>
+          store.write(async (it) => {
+            for (const state of states) {
+              const rows = await it.orders.find({ ids: ids.slice(0, 2) })
+              await it.orders.update(rows.map((row) => ({ ...row, state })))
+            }
+          })
+        await move('capturing')
+        expectSame('Moved', await count(), { capturing: 2, captured: 1 })
+        await move('stored', 'capturing', 'captured')
+        expectSame('Moved thrice', await count(), { captured: 3 })
+        const failing = store.write(async (it) => {
+          const rows = await it.orders.find({ ids })
+          await it.orders.update(
+            rows.map((row) => ({ ...row, state: 'consumed' })),
+          )
+          throw new Error('rolled back')
+        })
+        await failing.catch(() => undefined)
+        expectSame('Rolled back', await count(), { captured: 3 })
+        const rows = await store.read((it) => it.orders.find({ ids }))
+        // Another handle has not seen the rows.
+        const other = await openAnother()
+        await other.write((it) =>
+          it.orders.update(rows.map((row) => ({ ...row, state: 'canceled' }))),
+        )
+        expectSame('By another', await count(), { canceled: 3 })
       }),
   },
   {

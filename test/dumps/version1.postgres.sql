@@ -183,5 +183,8 @@ insert into leases
   (key, owner, fence, expires)
   values ('watch', 'before', '1', '0');
 update counters set last = 1 where name = 'events';
+insert into counters (name, last) values
+  ('orders 8453 0x1111111111111111111111111111111111111111 0x2222222222222222222222222222222222222222 captured', 1),
+  ('orders 8453 0x1111111111111111111111111111111111111111 0x2222222222222222222222222222222222222222 drafted', 1);
 select setval('orders_position_seq', 2);
 commit;

@@ -1,3 +1,4 @@
+import type { OrderState } from 'countersign/store'
 import {
   type BrokenStore,
   crossed,
@@ -110,6 +111,24 @@ export const brokenQueries: readonly BrokenStore[] = [
       },
     })),
     fails: ['orders are counted by state'],
+  },
+  {
+    defect: 'a count stays as it was first',
+    make: () => {
+      const first = new Map<string, Partial<Record<OrderState, number>>>()
+      return inFinds(({ orders }) => ({
+        orders: {
+          ...orders,
+          count: async (destinations) => {
+            const key = JSON.stringify(destinations)
+            const counts = first.get(key) ?? (await orders.count(destinations))
+            first.set(key, counts)
+            return counts
+          },
+        },
+      }))()
+    },
+    fails: ['counts follow orders from state to state'],
   },
   ...[
     inFinds(({ orders }) => ({

@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import type { Destination, OrderState } from '../store/types.js'
+import { type Finder, findOrders } from './sqlOrders.js'
+import type { SeenRows, VersionedRow } from './tables/seenRows.js'
+import { distinctDestinations } from './tables/sqlDestinations.js'
+import { orderTable } from './tables/sqlTables.js'
+
+const states: Readonly<Record<OrderState, true>> = {
+  drafted: true,
+  stored: true,
+  capturing: true,
+  canceling: true,
+  captured: true,
+  voided: true,
+  canceled: true,
+  expired: true,
+  consumed: true,
+}
+
+/** The counter of the orders of one destination in one state. */
+function counterName(order: Destination & { state: string }): string {
+  const { chainId, token, recipient, state } = order
+  return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
+}
+
+/** The counter of an order as the tables keep it. */
+function counterOf(row: object): string {
+  return counterName({
+    chainId: Reflect.get(row, 'chainId'),
+    token: Reflect.get(row, 'token'),
+    recipient: Reflect.get(row, 'recipient'),
+    state: Reflect.get(row, 'state'),
+  })
+}
+
+/** Counts the orders of these destinations by state, from the counters. */
+export async function countOrders(
+  { session, dialect }: Finder,
+  destinations: readonly Destination[],
+): Promise<Partial<Record<OrderState, number>>> {
+  const names = new Map(
+    distinctDestinations(destinations).flatMap((destination) =>
+      Object.keys(states).map((state) => [
+        counterName({ ...destination, state }),
+        state,
+      ]),
+    ),
+  )
+  const found = await session
+    .selectFrom('counters')
+    .select(['name', 'last'])
+    .where(dialect.among('name', 'text', [...names.keys()]))
+    .where('last', '>', 0n)
+    .execute()
+  const counts: Record<string, number> = {}
+  for (const { name, last } of found) {
+    const state = names.get(name) ?? ''
+    counts[state] = (counts[state] ?? 0) + Number(last)
+  }
+  return counts
+}
+
+/** What a unit of work changes in the counters of orders. */
+export type CountChanges = {
+  inserted(rows: readonly object[]): void
+  /** Loads the rows as they are before an update. */
+  before(rows: readonly VersionedRow[]): Promise<readonly object[]>
+  updated(before: readonly object[], after: readonly object[]): void
+  /** By counter: how much it rises. Empties the changes. */
+  take(): Map<string, bigint>
+}
+
+export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
+  let rises = new Map<string, bigint>()
+  const count = (rows: readonly object[], by: bigint) => {
+    for (const row of rows) {
+      const name = counterOf(row)
+      rises.set(name, (rises.get(name) ?? 0n) + by)
+    }
+  }
+  return {
+    inserted: (rows) => count(rows, 1n),
+    before: async (rows) => {
+      const known: object[] = []
+      const ids: string[] = []
+      for (const row of rows) {
+        // A row at a given version never changes.
+        const kept = seen.find(orderTable, row)
+        if (kept) known.push(kept)
+        else ids.push(String(Reflect.get(row, 'id')))
+      }
+      return ids.length
+        ? [...known, ...(await findOrders(finder, { ids }))]
+        : known
+    },
+    updated: (before, after) => {
+      count(before, -1n)
+      count(after, 1n)
+    },
+    take: () => {
+      const taken = [...rises].filter(([, by]) => by !== 0n)
+      rises = new Map()
+      return new Map(taken)
+    },
+  }
+}
+
+/**
+ * Raises counters, and returns their values by name. Each stays locked until
+ * the end of the transaction. All writers lock them in the same order, so that
+ * no deadlock is possible.
+ */
+export async function raiseCounters(
+  { session, dialect }: Pick<Finder, 'session' | 'dialect'>,
+  rises: ReadonlyMap<string, bigint>,
+): Promise<ReadonlyMap<string, bigint>> {
+  const sorted = [...rises].sort(([one], [other]) => (one < other ? -1 : 1))
+  const json = JSON.stringify(sorted.map(([name, by]) => [name, `${by}`]))
+  const raised = sql<{ name: string; last: bigint }>`
+    insert into counters (name, last)
+    select ${sql.raw(dialect.cell('text', 0))},
+      ${sql.raw(dialect.cell('bigint', 1))} from ${dialect.rows(json)}
+    on conflict (name) do update set last = counters.last + excluded.last
+    returning name, last`
+  const { rows } = await raised.execute(session)
+  return new Map(rows.map(({ name, last }) => [name, BigInt(last)]))
+}
