@@ -1,3 +1,4 @@
+import { addAll } from '../core/addAll.js'
 import type { EventRecord, StoreWriter } from '../store/types.js'
 import {
   type CountChanges,
@@ -78,7 +79,7 @@ export function sqlWriter(
         // Takes cursors last, because all writers of events wait for them.
         append: (rows) =>
           change(async () => {
-            for (const row of rows) waiting.push(row)
+            addAll(waiting, rows)
           }),
       },
       ...sqlSettings(finder, change, unit),

@@ -1,3 +1,4 @@
+import { addAll } from '../core/addAll.js'
 import type { OrderEvent } from '../orders/model/orderEvents.js'
 import type { Orders } from '../orders/Orders.js'
 import type { Lease } from '../store/types.js'
@@ -147,7 +148,7 @@ async function fillQueue(
     const own = events.filter(
       (event) => queueKey(event) === queue.key && event.cursor <= to,
     )
-    queue.events.push(...own.filter(isTaken))
+    addAll(queue.events, own.filter(isTaken))
     if (events.length > 0 && cursor < to) queue.after = cursor
     // The queue left out events that arrived meanwhile: read on to them.
     else queue.after = to < readTo() ? to : undefined

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/addAll.js'
 import type { OrderEvent } from '../../orders/model/orderEvents.js'
 import type { Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
@@ -77,7 +78,7 @@ async function readPast(
   for (;;) {
     const after = past.at(-1)?.event.cursor ?? 0n
     const page = await retryUntil(ended, () => read(after))
-    past.push(...(page ?? []))
+    addAll(past, page ?? [])
     if (!page || page.length < limit) return past
   }
 }

@@ -4,6 +4,10 @@ import {
   storedOrder,
 } from '../../../test/unit/support/storedOrder.js'
 import type { ProofRecord } from '../../store/types.js'
+import {
+  sampleEvent,
+  sampleTransaction,
+} from '../../testing/storeCasesSamples.js'
 import { noChanges } from './changes.js'
 import { collectChanges } from './collectChanges.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -71,4 +75,22 @@ test('an attempt that is as it was is not written', () => {
   collected.add({ attempts: [{ ...one.attempt }] })
   expect(collected.close()).toEqual(noChanges())
   expect(collected.written()).toEqual([one, two])
+})
+
+test('one change may bring more events and transactions than the stack holds', () => {
+  const collected = collect()
+  const event = sampleEvent(one.order)
+  const transaction = sampleTransaction({
+    chainId: one.order.chainId,
+    account: one.order.submitter,
+  })
+  const { events, newTransactions } = noChanges()
+  const many = 200_000
+  for (let at = 0; at < many; at++) {
+    events.push(event)
+    newTransactions.push(transaction)
+  }
+  collected.add({ events, newTransactions })
+  expect(collected.close().events).toHaveLength(many)
+  expect(collected.close().newTransactions).toHaveLength(many)
 })

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/addAll.js'
 import type {
   AttemptRecord,
   ProofRecord,
@@ -75,8 +76,8 @@ export function collectChanges(
         rows.newProofs.set(proofKey(row), row)
         keepProof({ ...row, version: 1 })
       }
-      added.newTransactions.push(...(changes.newTransactions ?? []))
-      added.events.push(...(changes.events ?? []))
+      addAll(added.newTransactions, changes.newTransactions ?? [])
+      addAll(added.events, changes.events ?? [])
     },
     apply: (id, steps) => {
       for (const step of steps) {

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import type { SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
@@ -72,7 +73,10 @@ async function findAdoptable(
         limit: mostAdopted,
       }
       const orders = await tables.orders.find(due)
-      ids.push(...orders.filter(isAdoptable).map(({ id }) => id))
+      addAll(
+        ids,
+        orders.filter(isAdoptable).map(({ id }) => id),
+      )
     }
     return ids.slice(0, mostAdopted)
   })
@@ -286,7 +290,7 @@ export function groupByPayer(files: readonly StoredOrder[]): StoredOrder[][] {
       const part = own.slice(at, at + mostOfPayer)
       const last = groups.at(-1)
       const size = groups.length > 1 ? groupSize : firstGroup
-      if (last && last.length + part.length <= size) last.push(...part)
+      if (last && last.length + part.length <= size) addAll(last, part)
       else groups.push(part)
     }
   return groups

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/addAll.js'
 import { nextTurn } from '../../core/wait.js'
 import { retryStale } from '../../store/writeAgain.js'
 import { putAside } from '../model/putAside.js'
@@ -185,8 +186,8 @@ async function sendDue(
   try {
     const groups = rehearseGroups(context, submitter, open, fees)
     for await (const { drafts, refused, isLast } of groups) {
-      refusals.push(...refused)
-      ready.push(...drafts)
+      addAll(refusals, refused)
+      addAll(ready, drafts)
       // Whole chunks, as long as there may be more to fill them.
       while (ready.length >= (isLast ? 1 : chunkSize)) {
         const chunk = ready.splice(0, chunkSize)
@@ -283,7 +284,7 @@ async function signAndRecord(
     failed ??= signed.failed
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)
-    bytes.push(...written.recorded)
+    addAll(bytes, written.recorded)
     left = written.left
   }
   if (failed && bytes.length === 0) throw failed.error

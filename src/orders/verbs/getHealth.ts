@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -164,7 +165,7 @@ async function loadKept(
   const orphans: SubmitterHealth[] = []
   for (const chainId of new Set(tokens.map((token) => token.chainId)))
     for (const submitter of await findOrphans(context, tables, chainId))
-      orphans.push(...(await findOrphan(context, tables, submitter)))
+      addAll(orphans, await findOrphan(context, tables, submitter))
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/addAll.js'
 import type { Finality } from '../../core/types.js'
 import type {
   Destination,
@@ -28,7 +29,7 @@ export async function findSettled(
       finality,
       range,
     ))
-      rows.push(...page)
+      addAll(rows, page)
     return rows
   })
 }
@@ -75,7 +76,7 @@ export async function findStandingProofs(
   const rows: ProofRecord[] = []
   for await (const page of pages) {
     signal?.throwIfAborted()
-    rows.push(...page)
+    addAll(rows, page)
   }
   return rows.filter(({ removed }) => !removed)
 }

@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import { addAll } from '../../core/addAll.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Recheck, recheckApart } from '../evidence/recheckProofs.js'
 import { collectChanges } from '../model/collectChanges.js'
@@ -53,7 +54,8 @@ export async function raiseSettled(
   const doubtful: OrderRecord[] = []
   for (let at = 0; at < due.length; at += unitSize) {
     const unit = due.slice(at, at + unitSize)
-    doubtful.push(...(await raiseUnit(context, { ...watch, apart }, unit)))
+    const left = await raiseUnit(context, { ...watch, apart }, unit)
+    addAll(doubtful, left)
   }
   const [lowest] = doubtful
     .flatMap(({ settledBlock }) => settledBlock ?? [])
