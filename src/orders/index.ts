@@ -34,12 +34,11 @@ export type { Orders, WithinParameters } from './Orders.js'
 export type { RunWorkerParameters } from './runWorker.js'
 export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 export type {
-  AuditDifference,
   AuditParameters,
   AuditReport,
-  AuditSum,
   DestinationAudit,
 } from './verbs/auditOrders.js'
+export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
 export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
 export type {

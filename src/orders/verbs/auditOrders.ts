@@ -1,17 +1,27 @@
-import type { Client, Hash } from 'viem'
-import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
-import type { ReadLog } from '../../chain/logs/types.js'
+import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { takeTurns } from '../../core/takeTurns.js'
 import { wait } from '../../core/wait.js'
-import type { Destination, ProofRecord } from '../../store/types.js'
+import type { Destination, ProofQuery, ProofRecord } from '../../store/types.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { underSignal } from '../evidence/endingContext.js'
 import { getHeads } from '../evidence/getHeads.js'
-import { getTransfers } from '../evidence/getPaymentLogs.js'
 import { parseBlockNumber } from '../evidence/parseBlockNumber.js'
 import type { OrdersContext } from '../model/types.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'
-import { findStandingProofs } from '../watcher/findSettled.js'
+import { findProofPages, findStandingProofs } from '../watcher/findSettled.js'
+import {
+  type AuditDifference,
+  type AuditSum,
+  type AuditTally,
+  addTally,
+  auditRange,
+  compareRows,
+  isTransfer,
+  noTally,
+  type RangeAudit,
+} from './auditRange.js'
+import { auditPace, planAudit } from './planAudit.js'
 
 /** What `audit` takes. */
 export type AuditParameters = {
@@ -27,20 +37,6 @@ const members: MembersOf<AuditParameters> = {
   fromBlock: true,
   toBlock: true,
   signal: true,
-}
-
-/** Token units, and in how many transfers. */
-export type AuditSum = { count: number; value: bigint }
-
-/** Something only the chain or only the record has, or not alike. */
-export type AuditDifference = {
-  transactionHash: Hash
-  logIndex: number
-  blockNumber: bigint
-  orderId: string | undefined
-  /** Token units; absent where there is nothing. */
-  onChain: bigint | undefined
-  onRecord: bigint | undefined
 }
 
 /** What reached one recipient in one token, beside the record. */
@@ -74,10 +70,11 @@ export async function auditOrders(
     fromBlock: parseBlockNumber(parameters.fromBlock, 'fromBlock'),
     toBlock: parseBlockNumber(parameters.toBlock, 'toBlock'),
   }
+  const turn = takeTurns()
   return underSignal(context, async (it) => {
     const destinations = await Promise.all(
       it.destinations.map((destination) =>
-        auditDestination(it, destination, range),
+        auditDestination(it, { destination, turn }, range),
       ),
     )
     const ok = destinations.every(({ differences }) => differences.length === 0)
@@ -87,10 +84,9 @@ export async function auditOrders(
 
 async function auditDestination(
   context: OrdersContext,
-  destination: Destination,
+  { destination, turn }: Pick<RangeAudit, 'destination' | 'turn'>,
   given: AuditParameters,
 ): Promise<DestinationAudit> {
-  const { store, signal } = context
   const client = clientOf(context, destination)
   const { latest } = await getHeads(client, context.policy)
   const first =
@@ -100,42 +96,79 @@ async function auditDestination(
     isTransfer(row, destination) &&
     row.blockNumber >= first &&
     (given.toBlock === undefined || row.blockNumber <= given.toBlock)
-  const kept = await store.read((tables) =>
-    findStandingProofs(tables, [destination], first, signal),
-  )
+  const ahead = (
+    await context.store.read((tables) =>
+      findStandingProofs(
+        tables,
+        [destination],
+        latest.number + 1n,
+        context.signal,
+      ),
+    )
+  ).filter(isMeant)
   // Read the chain after the record, so that it is at least as far.
   const toBlock = await findLast(context, client, {
     wanted: given.toBlock,
-    recorded: kept.filter(isMeant).at(-1)?.blockNumber ?? 0n,
+    recorded: ahead.at(-1)?.blockNumber ?? 0n,
   })
   const fromBlock =
     given.fromBlock === undefined && first > toBlock ? toBlock : first
-  const range = { fromBlock, toBlock }
-  const logs = await getTransfers(context, client, destination, range)
-  const moved = logs.flatMap(movementOf)
-  const recorded = await refresh(context, destination, {
-    moved,
-    recorded: kept.filter(isMeant),
-    isMeant,
-  })
-  return {
-    destination,
-    ...range,
-    chain: sumOf(moved),
-    captured: sumOf(recorded.filter(({ kind }) => kind === 'capture')),
-    unmatched: sumOf(recorded.filter(({ kind }) => kind === 'unmatched')),
-    differences: compare(moved, recorded),
-  }
+  const audit = { client, destination, turn }
+  const tally = await auditRanges(context, audit, { fromBlock, toBlock })
+  const recorded = ahead.filter(({ blockNumber }) => blockNumber > toBlock)
+  const rest = { moved: [], recorded, isMeant }
+  addTally(tally, await compareRows(context, destination, rest))
+  tally.differences.sort(inChainOrder)
+  return { destination, fromBlock, toBlock, ...tally }
 }
 
-const isTransfer = (
-  row: ProofRecord,
-  { token, recipient }: Destination,
-): boolean =>
-  row.kind !== 'cancel' &&
-  !row.removed &&
-  row.token === token &&
-  row.recipient === recipient
+/** Ranges that are compared at the same time. */
+const mostRanges = 4
+
+/** Compares range after range, so that memory does not grow with the record. */
+async function auditRanges(
+  context: OrdersContext,
+  audit: RangeAudit,
+  blocks: { fromBlock: bigint; toBlock: bigint },
+): Promise<AuditTally> {
+  const { store, signal } = context
+  const { destination, turn } = audit
+  const proofs = {
+    find: async (query: ProofQuery) => {
+      await turn()
+      signal?.throwIfAborted()
+      return store.read((tables) => tables.proofs.find(query))
+    },
+  }
+  const record = findProofPages({ proofs }, [destination], blocks.fromBlock)
+  const pace = auditPace()
+  const tally = noTally()
+  const running = new Set<Promise<void>>()
+  for await (const range of planAudit(record, blocks, pace)) {
+    signal?.throwIfAborted()
+    const recorded = range.recorded.filter((row) =>
+      isTransfer(row, destination),
+    )
+    const work = auditRange(context, audit, { ...range, recorded })
+      .then((found) => {
+        pace.note(found.chain.count, range.toBlock - range.fromBlock + 1n)
+        addTally(tally, found)
+      })
+      .finally(() => running.delete(work))
+    running.add(work)
+    // Awaited below; without this handler an early failure is unhandled.
+    work.catch(() => undefined)
+    if (running.size >= mostRanges) await Promise.race(running)
+  }
+  await Promise.all(running)
+  return tally
+}
+
+function inChainOrder(one: AuditDifference, other: AuditDifference): number {
+  return (
+    Number(one.blockNumber - other.blockNumber) || one.logIndex - other.logIndex
+  )
+}
 
 /** How often we read the head while it is behind the record. */
 const mostLooks = 4
@@ -154,78 +187,4 @@ async function findLast(
     await wait(125 * 2 ** look, signal)
     signal?.throwIfAborted()
   }
-}
-
-/** The record, with changes to the differing payments since we read it. */
-async function refresh(
-  { store }: Pick<OrdersContext, 'store'>,
-  { chainId }: Destination,
-  {
-    moved,
-    recorded,
-    isMeant,
-  }: {
-    moved: readonly Movement[]
-    recorded: readonly ProofRecord[]
-    isMeant: (row: ProofRecord) => boolean
-  },
-): Promise<readonly ProofRecord[]> {
-  const hashes = new Set(
-    compare(moved, recorded).map(({ transactionHash }) => transactionHash),
-  )
-  if (hashes.size === 0) return recorded
-  const fresh = await store.read(({ proofs }) =>
-    proofs.find({ hashes: [...hashes], chainId }),
-  )
-  return [
-    ...recorded.filter(({ transactionHash }) => !hashes.has(transactionHash)),
-    ...fresh.filter(isMeant),
-  ]
-}
-
-type Movement = Pick<
-  ProofRecord,
-  'transactionHash' | 'logIndex' | 'blockNumber' | 'value'
-> & { blockHash: Hash | undefined }
-
-function movementOf(log: ReadLog): Movement[] {
-  const event = decodeTokenLog(log)
-  return event?.name === 'Transfer' && event.value > 0n
-    ? [{ ...log, value: event.value }]
-    : []
-}
-
-function sumOf(rows: readonly { value: bigint }[]): AuditSum {
-  const value = rows.reduce((sum, row) => sum + row.value, 0n)
-  return { count: rows.length, value }
-}
-
-/** Alike is what moved as much at the same place of the same block. */
-function compare(
-  moved: readonly Movement[],
-  recorded: readonly ProofRecord[],
-): AuditDifference[] {
-  const keyOf = (row: Movement) => `${row.transactionHash}/${row.logIndex}`
-  const records = new Map(recorded.map((row) => [keyOf(row), row]))
-  const movements = new Map(moved.map((row) => [keyOf(row), row]))
-  const rows = [...new Map<string, Movement>([...records, ...movements])]
-  return rows.flatMap(([key, row]) => {
-    const onChain = movements.get(key)
-    const onRecord = records.get(key)
-    const isAlike =
-      onChain?.value === onRecord?.value &&
-      onChain?.blockHash === onRecord?.blockHash
-    if (isAlike) return []
-    const { transactionHash, logIndex, blockNumber } = row
-    return [
-      {
-        transactionHash,
-        logIndex,
-        blockNumber,
-        orderId: onRecord?.orderId,
-        onChain: onChain?.value,
-        onRecord: onRecord?.value,
-      },
-    ]
-  })
 }

@@ -65,7 +65,22 @@ export async function findStandingProofs(
   fromBlock: bigint,
   signal?: AbortSignal | undefined,
 ): Promise<ProofRecord[]> {
-  const pages = findPages(
+  const pages = findProofPages({ proofs }, destinations, fromBlock)
+  const rows: ProofRecord[] = []
+  for await (const page of pages) {
+    signal?.throwIfAborted()
+    addAll(rows, page)
+  }
+  return rows.filter(({ removed }) => !removed)
+}
+
+/** All proofs from a block on, so many at a time; also those taken back. */
+export function findProofPages(
+  { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
+  destinations: readonly Destination[],
+  fromBlock: bigint,
+): AsyncGenerator<ProofRecord[]> {
+  return findPages(
     (from, limit) => proofs.find({ destinations, fromBlock: from, limit }),
     {
       fromBlock,
@@ -73,12 +88,6 @@ export async function findStandingProofs(
       keyOf: (proof) => `${proof.transactionHash}/${proof.logIndex}`,
     },
   )
-  const rows: ProofRecord[] = []
-  for await (const page of pages) {
-    signal?.throwIfAborted()
-    addAll(rows, page)
-  }
-  return rows.filter(({ removed }) => !removed)
 }
 
 /**

@@ -1,0 +1,69 @@
+import { addAll } from '../../core/addAll.js'
+import type { ProofRecord } from '../../store/types.js'
+import type { RecordedRange } from './auditRange.js'
+
+/** Blocks of the first range: how much is in them is not known yet. */
+const firstBlocks = 256n
+
+/** Most blocks of a range: one request of most providers. */
+const mostBlocks = 2000n
+
+/** Transfers that a range aims at: comparing them takes a few milliseconds. */
+const wantedTransfers = 500n
+
+/** No block of any chain is higher. */
+const lastBlock = 2n ** 64n
+
+/** How many blocks the next range of an audit takes. */
+export type AuditPace = {
+  blocks: bigint
+  /** Adapts to how many transfers were found in so many blocks. */
+  note(found: number, blocks: bigint): void
+}
+
+/** Ranges become wider where little is found, and narrower where much is. */
+export function auditPace(): AuditPace {
+  const pace: AuditPace = {
+    blocks: firstBlocks,
+    note: (found, blocks) => {
+      const wanted = (blocks * wantedTransfers) / BigInt(found || 1)
+      const limits = [wanted, pace.blocks * 2n, mostBlocks]
+      const next = limits.reduce((low, one) => (one < low ? one : low))
+      pace.blocks = next > 0n ? next : 1n
+    },
+  }
+  return pace
+}
+
+/**
+ * Cuts blocks into ranges, each with what is on record in it. A range ends with
+ * a page of the record, so that no range holds much.
+ *
+ * @param record pages of proofs in the order of blocks, each proof once.
+ * @param pace read before each range.
+ */
+export async function* planAudit(
+  record: AsyncIterator<readonly ProofRecord[]>,
+  { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
+  pace: Pick<AuditPace, 'blocks'>,
+): AsyncGenerator<RecordedRange> {
+  let rows: ProofRecord[] = []
+  // The last block of which all rows are here. Others may be on the next page.
+  let known = fromBlock - 1n
+  let from = fromBlock
+  do {
+    while (known < from) {
+      const { done, value } = await record.next()
+      if (done) known = lastBlock
+      else addAll(rows, value)
+      const last = rows.at(-1)
+      if (!done && last) known = last.blockNumber - 1n
+    }
+    const ends = [from + pace.blocks - 1n, known, toBlock]
+    const end = ends.reduce((low, one) => (one < low ? one : low))
+    const isIn = ({ blockNumber }: ProofRecord) => blockNumber <= end
+    yield { fromBlock: from, toBlock: end, recorded: rows.filter(isIn) }
+    rows = rows.filter((row) => !isIn(row))
+    from = end + 1n
+  } while (from <= toBlock)
+}
