@@ -11,6 +11,7 @@ const parts = {
   orders: ['core', 'chain', 'payments', 'store'],
   http: ['core', 'chain', 'orders', 'store'],
   webhooks: ['core', 'orders', 'store'],
+  accelerate: ['core'],
   devchain: ['core'],
   testing: ['core', 'payments', 'store'],
 }

@@ -7,6 +7,7 @@ export const entryFiles = {
   sql: 'src/sql/index.ts',
   http: 'src/http/index.ts',
   webhooks: 'src/webhooks/index.ts',
+  accelerate: 'src/accelerate/index.ts',
   devchain: 'src/devchain/index.ts',
   testing: 'src/testing/index.ts',
 }

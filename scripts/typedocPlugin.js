@@ -23,7 +23,14 @@ const groups = {
   ],
   'Take payments': ['payments', 'tokens', 'finality', 'batches'],
   'Keep orders': ['lifecycle', 'http', 'webhooks', 'stores'],
-  'Run it': ['operations', 'SECURITY', 'testing', 'devchain', 'runtimes'],
+  'Run it': [
+    'operations',
+    'performance',
+    'SECURITY',
+    'testing',
+    'devchain',
+    'runtimes',
+  ],
 }
 const otherPages = 'Look things up'
 const methodsOfOrders = 'Methods of orders'

@@ -1,6 +1,8 @@
-import { type Hex, keccak256 } from 'viem'
+import { bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem'
+import { checkMembers, type MembersOf } from './checkMembers.js'
 import { parseCancellation, parsePayment } from './fields.js'
 import { hashText } from './hashText.js'
+import { checkKeccak, type Keccak256, viemKeccak256 } from './keccak.js'
 import { domainTypeHash, typeHashes } from './typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
@@ -35,6 +37,16 @@ function separatorOf(domain: TokenDomain): Uint8Array {
   return separator
 }
 
+/** How {@link hashPayment} hashes. */
+export type HashPaymentOptions = {
+  /** Such as `countersign/accelerate` loads. @default viem's */
+  keccak256?: Keccak256 | undefined
+}
+
+const members: MembersOf<HashPaymentOptions> = {
+  keccak256: true,
+}
+
 /**
  * Hashes a payment or a cancellation as its payer signs it (EIP-712).
  *
@@ -59,21 +71,31 @@ function separatorOf(domain: TokenDomain): Uint8Array {
  * )
  * ```
  */
-export function hashPayment(payment: Payment | Cancellation): Hex {
+export function hashPayment(
+  payment: Payment | Cancellation,
+  options: HashPaymentOptions = {},
+): Hex {
+  checkMembers(options, members, 'options')
+  const { keccak256 = viemKeccak256 } = options
+  checkKeccak(keccak256)
   return hashChecked(
     payment?.primaryType === 'CancelAuthorization'
       ? parseCancellation(payment)
       : parsePayment(payment),
+    keccak256,
   )
 }
 
 /** Hashes a message that has been read. */
-export function hashChecked(checked: Payment | Cancellation): Hex {
+export function hashChecked(
+  checked: Payment | Cancellation,
+  keccak256: Keccak256 = viemKeccak256,
+): Hex {
   const envelope = new Uint8Array(66)
   envelope.set([0x19, 0x01])
   envelope.set(separatorOf(checked.domain), 2)
-  envelope.set(keccak256(encodeStruct(checked), 'bytes'), 34)
-  return keccak256(envelope)
+  envelope.set(keccak256(hexToBytes(encodeStruct(checked))), 34)
+  return bytesToHex(keccak256(envelope))
 }
 
 /** The struct hash of a checked message (EIP-712, `hashStruct`). */

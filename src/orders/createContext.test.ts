@@ -206,3 +206,10 @@ test.each([
 ])('relayers that are %s are refused', (_, relayers) => {
   expect(() => createContext({ ...valid, relayers })).toThrow('relayers')
 })
+
+test('a keccak256 that is no function is refused', () => {
+  const parameters = { ...valid, keccak256: 'fast' }
+  expect(() => createContext(parameters as never)).toThrow(
+    'keccak256 must be a function, not "fast".',
+  )
+})

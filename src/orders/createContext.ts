@@ -3,6 +3,7 @@ import { parseCheckedAddress } from '../chain/logs/encodeLogFilter.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { checkKeccak, viemKeccak256 } from '../core/keccak.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
@@ -31,7 +32,8 @@ export function createContext(
   parameters: CreateOrdersParameters,
 ): OrdersContext {
   checkShape(parameters)
-  const { store, observe } = parameters
+  const { store, observe, keccak256 = viemKeccak256 } = parameters
+  checkKeccak(keccak256)
   const sealer = parseSealer(parameters.seal)
   const tokens = parseTokens(parameters.tokens)
   const wallets = parseWallets(parameters.wallets, tokens)
@@ -66,6 +68,7 @@ export function createContext(
       const tell = async () => observe?.(observation)
       tell().catch(() => undefined)
     },
+    keccak256,
     now: () => BigInt(Date.now()),
   }
 }

@@ -33,7 +33,8 @@ export {
   InvalidFieldError,
   NoRandomnessError,
 } from '../core/errors.js'
-export { hashPayment } from '../core/hashPayment.js'
+export { type HashPaymentOptions, hashPayment } from '../core/hashPayment.js'
+export type { Keccak256 } from '../core/keccak.js'
 export { type KnownToken, knownTokens } from '../core/knownTokens.js'
 export type { CaptureProof } from '../core/receiptProof.js'
 export type { RefusalReason } from '../core/revertReason.js'

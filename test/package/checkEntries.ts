@@ -46,6 +46,17 @@ export function checkOptionalPeers({ project }: Consumer): void {
     refusal(`postgresStore({ connectionString: 'postgres://x' })`),
     'The store needs the package pg, which is not installed.',
   )
+  deepEqual(
+    runModule(
+      project,
+      `
+        import { loadAccelerator } from 'countersign/accelerate'
+        const error = await loadAccelerator().catch((error) => error)
+        console.log(error.name)
+      `,
+    ).trim(),
+    'AcceleratorError',
+  )
   const binary = findAnvil()
   deepEqual(told({ binary }), 'AnvilPackageNotFoundError')
 

@@ -80,6 +80,12 @@ const rows: readonly Row[] = [
     ],
     ['core', 'orders/model', 'store', 'webhooks', 'webhooks/targets'],
   ],
+  [
+    'accelerate',
+    '*',
+    ['ox/wasm/Hash', 'ox/wasm/Secp256k1', 'viem', 'viem/utils'],
+    ['accelerate', 'core'],
+  ],
   ['testing', '*', ['viem'], ['core', 'testing']],
 ]
 

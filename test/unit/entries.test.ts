@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
+import * as accelerate from 'countersign/accelerate'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
@@ -12,6 +13,7 @@ import { expect, test } from 'vitest'
 import { entryFiles } from '../../scripts/entryFiles.js'
 
 const entries: Record<string, Record<string, unknown>> = {
+  accelerate,
   devchain,
   http,
   index: main,
@@ -95,6 +97,15 @@ test('countersign exports these names', () => {
       "signPayment",
       "verifyPayment",
       "waitForOutcome",
+    ]
+  `)
+})
+
+test('countersign/accelerate exports these names', () => {
+  expect(Object.keys(accelerate).sort()).toMatchInlineSnapshot(`
+    [
+      "AcceleratorError",
+      "loadAccelerator",
     ]
   `)
 })

@@ -1,5 +1,6 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
+import type { Keccak256 } from '../../core/keccak.js'
 import type { CaptureProof } from '../../core/receiptProof.js'
 import type {
   Cancellation,
@@ -115,6 +116,11 @@ export type CreateOrdersParameters = {
   policy?: OrdersPolicy | undefined
   /** Told of what is done, how long it took, and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
+  /**
+   * Hashes signatures, buyers' tokens and signed transactions. Such as
+   * `countersign/accelerate` loads. @default viem's
+   */
+  keccak256?: Keccak256 | undefined
 }
 
 export const ordersMembers: MembersOf<CreateOrdersParameters> = {
@@ -126,6 +132,7 @@ export const ordersMembers: MembersOf<CreateOrdersParameters> = {
   relayers: true,
   policy: true,
   observe: true,
+  keccak256: true,
 }
 
 export type SettledPolicy = {
@@ -165,6 +172,7 @@ export type OrdersContext = {
   /** Ids of the orders for which a payment is being judged in this process. */
   accepting: Set<string>
   observe: (observation: Observation) => void
+  keccak256: Keccak256
   /** Unix milliseconds of this machine. */
   now: () => bigint
 }

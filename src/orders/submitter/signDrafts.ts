@@ -201,7 +201,7 @@ export type RowDraft = Pick<
  * `policy.signTimeout`.
  */
 export async function signRow(
-  { sealer, now, signal, policy: { signTimeout } }: OrdersContext,
+  { keccak256, sealer, now, signal, policy: { signTimeout } }: OrdersContext,
   { wallet }: SubmitterState,
   draft: RowDraft,
 ): Promise<SignedRow> {
@@ -210,8 +210,13 @@ export async function signRow(
   const shared = { chainId: submitter.chainId, nonce, gas }
   const sign = () =>
     draft.kind === 'filler'
-      ? signFiller(client, account, { ...shared, fees: fees.fields })
-      : signTransaction(client, account, { ...call, ...shared, ...fees.fields })
+      ? signFiller(client, account, { ...shared, fees: fees.fields }, keccak256)
+      : signTransaction(
+          client,
+          account,
+          { ...call, ...shared, ...fees.fields },
+          keccak256,
+        )
   const signing = signal ? untilEnd(signal, sign) : sign()
   const { hash, raw } = await inTime(signing, signTimeout, () => {
     throw lateSigner(signTimeout)

@@ -90,7 +90,7 @@ async function checkRecord(
   found: StoredOrder,
   payment: SignedPayment,
 ): Promise<AcceptVerdict | undefined> {
-  const check = checkAccept(found, payment)
+  const check = checkAccept(context, found, payment)
   if (check.verdict && check.isTry) await countTry(context, found.order.id)
   return check.verdict
 }

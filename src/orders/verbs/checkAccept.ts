@@ -1,4 +1,5 @@
-import { type Hash, keccak256 } from 'viem'
+import type { Hash } from 'viem'
+import { hashHex, type Keccak256 } from '../../core/keccak.js'
 import { redact } from '../../core/redact.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
@@ -8,7 +9,7 @@ import type { MessageRefusal } from '../../payments/verify/types.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict } from '../model/types.js'
+import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 
 /** Refused payments and cancellations after which an order takes no more. */
 export const mostTries = 10
@@ -25,6 +26,7 @@ export type AcceptCheck =
  * comes from the record, never from the payment.
  */
 export function checkAccept(
+  { keccak256 }: Pick<OrdersContext, 'keccak256'>,
   found: StoredOrder,
   payment: SignedPayment,
 ): AcceptCheck {
@@ -38,7 +40,8 @@ export function checkAccept(
   if (refusal) return { verdict: { ok: false, ...refusal }, isTry: isOpen }
 
   const isSame =
-    state !== 'drafted' && attempt.signatureHash === hashSigned(payment)
+    state !== 'drafted' &&
+    attempt.signatureHash === hashSigned(payment, keccak256)
   if (isSame)
     return {
       verdict: { ok: true, order: showOrder(found), at: undefined },
@@ -66,10 +69,16 @@ export function checkAccept(
 }
 
 /** Tells one signature from another, in whatever form it comes. */
-export function hashSigned({ message, signature }: SignedPayment): Hash {
+export function hashSigned(
+  { message, signature }: SignedPayment,
+  keccak256: Keccak256,
+): Hash {
   const form = tokenSignature(signature) ?? '0x'
   const { validAfter, validBefore } = message
-  return keccak256(`${form}${numberWord(validAfter)}${numberWord(validBefore)}`)
+  return hashHex(
+    `${form}${numberWord(validAfter)}${numberWord(validBefore)}`,
+    keccak256,
+  )
 }
 
 /** Drafted, or asked for again with another window than the one signed. */

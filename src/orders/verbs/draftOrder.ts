@@ -31,7 +31,7 @@ export async function draftOrder(
   checkMembers(parameters, draftMembers)
   const id = parseOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
   const buyerToken = drawBuyerToken()
-  const buyerTokenHash = hashBuyerToken(buyerToken)
+  const buyerTokenHash = hashBuyerToken(buyerToken, context.keccak256)
   const draft = await planDraft(context, { id, buyerTokenHash, parameters })
   const write = () =>
     writeAgain(context, (tables) => writeDraft(context, tables, draft))

@@ -1,6 +1,7 @@
-import { type Hash, keccak256, stringToHex } from 'viem'
+import { bytesToHex, type Hash, stringToBytes } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
+import type { Keccak256 } from '../../core/keccak.js'
 import { loadShown } from '../model/orderLoader.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
@@ -34,7 +35,10 @@ export async function getForBuyer(
   checkMembers(parameters, members)
   const { orderId, buyerToken } = parameters
   // Anything but text is a wrong token, not a fault.
-  const hash = hashBuyerToken(typeof buyerToken === 'string' ? buyerToken : '')
+  const hash = hashBuyerToken(
+    typeof buyerToken === 'string' ? buyerToken : '',
+    context.keccak256,
+  )
   const found = await loadShown(
     context,
     orderId,
@@ -53,6 +57,6 @@ export function drawBuyerToken(): string {
 }
 
 /** What is kept of a buyer's token; the token cannot be had from it. */
-export function hashBuyerToken(buyerToken: string): Hash {
-  return keccak256(stringToHex(buyerToken))
+export function hashBuyerToken(buyerToken: string, keccak256: Keccak256): Hash {
+  return bytesToHex(keccak256(stringToBytes(buyerToken)))
 }

@@ -37,7 +37,7 @@ export async function storeAccepted(
   accepted: Accepted,
 ): Promise<AcceptVerdict> {
   const { found, payment } = accepted
-  const signed = signAttempt(found.attempt, payment)
+  const signed = signAttempt(context, found.attempt, payment)
   // Outside of the unit of work: sealing may ask a key service.
   const signature = await context.sealer.seal(
     payment.signature,
@@ -71,7 +71,7 @@ async function writeLoaded(
   if (verdict.ok) return verdict
   // Nothing was written, so the store compared nothing.
   const current = await loadOrder(tables, context, found.order.id)
-  return checkAccept(current, payment).verdict ?? verdict
+  return checkAccept(context, current, payment).verdict ?? verdict
 }
 
 /** By the order as it is now, which is checked as it was when it was loaded. */
@@ -83,7 +83,7 @@ async function writeChanged(
   const { order } = accepted.found
   const found = await loadOrder(tables, context, order.id)
   return (
-    checkAccept(found, accepted.payment).verdict ??
+    checkAccept(context, found, accepted.payment).verdict ??
     writeAccepted(context, tables, { ...accepted, found })
   )
 }
@@ -110,7 +110,7 @@ async function writeAccepted(
       reason: 'exposureTooHigh',
       details: { at: judged.at, balance: judged.balance, open, value },
     }
-  const attempt = { ...signAttempt(found.attempt, payment), signature }
+  const attempt = { ...signAttempt(context, found.attempt, payment), signature }
   const moved = moveOrder(
     found.order,
     'stored',
@@ -148,6 +148,7 @@ async function writeAccepted(
 
 /** The attempt with what is signed now, and no signature yet. */
 function signAttempt(
+  { keccak256 }: OrdersContext,
   attempt: AttemptRecord,
   payment: SignedPayment,
 ): AttemptRecord {
@@ -158,7 +159,7 @@ function signAttempt(
     payer: from,
     signedAfter: validAfter,
     signedBefore: validBefore,
-    signatureHash: hashSigned(payment),
+    signatureHash: hashSigned(payment, keccak256),
     spendableUntil: spendableUntil > validBefore ? spendableUntil : validBefore,
     spendable: true,
   }

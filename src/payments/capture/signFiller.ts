@@ -1,4 +1,5 @@
 import type { Account, Client } from 'viem'
+import type { Keccak256 } from '../../core/keccak.js'
 import type { DecidedFees } from './planTransaction.js'
 import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
@@ -28,8 +29,9 @@ export function signFiller(
   client: Client,
   account: Account,
   { nonce, chainId, fees, gas = 21_000n }: SignReleaseParameters,
+  keccak256?: Keccak256,
 ): Promise<SignedTransaction> {
   const to = account.address
   const transaction = { to, data: '0x', chainId, nonce, gas, ...fees } as const
-  return signTransaction(client, account, transaction)
+  return signTransaction(client, account, transaction, keccak256)
 }

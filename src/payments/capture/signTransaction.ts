@@ -1,5 +1,5 @@
 import type { Account, Client, Hash, Hex } from 'viem'
-import { keccak256 } from 'viem'
+import { hashHex, type Keccak256, viemKeccak256 } from '../../core/keccak.js'
 import { SigningDeclinedError } from '../sign/errors.js'
 import { SendError } from './errors.js'
 import {
@@ -21,6 +21,7 @@ export async function signTransaction(
   client: Client,
   account: Account,
   transaction: PlannedTransaction,
+  keccak256: Keccak256 = viemKeccak256,
 ): Promise<SignedTransaction> {
   const serializer = client.chain?.serializers?.transaction
   const local = parseLocalAccount(account)
@@ -41,7 +42,7 @@ export async function signTransaction(
       maybeSent: false,
     })
   return {
-    hash: keccak256(raw as Hex),
+    hash: hashHex(raw as Hex, keccak256),
     raw: raw as Hex,
     nonce: transaction.nonce,
   }

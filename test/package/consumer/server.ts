@@ -1,4 +1,5 @@
 // What a merchant's backend takes, compiled strictly.
+import { type Accelerator, loadAccelerator } from 'countersign/accelerate'
 import {
   type BuyerOrder,
   createPaymentHandler,
@@ -17,13 +18,24 @@ import { type PostgresPool, postgresStore, sqliteStore } from 'countersign/sql'
 import { type PaymentStore, sealer } from 'countersign/store'
 import { faultTransport, storeCases } from 'countersign/testing'
 import { runWebhooks, WebhookTargetError } from 'countersign/webhooks'
-import { type Account, type Address, createWalletClient, http } from 'viem'
+import {
+  type Account,
+  type Address,
+  createWalletClient,
+  type Hex,
+  http,
+} from 'viem'
 import { base } from 'viem/chains'
 
 const token: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 
 export const openStore = (pool?: PostgresPool): PaymentStore =>
   pool ? postgresStore({ pool }) : sqliteStore({ file: 'orders.db' })
+
+export async function openAccount(privateKey: Hex): Promise<Account> {
+  const { fastAccount }: Accelerator = await loadAccelerator()
+  return fastAccount(privateKey)
+}
 
 export function openOrders(store: PaymentStore, account: Account): Orders {
   const client = createReadClient({ url: 'https://rpc.example', chain: base })

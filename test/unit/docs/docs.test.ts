@@ -5,6 +5,7 @@ import type {
   RejectionReason,
 } from 'countersign'
 import * as main from 'countersign'
+import * as accelerate from 'countersign/accelerate'
 import * as devchain from 'countersign/devchain'
 import type {
   AcceptRefusal,
@@ -124,7 +125,16 @@ type AnyError = new (
   facts: object,
 ) => InstanceType<typeof main.CountersignError>
 
-const classes = [main, reads, orders, store, webhooks, devchain, testing]
+const classes = [
+  main,
+  reads,
+  orders,
+  store,
+  webhooks,
+  accelerate,
+  devchain,
+  testing,
+]
   .flatMap((entry) => Object.entries(entry))
   .filter(([, it]) => typeof it === 'function' && isError(it.prototype))
   .map(([name]) => name)
@@ -217,6 +227,7 @@ test('the column of retryable says what the classes do', () => {
     ...orders,
     ...store,
     ...webhooks,
+    ...accelerate,
     ...devchain,
   }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>

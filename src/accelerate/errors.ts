@@ -1,0 +1,10 @@
+import { CountersignError } from '../core/CountersignError.js'
+
+/** The WebAssembly code cannot be loaded or compiled here. */
+export class AcceleratorError extends CountersignError {
+  override readonly name = 'AcceleratorError'
+
+  constructor(problem: string) {
+    super(`The accelerator ${problem}.`, { problem })
+  }
+}

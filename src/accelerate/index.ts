@@ -1,0 +1,6 @@
+export { AcceleratorError } from './errors.js'
+export {
+  type Accelerator,
+  loadAccelerator,
+  type RecoverAddressParameters,
+} from './loadAccelerator.js'

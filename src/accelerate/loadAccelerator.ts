@@ -1,0 +1,86 @@
+import type { Address, Hex, PrivateKeyAccount } from 'viem'
+import type { Keccak256 } from '../core/keccak.js'
+import { AcceleratorError } from './errors.js'
+import { createFastAccount } from './fastAccount.js'
+import { type Curve, recoverSigner } from './signature.js'
+
+/** What {@link Accelerator.recoverAddress} takes. */
+export type RecoverAddressParameters = {
+  /** The digest that was signed, such as `hashPayment` gives. */
+  hash: Hex
+  /** 65 bytes: `r`, `s` and a `v` of 27, 28, 0 or 1. */
+  signature: Hex
+}
+
+/** Signing, recovery and hashing by WebAssembly. */
+export type Accelerator = {
+  /**
+   * Creates viem's local account of a private key. It signs the bytes that
+   * viem's `privateKeyToAccount` signs, several times as fast. It ignores viem's
+   * `setSignEntropy`.
+   *
+   * @throws {@link InvalidFieldError} when the key is malformed.
+   */
+  fastAccount(privateKey: Hex): PrivateKeyAccount
+  /**
+   * Recovers who signed a digest, in lower case; `undefined` for no one.
+   *
+   * @throws {@link InvalidFieldError} when `hash` is not 32 bytes.
+   */
+  recoverAddress(parameters: RecoverAddressParameters): Address | undefined
+  /** For `createOrders` and `hashPayment`. */
+  keccak256: Keccak256
+}
+
+/**
+ * Loads WebAssembly code of the optional peer `ox` that signs, recovers and
+ * hashes. Installs nothing globally: pass on what it returns. The second call
+ * reuses the compiled code.
+ *
+ * @throws {@link AcceleratorError} when `ox` is not installed, or the runtime
+ * forbids WebAssembly, as a page without `wasm-unsafe-eval` does.
+ *
+ * @example
+ * ```ts
+ * import { loadAccelerator } from 'countersign/accelerate'
+ * import { createWalletClient, type Hex, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * export async function openWallet(privateKey: Hex) {
+ *   const { fastAccount } = await loadAccelerator()
+ *   return createWalletClient({
+ *     account: fastAccount(privateKey),
+ *     chain: base,
+ *     transport: http(),
+ *   })
+ * }
+ * ```
+ */
+export async function loadAccelerator(): Promise<Accelerator> {
+  const [curveModule, hashModule] = await importOx()
+  const [curve, { keccak256 }] = await Promise.all([
+    curveModule.engine(),
+    hashModule.engine(),
+  ]).catch(() => {
+    throw new AcceleratorError(
+      "cannot compile WebAssembly here: a page has to allow 'wasm-unsafe-eval' in its Content-Security-Policy",
+    )
+  })
+  const tools = { curve: curve satisfies Curve, keccak256 }
+  return {
+    fastAccount: (privateKey) => createFastAccount(tools, privateKey),
+    recoverAddress: (parameters) => recoverSigner(tools, parameters),
+    keccak256,
+  }
+}
+
+function importOx() {
+  return Promise.all([
+    import('ox/wasm/Secp256k1'),
+    import('ox/wasm/Hash'),
+  ]).catch(() => {
+    throw new AcceleratorError(
+      'needs the package ox, version 1.8 or later, which is not installed: run npm install ox',
+    )
+  })
+}
