@@ -15,6 +15,7 @@ import { benchReadsLogs } from './readsLogs.js'
 import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
 import { benchReadsReceipts } from './readsReceipts.js'
 import { benchReadsStream } from './readsStream.js'
+import { benchRecovery } from './recovery.js'
 import { benchShopLoad } from './shopLoad.js'
 import { benchShopPage } from './shopPage.js'
 import { benchVerifyPayment } from './verifyPayment.js'
@@ -47,6 +48,7 @@ process.stdout.write(
 for (const bench of [
   benchBundleSize,
   benchHashPayment,
+  benchRecovery,
   benchVerifyPayment,
   benchImport,
   benchReadsBatch,

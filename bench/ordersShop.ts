@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Payment, SignedPayment } from 'countersign'
+import type { Keccak256, Payment, SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
   createOrders,
@@ -25,12 +25,13 @@ export type ShopPlace = {
   key: Uint8Array | undefined
   accounts: readonly PrivateKeyAccount[]
   policy?: OrdersPolicy | undefined
+  keccak256?: Keccak256 | undefined
 }
 
 /** A shop as a backend has it, its requests in batches. */
 export function openShop(
   { chain, token }: Pick<DevChain, 'chain' | 'token'>,
-  { url, store, key, accounts, policy }: ShopPlace,
+  { url, store, key, accounts, policy, keccak256 }: ShopPlace,
 ): Orders {
   const client = createReadClient({ url, chain })
   const transport = custom(client)
@@ -42,6 +43,7 @@ export function openShop(
       createClient({ account, chain, transport }),
     ),
     policy: { maxInFlight: 500, ...policy },
+    keccak256,
   })
 }
 
@@ -124,7 +126,7 @@ export async function signWith(
 ): Promise<SignedPayment> {
   return {
     ...payment,
-    signature: await payer.signTypedData({ types, ...payment }),
+    signature: await payer.signTypedData({ types: messageTypes, ...payment }),
   }
 }
 
@@ -137,7 +139,7 @@ const message = [
   { name: 'nonce', type: 'bytes32' },
 ] as const
 
-const types = {
+export const messageTypes = {
   ReceiveWithAuthorization: message,
   TransferWithAuthorization: message,
 } as const

@@ -87,14 +87,16 @@ type Members<shape extends Shape> = {
 }
 
 /** A parser of an object with exactly the members of `shape`. */
-const objectParser =
-  <shape extends Shape>(shape: shape): ParseField<Members<shape>> =>
-  (value, field) => {
+const objectParser = <shape extends Shape>(
+  shape: shape,
+): ParseField<Members<shape>> => {
+  const parsers = Object.entries(shape)
+  return (value, field) => {
     if (typeof value !== 'object' || !value || Array.isArray(value))
       throw new InvalidFieldError(field, value, 'an object')
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
-    for (const [key, parse] of Object.entries(shape)) {
+    for (const [key, parse] of parsers) {
       // Inherited members were not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
@@ -104,6 +106,7 @@ const objectParser =
     }
     return members as Members<shape>
   }
+}
 
 const parseDomain: ParseField<TokenDomain> = /* @__PURE__ */ objectParser({
   name: parseText,
