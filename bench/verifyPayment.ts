@@ -5,6 +5,7 @@ import {
   type SignedPayment,
   signPayment,
   verifyPayment,
+  verifyPayments,
 } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { createWalletClient, http, publicActions } from 'viem'
@@ -22,7 +23,24 @@ export async function benchVerifyPayment(): Promise<Row[]> {
     const far = await judge(chain, { url: proxy.url, rounds: 30 }).finally(
       proxy.stop,
     )
+    const many = await judgeMany(chain, chain.urls.http)
+    const distant = await delayRequests(chain.urls.http, 25)
+    const manyFar = await judgeMany(chain, distant.url).finally(distant.stop)
     return [
+      {
+        name: '100 verdicts by verifyPayments',
+        peer,
+        ratio: many,
+        goal: 15,
+        unit: 'time',
+      },
+      {
+        name: '100 verdicts by verifyPayments, +25 ms',
+        peer,
+        ratio: manyFar,
+        goal: 10,
+        unit: 'time',
+      },
       { name: 'verifyPayment', peer, ratio: near, goal: 3, unit: 'time' },
       {
         name: 'verifyPayment, 25 ms added a request',
@@ -52,6 +70,37 @@ async function judge(
   const { x402 = Number.NaN } = await compare('countersign', {
     rounds,
     prepare,
+  })
+  return x402
+}
+
+/** 100 payments: in one list, and by x402 all at once. */
+async function judgeMany(chain: DevChain, url: string): Promise<number> {
+  const payments: SignedPayment[] = []
+  for (let count = 0; count < 100; count++)
+    payments.push(await signTransfer(chain))
+  const { client } = facilitatorOf(chain, url)
+  const peers = payments.map((payment) => candidates(chain, url, payment).x402)
+  const expect = {
+    token: chain.token,
+    to: chain.clients.merchant.account.address,
+    amount: '1.25',
+    primaryType: 'TransferWithAuthorization',
+  } as const
+  const { x402 = Number.NaN } = await compare('countersign', {
+    rounds: 9,
+    prepare: () => ({
+      countersign: async () => {
+        const verdicts = await verifyPayments(client, {
+          payments: payments.map((payment) => ({ payment, expect })),
+        })
+        const bad = verdicts.find(({ ok }) => !ok)
+        if (bad) throw new Error('One was refused.')
+      },
+      x402: async (time) => {
+        await Promise.all(peers.map((verify) => verify?.(time)))
+      },
+    }),
   })
   return x402
 }
@@ -91,14 +140,18 @@ function createFacilitator(chain: DevChain, url: string) {
   return { client, scheme: new ExactEvmScheme(signer) }
 }
 
+function facilitatorOf(chain: DevChain, url: string) {
+  const facilitator = clients.get(url) ?? createFacilitator(chain, url)
+  clients.set(url, facilitator)
+  return facilitator
+}
+
 function candidates(
   chain: DevChain,
   url: string,
   payment: SignedPayment,
 ): Candidates {
-  const facilitator = clients.get(url) ?? createFacilitator(chain, url)
-  clients.set(url, facilitator)
-  const { client, scheme } = facilitator
+  const { client, scheme } = facilitatorOf(chain, url)
   const { domain, message, signature, primaryType } = payment
   const { to, value } = message
   const requirements = {

@@ -137,3 +137,9 @@ export {
   type VerifyPaymentParameters,
   verifyPayment,
 } from './verify/verifyPayment.js'
+export {
+  type ListedVerdict,
+  type PaymentToVerify,
+  type VerifyPaymentsParameters,
+  verifyPayments,
+} from './verify/verifyPayments.js'

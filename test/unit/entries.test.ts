@@ -96,6 +96,7 @@ test('countersign exports these names', () => {
       "signCapture",
       "signPayment",
       "verifyPayment",
+      "verifyPayments",
       "waitForOutcome",
     ]
   `)

@@ -63,6 +63,7 @@ const calls: Readonly<Record<string, readonly [Call, object]>> = {
   signPayment: [onClient(root.signPayment), { payment, expect: page }],
   signCancellation: [onClient(root.signCancellation), { expect: page }],
   verifyPayment: [onClient(root.verifyPayment), { payment, expect: page }],
+  verifyPayments: [onClient(root.verifyPayments), { payments: [] }],
   explainSignature: [root.explainSignature, { payment }],
   capturePayment: [onClient(root.capturePayment), { payment }],
   capturePaymentSync: [onClient(root.capturePaymentSync), { payment }],

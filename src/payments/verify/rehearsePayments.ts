@@ -17,8 +17,6 @@ import type { Rehearsal } from './types.js'
 export type RehearsePaymentsParameters = RehearsalOptions & {
   /** Of one token, and for Receive of one recipient; well-formed. */
   payments: readonly SignedPayment[]
-  /** Sender of the transactions. */
-  origin: Address
 }
 
 /** The results of rehearsals, in the order of their payments. */

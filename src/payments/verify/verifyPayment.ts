@@ -16,6 +16,7 @@ import {
   type MessageRefusal,
   type PaymentExpectation,
   type PaymentVerdict,
+  type Rehearsal,
 } from './types.js'
 
 /** What {@link verifyPayment} takes. */
@@ -82,20 +83,47 @@ export async function verifyPayment(
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
   checkMembers(parameters, members)
-  const { block: given = 'latest', maxCaptureGas } = parameters
-  const block = parseBlock(given)
+  const block = parseBlock(parameters.block ?? 'latest')
   const now = parseTime(parameters.now)
-  const { signature, ...unsigned } = Object(parameters.payment)
-  const payment: Payment = parsePayment(unsigned)
-  const expect = parseExpectation(parameters.expect, client)
-  const refusal = checkMessage(payment, signature, expect)
+  const [payment, refusal] = parseClaim(client, parameters)
   if (refusal) return { ok: false, ...refusal }
 
-  const { head, at, ...rehearsal } = await rehearseCapture(
-    client,
-    { ...payment, signature },
-    { block, maxGas: maxCaptureGas },
-  )
+  const rehearsal = await rehearseCapture(client, payment, {
+    block,
+    maxGas: parameters.maxCaptureGas,
+  })
+  return judgePayment(payment, parameters.expect, rehearsal, block, now)
+}
+
+/**
+ * The payment as it is rehearsed, and what the message alone decides.
+ *
+ * @throws {@link InvalidFieldError} when payment or expectation are malformed.
+ */
+export function parseClaim(
+  client: Client,
+  given: Pick<VerifyPaymentParameters, 'payment' | 'expect'>,
+): readonly [SignedPayment, MessageRefusal | undefined] {
+  const { signature, ...unsigned } = Object(given.payment)
+  const payment: Payment = parsePayment(unsigned)
+  const expect = parseExpectation(given.expect, client)
+  const refusal = checkMessage(payment, signature, expect)
+  return [{ ...payment, signature }, refusal]
+}
+
+/**
+ * The verdict that follows from a rehearsal and the expectation.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ too far.
+ */
+export function judgePayment(
+  payment: SignedPayment,
+  expect: PaymentExpectation,
+  rehearsal: Rehearsal,
+  block: BlockSelector,
+  now: bigint,
+): PaymentVerdict {
+  const { head, at } = rehearsal
   if (block === 'latest' || block === 'pending') checkClock(head, now)
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
@@ -104,7 +132,7 @@ export async function verifyPayment(
       reason === 'wrongChain' ? { found, expected: head.chainId } : {}
     return { ok: false, reason, details: words ? { words } : details, at }
   }
-  const late = checkPolicy(payment, parameters.expect, {
+  const late = checkPolicy(payment, expect, {
     decimals: rehearsal.decimals,
     time: at.time,
   })

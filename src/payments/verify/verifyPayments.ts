@@ -1,0 +1,232 @@
+import type { Client } from 'viem'
+import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
+import type { BlockSelector } from '../../chain/rpc/requestNode.js'
+import { CountersignError } from '../../core/CountersignError.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseTime } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { SignedPayment } from '../../core/types.js'
+import { rehearseKinds } from './rehearseKinds.js'
+import type { PaymentExpectation, PaymentVerdict } from './types.js'
+import {
+  judgePayment,
+  parseClaim,
+  type VerifyPaymentParameters,
+} from './verifyPayment.js'
+
+/** A payment, and what the merchant expects of it. */
+export type PaymentToVerify = Pick<
+  VerifyPaymentParameters,
+  'payment' | 'expect'
+>
+
+/** What {@link verifyPayments} takes. */
+export type VerifyPaymentsParameters = {
+  payments: readonly PaymentToVerify[]
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+  /** Gas each capture may cost at most. @default 300_000n */
+  maxCaptureGas?: bigint | undefined
+  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  now?: bigint | undefined
+}
+
+/** The verdict on a payment of a list, or the error that left it without one. */
+export type ListedVerdict =
+  | PaymentVerdict
+  | { ok: false; reason: 'notJudged'; error: CountersignError }
+
+const members: MembersOf<VerifyPaymentsParameters> = {
+  payments: true,
+  block: true,
+  maxCaptureGas: true,
+  now: true,
+}
+
+const memberOfList: MembersOf<PaymentToVerify> = {
+  payment: true,
+  expect: true,
+}
+
+/**
+ * Judges many signed payments as {@link verifyPayment} judges one, but rehearses
+ * them one after another on one state: about 250 payments of a token to one
+ * recipient in one request. Payments that together exceed their payer's balance
+ * are not all fine: the later ones get `insufficientFunds`. A nonce used twice
+ * is `consumed` the second time.
+ *
+ * Returns the verdicts in the order of the payments. A payment that is malformed,
+ * or that the node fails on, gets `notJudged` with the error; the others get
+ * their verdicts. The gas in `at` is an upper bound.
+ *
+ * @throws {@link InvalidFieldError} when the list or an option is malformed.
+ *
+ * @example
+ * ```ts
+ * import { type SignedPayment, verifyPayments } from 'countersign'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ *
+ * export async function findGood(payments: readonly SignedPayment[]) {
+ *   const verdicts = await verifyPayments(client, {
+ *     payments: payments.map((payment) => ({
+ *       payment,
+ *       expect: {
+ *         token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *         to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *         amount: '12.50',
+ *       },
+ *     })),
+ *   })
+ *   return payments.filter((_, index) => verdicts[index]?.ok)
+ * }
+ * ```
+ */
+export async function verifyPayments(
+  client: Client,
+  parameters: VerifyPaymentsParameters,
+): Promise<readonly ListedVerdict[]> {
+  checkMembers(parameters, members)
+  const { payments, maxCaptureGas } = parameters
+  if (!Array.isArray(payments))
+    throw new InvalidFieldError('payments', payments, 'a list')
+  const options: Options = {
+    block: parseBlock(parameters.block ?? 'latest'),
+    maxGas: maxCaptureGas,
+    now: parseTime(parameters.now),
+  }
+  const listed = payments.map((given) => keepError(() => read(client, given)))
+  const claims = listed.flatMap((one) => ('ok' in one ? [] : [one]))
+  const verdicts = await judgeClaims(client, claims, options)
+  return listed.map((one) => ('ok' in one ? one : mustFind(verdicts, one)))
+}
+
+type Options = {
+  block: BlockSelector
+  maxGas: bigint | undefined
+  now: bigint
+}
+
+/** A payment whose message is as expected. */
+type Claim = {
+  payment: SignedPayment
+  expect: PaymentExpectation
+}
+
+/** The verdict of the message alone, or what is to be rehearsed. */
+function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
+  checkMembers(given, memberOfList, 'payments')
+  const one: PaymentToVerify = Object(given)
+  const [payment, refusal] = parseClaim(client, one)
+  return refusal ? { ok: false, ...refusal } : { payment, expect: one.expect }
+}
+
+type Verdicts = ReadonlyMap<Claim, ListedVerdict>
+
+/**
+ * Judges claims on one state. A payment that spends in the rehearsal but is
+ * refused for another reason could make later ones of its payer fail: that
+ * payer's other payments are judged again without it.
+ */
+async function judgeClaims(
+  client: Client,
+  claims: readonly Claim[],
+  { block, maxGas, now }: Options,
+): Promise<Verdicts> {
+  const payments = claims.map(({ payment }) => payment)
+  const rehearsed = await rehearseKinds(client, payments, {
+    block,
+    maxGas,
+  })
+  const spend = openLedger(payments)
+  const verdicts = new Map<Claim, ListedVerdict>()
+  const spoilers = new Set<Claim>()
+  const spenders = new Set<string>()
+  const spoiled = new Set<string>()
+  for (const claim of claims) {
+    const { payment, expect } = claim
+    const result = mustFind(rehearsed, payment)
+    const verdict = keepError(() => {
+      if (result.error) throw result.error
+      const { rehearsal, payerBalance } = result
+      const alone = judgePayment(payment, expect, rehearsal, block, now)
+      return alone.ok ? spend(payment, payerBalance, alone) : alone
+    })
+    verdicts.set(claim, verdict)
+    const payer = payerOf(payment)
+    if (verdict.ok) continue
+    if (result.rehearsal?.ok) {
+      spoilers.add(claim)
+      spenders.add(payer)
+    } else if (spenders.has(payer)) spoiled.add(payer)
+  }
+  if (!spoiled.size) return verdicts
+  const again = claims.filter(
+    (claim) => spoiled.has(payerOf(claim.payment)) && !spoilers.has(claim),
+  )
+  const judged = await judgeClaims(client, again, { block, maxGas, now })
+  return new Map([...verdicts, ...judged])
+}
+
+type Passed = Extract<PaymentVerdict, { ok: true }>
+
+type Spend = (
+  payment: SignedPayment,
+  /** Before any payment of the list. */
+  balance: bigint,
+  verdict: Passed,
+) => PaymentVerdict
+
+/**
+ * Sums what payers spend across kinds, which are rehearsed on states of their
+ * own. What a payer would receive in the list does not count: it is not there.
+ */
+function openLedger(payments: readonly SignedPayment[]): Spend {
+  const recipients = new Set(
+    payments.map((payment) => accountOf(payment, payment.message.to)),
+  )
+  const spent = new Map<string, bigint>()
+  const nonces = new Set<string>()
+  return (payment, balance, { at }) => {
+    const payer = payerOf(payment)
+    const { value, nonce } = payment.message
+    const before = spent.get(payer)
+    const total = (before ?? 0n) + value
+    const counts = before !== undefined || recipients.has(payer)
+    const refuse = (reason: 'consumed' | 'insufficientFunds') =>
+      ({ ok: false, reason, details: {}, at }) as const
+    if (nonces.has(payer + nonce)) return refuse('consumed')
+    if (counts && total > balance) return refuse('insufficientFunds')
+    nonces.add(payer + nonce)
+    spent.set(payer, total)
+    return { ok: true, at }
+  }
+}
+
+function payerOf(payment: SignedPayment): string {
+  return accountOf(payment, payment.message.from)
+}
+
+function accountOf({ domain }: SignedPayment, account: string): string {
+  return domain.verifyingContract + account
+}
+
+/** Leaves an error with the payment that caused it. */
+function keepError<result>(
+  judge: () => result,
+): result | Extract<ListedVerdict, { reason: 'notJudged' }> {
+  try {
+    return judge()
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error
+    return { ok: false, reason: 'notJudged', error }
+  }
+}
+
+function mustFind<key, value>(all: ReadonlyMap<key, value>, key: key): value {
+  const found = all.get(key)
+  if (found === undefined) throw new Error('A verdict is missing.')
+  return found
+}
