@@ -1,10 +1,12 @@
 import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { encodeLogFilter, parseBlockSelector } from './encodeLogFilter.js'
 import { getLogPiece } from './getLogPieces.js'
-import { rangeLimit } from './getLogRange.js'
+import { type BlockRange, rangeLimit } from './getLogRange.js'
 import { pinRange } from './getLogs.js'
+import { type ReadAhead, readAhead } from './readAhead.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
@@ -25,6 +27,11 @@ export type LogChunk = {
 export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
+  /**
+   * Chunks that are read before they are asked for; 0 reads each when it is.
+   * Memory holds as many more. @default 3
+   */
+  prefetch?: number | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -34,6 +41,7 @@ const members: MembersOf<StreamLogsParameters> = {
   fromBlock: true,
   toBlock: true,
   maxBlockRange: true,
+  prefetch: true,
   signal: true,
 }
 
@@ -45,7 +53,8 @@ const firstBlocks = 64n
 
 /**
  * Reads logs of any range as ordered chunks of whole blocks, about 2,500 logs
- * each, so that memory does not grow with the range.
+ * each, so that memory does not grow with the range. The next chunks are read
+ * while you use one.
  *
  * The newest chunks can be taken back by a reorganization.
  *
@@ -70,10 +79,13 @@ export async function* streamLogs(
 ): AsyncGenerator<LogChunk, void, undefined> {
   checkMembers(parameters, members)
   const given: StreamLogsParameters = Object(parameters)
-  const { maxBlockRange = 2000n, signal, address, topics } = given
+  const { maxBlockRange = 2000n, prefetch = 3 } = given
+  const { signal, address, topics } = given
   const { fromBlock = 'latest', toBlock = 'latest' } = given
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
+  if (!Number.isSafeInteger(prefetch) || prefetch < 0)
+    throw new InvalidFieldError('prefetch', prefetch, 'an integer from 0')
   signal?.throwIfAborted()
   const from = parseBlockSelector(fromBlock, 'fromBlock')
   const to = parseBlockSelector(toBlock, 'toBlock')
@@ -83,22 +95,54 @@ export async function* streamLogs(
     pinRange(client, from, to, signal),
     signal,
   )
-  let size = nextSize(firstBlocks, 0, rangeLimit(client, maxBlockRange))
-  for (let next = first; next <= last; ) {
-    const end = next + size - 1n
-    const piece = { first: next, last: end < last ? end : last }
-    const options = { toBlock: undefined, signal }
-    const reading = getLogPiece(client, wire, piece, options)
-    const answer = await endOnAbort(reading, signal)
+  const ahead = readAhead(
+    (piece: BlockRange, signal) =>
+      getLogPiece(client, wire, piece, { toBlock: undefined, signal }),
+    signal,
+  )
+  const limit = () => rangeLimit(client, maxBlockRange)
+  try {
+    yield* takeChunks(ahead, { first, last }, { prefetch, limit })
+  } finally {
+    ahead.close()
+  }
+}
+
+type PieceAnswer = Awaited<ReturnType<typeof getLogPiece>>
+
+/** Reads a range piece by piece, each as wide as those before it suggest. */
+async function* takeChunks(
+  ahead: ReadAhead<BlockRange, PieceAnswer>,
+  { first, last }: BlockRange,
+  { prefetch, limit }: { prefetch: number; limit: () => bigint },
+): AsyncGenerator<LogChunk, void, undefined> {
+  let size = nextSize(firstBlocks, 0, limit())
+  let next = first
+  const fill = (count: number) => {
+    while (next <= last && ahead.size < count) {
+      const end = next + size - 1n
+      const piece = { first: next, last: end < last ? end : last }
+      next = piece.last + 1n
+      ahead.start(piece)
+    }
+  }
+  // How dense the blocks are is not known before the first answer.
+  fill(1)
+  for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
+    const { piece, answer } = taken
     if ('narrower' in answer) {
+      ahead.drop()
+      next = piece.first
       size = answer.narrower
+      fill(1)
       continue
     }
-    const cursor = piece.last + 1n
+    const { first: fromBlock, last: toBlock } = piece
     const logs = sortLogs(answer.logs)
-    size = nextSize(size, logs.length, rangeLimit(client, maxBlockRange))
-    next = cursor
-    yield { logs, fromBlock: piece.first, toBlock: piece.last, cursor }
+    size = nextSize(toBlock - fromBlock + 1n, logs.length, limit())
+    fill(prefetch)
+    yield { logs, fromBlock, toBlock, cursor: toBlock + 1n }
+    fill(prefetch + 1)
   }
 }
 

@@ -4,11 +4,8 @@ import {
   storedOrder,
 } from '../../../test/unit/support/storedOrder.js'
 import type { ProofRecord } from '../../store/types.js'
-import {
-  sampleEvent,
-  sampleTransaction,
-} from '../../testing/storeCasesSamples.js'
-import { noChanges } from './changes.js'
+import { sampleTransaction } from '../../testing/storeCasesSamples.js'
+import { type NewEvent, noChanges } from './changes.js'
 import { collectChanges } from './collectChanges.js'
 import type { StoredOrder } from './storedOrder.js'
 
@@ -79,7 +76,17 @@ test('an attempt that is as it was is not written', () => {
 
 test('one change may bring more events and transactions than the stack holds', () => {
   const collected = collect()
-  const event = sampleEvent(one.order)
+  const { chainId, token, recipient, id } = one.order
+  const event: NewEvent = {
+    chainId,
+    token,
+    recipient,
+    orderId: id,
+    sequence: 3,
+    type: 'voided',
+    at: 0n,
+    data: {},
+  }
   const transaction = sampleTransaction({
     chainId: one.order.chainId,
     account: one.order.submitter,

@@ -1,0 +1,75 @@
+import { endOnAbort, onAbort } from '../../core/onAbort.js'
+
+/** Pieces that are read before their turn. */
+export type ReadAhead<piece, answer> = {
+  readonly size: number
+  /** Starts to read a piece behind those that were started before. */
+  start(piece: piece): void
+  /**
+   * Waits for the first piece. If it failed before its turn it is read again:
+   * the fault may have passed while other pieces were used.
+   */
+  take(): Promise<{ piece: piece; answer: answer } | undefined>
+  /** Ends the reading of all pieces, and forgets them. */
+  drop(): void
+  /** Does so for good. */
+  close(): void
+}
+
+type Reading<piece, answer> = {
+  piece: piece
+  hasFailed: boolean
+  /** Never rejects: perhaps nobody waits for it. */
+  settled: Promise<{ answer: answer } | { error: unknown }>
+}
+
+/** Call `close` at the end, however it ends. */
+export function readAhead<piece, answer>(
+  read: (piece: piece, signal: AbortSignal) => Promise<answer>,
+  signal: AbortSignal | undefined,
+): ReadAhead<piece, answer> {
+  let readings: Reading<piece, answer>[] = []
+  let ending = new AbortController()
+  const forget = signal && onAbort(signal, () => ending.abort(signal.reason))
+  const drop = () => {
+    readings = []
+    ending.abort()
+    ending = new AbortController()
+  }
+  return {
+    get size() {
+      return readings.length
+    },
+    start(piece) {
+      const reading: Reading<piece, answer> = {
+        piece,
+        hasFailed: false,
+        settled: read(piece, ending.signal).then(
+          (answer) => ({ answer }),
+          (error: unknown) => {
+            reading.hasFailed = true
+            return { error }
+          },
+        ),
+      }
+      readings.push(reading)
+    },
+    async take() {
+      const [reading, ...others] = readings
+      readings = others
+      if (!reading) return undefined
+      const { piece } = reading
+      signal?.throwIfAborted()
+      const result = reading.hasFailed
+        ? { answer: await endOnAbort(read(piece, ending.signal), signal) }
+        : await endOnAbort(reading.settled, signal)
+      if ('error' in result) throw result.error
+      return { piece, answer: result.answer }
+    },
+    drop,
+    close() {
+      forget?.()
+      drop()
+    },
+  }
+}
