@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { createReadClient } from 'countersign/reads'
 import { transform } from 'esbuild'
-import type { Row } from './compare.js'
-import { startReadsNode } from './startServer.js'
+import { compare, type Row } from './compare.js'
+import { startDelayProxy, startReadsNode } from './startServer.js'
 
 type Run = {
   seconds: number
@@ -38,6 +39,7 @@ export async function benchReadsStream(): Promise<Row[]> {
         goal: 0,
         unit,
       },
+      ...(await comparePrefetch(node.url)),
       {
         name: 'streamLogs, logs a second',
         peer: 'viem iterateLogs with event',
@@ -49,6 +51,49 @@ export async function benchReadsStream(): Promise<Row[]> {
   } finally {
     node.stop()
   }
+}
+
+/** 100,000 logs from away, read ahead and not. */
+async function comparePrefetch(target: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const { milliseconds, goal } of [
+    { milliseconds: 25, goal: 2 },
+    { milliseconds: 150, goal: 3 },
+  ]) {
+    const proxy = await startDelayProxy(target, milliseconds)
+    const { none = Number.NaN } = await compare('ahead', {
+      rounds: 5,
+      prepare: () => ({
+        ahead: () => readAway(proxy.url, {}),
+        none: () => readAway(proxy.url, { prefetch: 0 }),
+      }),
+    })
+    proxy.stop()
+    rows.push({
+      name: `streamLogs of 100,000, +${milliseconds} ms`,
+      peer: 'the same with prefetch: 0',
+      ratio: none,
+      goal,
+      unit: 'time',
+    })
+  }
+  return rows
+}
+
+async function readAway(
+  url: string,
+  options: { prefetch?: number },
+): Promise<void> {
+  const fromBlock = 2_000_000n
+  const toBlock = fromBlock + 19_999n
+  let read = 0
+  for await (const { logs } of createReadClient({ url }).streamLogs({
+    fromBlock,
+    toBlock,
+    ...options,
+  }))
+    read += logs.length
+  if (read !== 100_000) throw new Error(`Read ${read} logs.`)
 }
 
 /** Runs the reader on what ships, without a compiler in its process. */
