@@ -12,6 +12,7 @@ const parts = {
   http: ['core', 'chain', 'orders', 'store'],
   webhooks: ['core', 'orders', 'store'],
   accelerate: ['core'],
+  x402: ['core', 'chain', 'payments', 'orders', 'store'],
   devchain: ['core'],
   testing: ['core', 'payments', 'store'],
 }
@@ -40,6 +41,10 @@ const rooms = {
   'http/streams': ['http/schemas'],
   'http/routes': ['http/schemas', 'http/streams'],
   'webhooks/targets': [],
+  'x402/wire': [],
+  'x402/gate': ['x402/wire'],
+  'x402/facilitator': ['x402/wire'],
+  'x402/middleware': ['x402/wire', 'x402/gate'],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
 }

@@ -8,6 +8,7 @@ export const entryFiles = {
   http: 'src/http/index.ts',
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
+  x402: 'src/x402/index.ts',
   devchain: 'src/devchain/index.ts',
   testing: 'src/testing/index.ts',
 }

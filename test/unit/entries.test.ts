@@ -9,6 +9,7 @@ import * as sql from 'countersign/sql'
 import * as store from 'countersign/store'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
+import * as x402 from 'countersign/x402'
 import { expect, test } from 'vitest'
 import { entryFiles } from '../../scripts/entryFiles.js'
 
@@ -23,6 +24,7 @@ const entries: Record<string, Record<string, unknown>> = {
   store,
   testing,
   webhooks,
+  x402,
 }
 const sources = Object.entries(entryFiles).map(([entry, file]) => ({
   entry,
@@ -209,6 +211,14 @@ test('countersign/webhooks exports these names', () => {
       "WebhookTargetError",
       "readWebhookLag",
       "runWebhooks",
+    ]
+  `)
+})
+
+test('countersign/x402 exports these names', () => {
+  expect(Object.keys(x402).sort()).toMatchInlineSnapshot(`
+    [
+      "redactHeaders",
     ]
   `)
 })

@@ -1,0 +1,88 @@
+import type { RejectionReason } from '../../core/types.js'
+import type { AcceptRefusal } from '../../orders/model/types.js'
+
+/**
+ * Error codes of x402: those of its specification, and those of the exact
+ * scheme on EVM chains as `@x402/evm` 2.27 has them.
+ */
+export type X402ErrorCode =
+  | 'invalid_payload'
+  | 'unsupported_payload_type'
+  | 'invalid_x402_version'
+  | 'unsupported_scheme'
+  | 'invalid_network'
+  | 'invalid_payment_requirements'
+  | 'extension_echo_mismatch'
+  | 'invalid_exact_evm_network_mismatch'
+  | 'invalid_exact_evm_recipient_mismatch'
+  | 'invalid_exact_evm_signature'
+  | 'invalid_exact_evm_payload_authorization_valid_after'
+  | 'invalid_exact_evm_payload_authorization_valid_before'
+  | 'invalid_exact_evm_payload_authorization_value_mismatch'
+  | 'invalid_exact_evm_token_name_mismatch'
+  | 'invalid_exact_evm_insufficient_balance'
+  | 'invalid_exact_evm_nonce_already_used'
+  | 'invalid_exact_evm_eip3009_not_supported'
+  | 'invalid_exact_evm_transaction_simulation_failed'
+  | 'invalid_transaction_state'
+  | 'settlement_pending'
+  | 'unexpected_verify_error'
+  | 'unexpected_settle_error'
+
+type Reason = RejectionReason | AcceptRefusal
+
+const signature: X402ErrorCode = 'invalid_exact_evm_signature'
+const simulation: X402ErrorCode =
+  'invalid_exact_evm_transaction_simulation_failed'
+const end: X402ErrorCode =
+  'invalid_exact_evm_payload_authorization_valid_before'
+const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
+const funds: X402ErrorCode = 'invalid_exact_evm_insufficient_balance'
+/** Reasons on our side: the payment may be good. */
+const ours: X402ErrorCode = 'unexpected_verify_error'
+
+const codes: Readonly<Record<Reason, X402ErrorCode>> = {
+  malformedSignature: signature,
+  wrongSigner: signature,
+  wrongPayer: signature,
+  walletNotDeployed: signature,
+  walletRejects: signature,
+  unsimulatedWallet: signature,
+  contractPayer: signature,
+  wrongChain: 'invalid_exact_evm_network_mismatch',
+  wrongToken: 'invalid_payment_requirements',
+  wrongPrimaryType: 'unsupported_payload_type',
+  wrongNonce: 'invalid_payload',
+  wrongRecipient: 'invalid_exact_evm_recipient_mismatch',
+  selfPayment: 'invalid_exact_evm_recipient_mismatch',
+  wrongSender: simulation,
+  paused: simulation,
+  payerBlocked: simulation,
+  recipientBlocked: simulation,
+  gasTooHigh: simulation,
+  simulationFailed: simulation,
+  notYetValid: 'invalid_exact_evm_payload_authorization_valid_after',
+  expired: end,
+  expiresTooSoon: end,
+  windowTooLong: end,
+  wrongWindow: end,
+  consumed: spent,
+  otherPayment: spent,
+  notOpen: spent,
+  wrongDomain: 'invalid_exact_evm_token_name_mismatch',
+  wrongAmount: 'invalid_exact_evm_payload_authorization_value_mismatch',
+  insufficientFunds: funds,
+  exposureTooHigh: funds,
+  unsupportedToken: 'invalid_exact_evm_eip3009_not_supported',
+  submitterFunds: ours,
+  noWallet: ours,
+  acceptInFlight: ours,
+  tooManyTries: ours,
+}
+
+/** The error code of x402 for a reason of ours. */
+export function errorCodeOf(reason: string): X402ErrorCode {
+  return Object.hasOwn(codes, reason)
+    ? codes[reason as Reason]
+    : 'invalid_transaction_state'
+}

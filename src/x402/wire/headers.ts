@@ -1,0 +1,125 @@
+import type { PaymentPayload } from '@x402/core/types'
+import type { Hex } from 'viem'
+import { hashText } from '../../core/hashText.js'
+import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
+import type { X402ErrorCode } from './errorCodes.js'
+
+/** Header of a request that carries a payment. It is a credential. */
+export const paymentHeader = 'PAYMENT-SIGNATURE'
+/** Header of a 402 answer that lists what is asked for. */
+export const requiredHeader = 'PAYMENT-REQUIRED'
+/** Header of an answer that says how the payment ended. */
+export const responseHeader = 'PAYMENT-RESPONSE'
+/** Header of version 1 of x402, which is not supported. */
+export const oldPaymentHeader = 'X-PAYMENT'
+
+/** Longest payment header, in characters, that is decoded. */
+export const mostHeaderLength = 8_192
+
+/** Writes a value as x402 headers hold it: base64 of JSON as UTF-8. */
+export function encodeHeader(value: object): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(value))
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+/** The JSON value of a header; `undefined` when it is not base64 of JSON. */
+export function decodeHeader(header: string): unknown {
+  if (header.length > mostHeaderLength) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(header), (one) => one.charCodeAt(0))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A payment header as it came, or why it is refused. */
+export type DecodedPayload =
+  | { ok: true; payload: PaymentPayload; hash: Hex }
+  | { ok: false; code: X402ErrorCode }
+
+/** Decodes the header of a payment and checks its outer form. */
+export function decodePaymentHeader(header: string): DecodedPayload {
+  return parsePaymentPayload(decodeHeader(header))
+}
+
+/**
+ * Checks the outer form of a payment payload. `hash` is the same for the same
+ * members in any order. The `payload` inside is checked by
+ * {@link toSignedPayment}.
+ */
+export function parsePaymentPayload(value: unknown): DecodedPayload {
+  if (!isObject(value)) return { ok: false, code: 'invalid_payload' }
+  if (value.x402Version !== 2)
+    return {
+      ok: false,
+      code:
+        typeof value.x402Version === 'number'
+          ? 'invalid_x402_version'
+          : 'invalid_payload',
+    }
+  return isPaymentPayload(value)
+    ? { ok: true, payload: value, hash: hashText(canonicalJson(value)) }
+    : { ok: false, code: 'invalid_payload' }
+}
+
+function isPaymentPayload(
+  value: Record<string, unknown>,
+): value is Record<string, unknown> & PaymentPayload {
+  const { accepted, payload, resource, extensions } = value
+  return (
+    isObject(accepted) &&
+    isText(accepted.scheme) &&
+    isText(accepted.network) &&
+    accepted.network.includes(':') &&
+    isText(accepted.asset) &&
+    isText(accepted.amount) &&
+    isText(accepted.payTo) &&
+    Number.isSafeInteger(accepted.maxTimeoutSeconds) &&
+    Number(accepted.maxTimeoutSeconds) > 0 &&
+    (isObject(accepted.extra) || isNone(accepted.extra)) &&
+    isObject(payload) &&
+    (isNone(resource) || (isObject(resource) && isText(resource.url))) &&
+    (isNone(extensions) || isObject(extensions))
+  )
+}
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0
+
+const isNone = (value: unknown): boolean =>
+  value === undefined || value === null
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Headers that hold a signature. */
+const secretHeaders: readonly string[] = [
+  paymentHeader.toLowerCase(),
+  oldPaymentHeader.toLowerCase(),
+  'authorization',
+  'cookie',
+]
+
+/**
+ * Headers for a trace or a log: only the length of a header that is a
+ * credential.
+ *
+ * @example
+ * ```ts
+ * import { redactHeaders } from 'countersign/x402'
+ *
+ * export const trace = (request: Request) => redactHeaders(request.headers)
+ * ```
+ */
+export function redactHeaders(headers: Headers): Record<string, string> {
+  const shown: Record<string, string> = {}
+  headers.forEach((value, name) => {
+    shown[name] = secretHeaders.includes(name)
+      ? `(${value.length} characters)`
+      : value
+  })
+  return shown
+}
