@@ -1,4 +1,5 @@
 import { checkMembers } from '../core/checkMembers.js'
+import { keepContext } from './contextOf.js'
 import { createContext, narrowContext } from './createContext.js'
 import {
   checkObject,
@@ -68,7 +69,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const instance = createInstance(context)
   const { drive, hold, openSealed, perform } = instance
-  return {
+  const orders: Orders = {
     ...createMethods(context, instance),
     run: (given) =>
       watchVerb(context, 'run', async () => {
@@ -83,7 +84,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       checkMembers(given, { recipients: true })
       const own = narrowContext(context, given.recipients)
       const methods = createMethods(own, instance)
-      return {
+      const narrowed: DestinationOrders = {
         ...methods,
         // The submitters are driven for all recipients: this one has to be its own.
         capture: async (given) => {
@@ -92,9 +93,11 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
           return methods.capture(given)
         },
       }
+      return keepContext(narrowed, { context: own, instance })
     },
     close: instance.close,
   }
+  return keepContext(orders, { context, instance })
 }
 
 /** The methods of orders, as far as they are paid to the context's recipients. */

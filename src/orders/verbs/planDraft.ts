@@ -75,8 +75,9 @@ export async function planDraft(
   return fillDraft(context, { ...facts, ...row })
 }
 
-type DraftFacts = {
-  token: Token
+/** What the rows of a new order are filled with. */
+export type DraftFacts = {
+  token: Pick<Token, 'domain' | 'decimals'>
   time: bigint
   window: bigint
   value: bigint
@@ -130,7 +131,8 @@ async function getFacts(
   return { token, time, window, value, recipient, payer, primaryType, metadata }
 }
 
-function fillDraft(
+/** The rows of a new order, with a new payment nonce. */
+export function fillDraft(
   context: OrdersContext,
   draft: DraftFacts & Pick<OrderRecord, 'id' | 'buyerTokenHash'>,
 ): Draft {

@@ -9,6 +9,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import {
+  type Changes,
   moveOrder,
   noChanges,
   withEvent,
@@ -18,7 +19,7 @@ import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
@@ -93,6 +94,36 @@ async function writeAccepted(
   tables: StoreWriter,
   accepted: Sealed,
 ): Promise<AcceptVerdict> {
+  const planned = await planAccepted(context, tables, accepted)
+  if (!planned.ok) return planned
+  const { order, attempt, events } = planned
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [order],
+    attempts: [attempt],
+    events,
+  })
+  return { ok: true, order: planned.shown, at: planned.at }
+}
+
+/** An accepted payment as it is to be written. */
+type PlannedAccept =
+  | {
+      ok: true
+      at: JudgedAt
+      order: OrderRecord
+      attempt: AttemptRecord
+      events: Changes['events']
+      shown: Order
+    }
+  | Extract<AcceptVerdict, { ok: false }>
+
+/** Decides by the payer's other payments, and plans what to write. */
+export async function planAccepted(
+  context: OrdersContext,
+  tables: StoreWriter,
+  accepted: Sealed,
+): Promise<PlannedAccept> {
   const { found, payment, judged, signature } = accepted
   const { chainId, token } = found.order
   const { from: payer } = payment.message
@@ -133,22 +164,22 @@ async function writeAccepted(
     !found.order.needsReview && (await isHeld(context, tables, others))
   const held = isNew ? [holdAccepted(context, moved.order, payer)] : []
   const kept = held[0]?.order ?? moved.order
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [kept],
-    attempts: [attempt],
-    events: [moved.event, ...held.map(({ event }) => event)],
-  })
   const attempts = found.attempts.map((one) =>
     one.number === attempt.number ? attempt : one,
   )
-  const order = showOrder({ ...found, order: kept, attempt, attempts })
-  return { ok: true, order, at: judged.at }
+  return {
+    ok: true,
+    at: judged.at,
+    order: kept,
+    attempt,
+    events: [moved.event, ...held.map(({ event }) => event)],
+    shown: showOrder({ ...found, order: kept, attempt, attempts }),
+  }
 }
 
 /** The attempt with what is signed now, and no signature yet. */
-function signAttempt(
-  { keccak256 }: OrdersContext,
+export function signAttempt(
+  { keccak256 }: Pick<OrdersContext, 'keccak256'>,
   attempt: AttemptRecord,
   payment: SignedPayment,
 ): AttemptRecord {

@@ -1,0 +1,238 @@
+import type { Address } from 'viem'
+import type { Token } from '../../chain/state/getToken.js'
+import { tokenSignature } from '../../core/signature.js'
+import type { SignedPayment } from '../../core/types.js'
+import { checkMessage } from '../../payments/verify/checkMessage.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type { OrderRecord, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { withEvent } from '../model/changes.js'
+import { parseOrderId } from '../model/parseOrderId.js'
+import { sealContextOf } from '../model/paymentOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
+import { judgeAccept } from './judgeAccept.js'
+import { parseMetadata } from './parseMetadata.js'
+import { fillDraft } from './planDraft.js'
+import { planAccepted, signAttempt } from './storeAccepted.js'
+
+/** What {@link acceptUndrafted} takes. */
+export type AcceptUndraftedParameters = {
+  orderId: string
+  /** A Transfer payment whose nonce the payer drew. */
+  payment: SignedPayment
+  /** The token that must be paid with, as the chain shows it. */
+  token: Pick<Token, 'domain' | 'decimals'>
+  /** Who must be paid. */
+  recipient: Address
+  /** What must be paid, in token units. */
+  value: bigint
+  metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Payments of one payer that may be spendable at once, with this one. */
+  mostOpen?: number | undefined
+  /**
+   * `now`: asks for the capture in the same unit of work. `later`: nothing is
+   * sent before someone asks, whatever `policy.capture` says.
+   */
+  capture: 'now' | 'later'
+  /** Writes more in the unit of work that makes the order. */
+  also?: ((tables: StoreWriter) => Promise<void>) | undefined
+}
+
+/** Whether the order was made. `tooManyOpen`: more than `mostOpen` payments. */
+export type AcceptUndraftedVerdict =
+  | AcceptVerdict
+  | {
+      ok: false
+      reason: 'tooManyOpen'
+      details: Readonly<Record<string, unknown>>
+    }
+
+/**
+ * Makes an order of a payment that nobody drafted: its payer drew the nonce, as
+ * x402 has it. Drafts and accepts in one unit of work, so either there is an
+ * order with its payment or nothing was written.
+ *
+ * Only the first call for an order id, and for a payment nonce, makes an order;
+ * every other one is refused as `otherPayment`. That makes the order's row the
+ * claim to the payment: what `also` writes is written for one caller only.
+ *
+ * What is expected comes from the caller, never from the payment.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} {@link ClockSkewError} as
+ * `accept` does.
+ */
+export async function acceptUndrafted(
+  context: OrdersContext,
+  parameters: AcceptUndraftedParameters,
+): Promise<AcceptUndraftedVerdict> {
+  const { payment } = parameters
+  const found = planUndrafted(context, parameters)
+  const refusal = checkUndrafted(found.order, payment)
+  if (refusal) return { ok: false, ...refusal }
+
+  const judged = await judgeAccept(context, found.order, payment)
+  if (!judged.ok) return judged
+  const { maxWindow } = context.policy
+  const window = payment.message.validBefore - judged.at.time
+  if (window > maxWindow) {
+    judged.release()
+    const details = { at: judged.at, window, maxWindow }
+    return { ok: false, reason: 'windowTooLong', details }
+  }
+  const verdict = await storeUndrafted(context, parameters, {
+    found: { ...found, order: { ...found.order, createdAt: judged.at.time } },
+    payment,
+    judged,
+  }).catch((error: unknown) => {
+    judged.release()
+    throw error
+  })
+  if (!verdict.ok) judged.release()
+  return verdict
+}
+
+/** The order as if it had been drafted with the payment's nonce and window. */
+function planUndrafted(
+  context: OrdersContext,
+  parameters: AcceptUndraftedParameters,
+): StoredOrder {
+  const { payment, token, recipient, value } = parameters
+  const { from, nonce, validAfter, validBefore } = payment.message
+  const draft = fillDraft(context, {
+    id: parseOrderId(parameters.orderId),
+    // Nobody is given the token: only the payment itself shows who paid.
+    buyerTokenHash: hashBuyerToken(drawBuyerToken(), context.keccak256),
+    token,
+    time: 0n,
+    window: 0n,
+    value,
+    recipient,
+    payer: from,
+    primaryType: 'TransferWithAuthorization',
+    metadata: parseMetadata(parameters.metadata),
+  })
+  const attempt = {
+    ...draft.attempt,
+    version: 1,
+    nonce,
+    validAfter,
+    validBefore,
+  }
+  return {
+    order: {
+      ...draft.order,
+      deadline: validBefore,
+      version: 1,
+      position: 0n,
+    },
+    attempt,
+    attempts: [attempt],
+    proofs: [],
+  }
+}
+
+/** What the message alone shows, compared with what is expected. */
+function checkUndrafted(
+  order: OrderRecord,
+  payment: SignedPayment,
+): Omit<Extract<AcceptVerdict, { ok: false }>, 'ok'> | undefined {
+  const { message } = payment
+  if (!tokenSignature(payment.signature))
+    return { reason: 'malformedSignature', details: {} }
+  const refusal = checkMessage(payment, payment.signature, {
+    chainId: order.chainId,
+    token: order.token,
+    primaryType: order.primaryType,
+    to: order.recipient,
+    // By its units, below.
+    amount: '',
+  })
+  if (refusal) return refusal
+  return message.value === order.value
+    ? undefined
+    : {
+        reason: 'wrongAmount',
+        details: { value: message.value, expected: order.value },
+      }
+}
+
+type Judged = Parameters<typeof planAccepted>[2]
+
+async function storeUndrafted(
+  context: OrdersContext,
+  { mostOpen, also, capture }: AcceptUndraftedParameters,
+  accepted: Omit<Judged, 'signature'>,
+): Promise<AcceptUndraftedVerdict> {
+  const { found, payment, judged } = accepted
+  const { chainId, token } = found.order
+  const payer = payment.message.from
+  const signature = await context.sealer.seal(
+    payment.signature,
+    sealContextOf(
+      'payment',
+      found.order,
+      signAttempt(context, found.attempt, payment),
+    ),
+  )
+  const write = async (
+    tables: StoreWriter,
+  ): Promise<AcceptUndraftedVerdict> => {
+    await tables.lock(`exposure:${chainId}:${token}:${payer}`)
+    if (mostOpen !== undefined) {
+      const open = await countOpen(tables, found.order, judged.at.time)
+      if (open >= mostOpen)
+        return { ok: false, reason: 'tooManyOpen', details: { open, mostOpen } }
+    }
+    const planned = await planAccepted(context, tables, {
+      ...accepted,
+      found: { ...found, order: drafted.order },
+      signature,
+    })
+    if (!planned.ok) return planned
+    const { version, position, ...order } = planned.order
+    const dues = duesOf(order.needsReview ? 'later' : capture)
+    const { version: first, ...attempt } = planned.attempt
+    await tables.orders.insert([{ ...order, ...dues }])
+    await tables.attempts.insert([attempt])
+    await tables.events.append([drafted.event, ...planned.events])
+    await also?.(tables)
+    const shown = { ...planned.shown, requested: dues.requested }
+    return { ok: true, order: shown, at: planned.at }
+  }
+  const { value, nonce, validBefore } = found.attempt
+  const drafted = withEvent(found.order, {
+    type: 'drafted',
+    at: context.now(),
+    data: { value: String(value), nonce, validBefore: String(validBefore) },
+  })
+  try {
+    return await writeAgain(context, write)
+  } catch (error) {
+    if (!(error instanceof DuplicateRecordError)) throw error
+    return { ok: false, reason: 'otherPayment', details: {} }
+  }
+}
+
+function duesOf(
+  capture: AcceptUndraftedParameters['capture'],
+): Pick<OrderRecord, 'requested' | 'sendDue'> {
+  return capture === 'now'
+    ? { requested: 'capture', sendDue: 0n }
+    : { requested: undefined, sendDue: undefined }
+}
+
+/** How many payments of the payer can still be spent. */
+async function countOpen(
+  tables: StoreWriter,
+  { chainId, token, payer }: OrderRecord,
+  time: bigint,
+): Promise<number> {
+  if (!payer) return 0
+  const all = await tables.attempts.find({
+    exposure: { chainId, token, payer },
+  })
+  return all.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
+    .length
+}
