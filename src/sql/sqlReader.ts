@@ -7,6 +7,7 @@ import {
   findTransactions,
 } from './sqlFinds.js'
 import { loadSqlLease } from './sqlLeases.js'
+import { findNotes } from './sqlNotes.js'
 import { type Finder, findOrders } from './sqlOrders.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { loadValue, parseValue } from './sqlSettings.js'
@@ -14,6 +15,7 @@ import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
 import {
   attemptTable,
+  noteTable,
   orderTable,
   proofTable,
   type SqlTable,
@@ -49,6 +51,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
       find: (query) => see(proofTable, () => findProofs(finder, query)),
     },
     events: { find: (query) => unit.run(() => findEvents(finder, query)) },
+    notes: { find: (query) => see(noteTable, () => findNotes(finder, query)) },
     getValue: (key) =>
       unit.run(async () => parseValue(await loadValue(finder, key))),
     getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),

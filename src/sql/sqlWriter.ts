@@ -6,6 +6,7 @@ import {
   startCounting,
 } from './orderCounts.js'
 import { findEvents } from './sqlFinds.js'
+import { removeNotes } from './sqlNotes.js'
 import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
 import { sqlSettings } from './sqlSettings.js'
@@ -16,6 +17,7 @@ import { insertRows, updateRows } from './tables/sqlRows.js'
 import {
   attemptTable,
   eventTable,
+  noteTable,
   orderTable,
   proofTable,
   type SqlTable,
@@ -81,6 +83,11 @@ export function sqlWriter(
           change(async () => {
             addAll(waiting, rows)
           }),
+      },
+      notes: {
+        ...reader.notes,
+        ...changes(noteTable),
+        remove: (keys) => change(() => removeNotes(finder, keys)),
       },
       ...sqlSettings(finder, change, unit),
       lock: (name) => unit.run(() => engine.lock(session, name)),

@@ -21,6 +21,8 @@ export type {
   HeldLease,
   JsonObject,
   Lease,
+  NoteQuery,
+  NoteRecord,
   OrderQuery,
   OrderReason,
   OrderRecord,

@@ -1,7 +1,7 @@
 import type { StagedTable } from './memoryTable.js'
 
 /** The rows that a query searches. */
-export type Rows<row> = Omit<StagedTable<row>, 'staged'>
+export type Rows<row> = Omit<StagedTable<row>, 'staged' | 'removed'>
 
 /** Sorts rows by their places, the lowest first. */
 export function sortRows<row>(

@@ -21,6 +21,8 @@ export type MemoryTable<row> = {
 /** The rows as one unit of work sees them, with its changes so far. */
 export type StagedTable<row> = {
   readonly staged: MemoryTable<row>
+  /** Identities of rows that this unit removed. */
+  readonly removed: Set<string>
   get(key: string): row | undefined
   /** Returns rows that have, or once had, one of these words. */
   pick(words: readonly string[]): row[]
@@ -40,9 +42,12 @@ export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
 /** Stages changes in front of a table, which stays as it is. */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   const staged = emptyTable(table.keys)
-  const get = (key: string) => staged.rows.get(key) ?? table.rows.get(key)
+  const removed = new Set<string>()
+  const get = (key: string) =>
+    removed.has(key) ? undefined : (staged.rows.get(key) ?? table.rows.get(key))
   return {
     staged,
+    removed,
     get,
     pick: (words) => {
       const found = new Set<string>()
@@ -52,8 +57,11 @@ export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
       return [...found].flatMap((key) => get(key) ?? [])
     },
     all: () => {
-      if (staged.rows.size === 0) return [...table.rows.values()]
-      const others = [...table.rows].filter(([key]) => !staged.rows.has(key))
+      if (staged.rows.size === 0 && removed.size === 0)
+        return [...table.rows.values()]
+      const others = [...table.rows].filter(
+        ([key]) => !staged.rows.has(key) && !removed.has(key),
+      )
       return [...others.map(([, row]) => row), ...staged.rows.values()]
     },
   }
@@ -87,7 +95,7 @@ export function stageUpdate<row extends { version: number }>(
 /** Adds or replaces one row in a unit of work and freezes it. */
 export function stageRow<row extends object>(
   { keys }: MemoryTable<row>,
-  { staged, pick }: StagedTable<row>,
+  { staged, removed, pick }: StagedTable<row>,
   row: row,
 ): void {
   const key = keys.identity(row)
@@ -100,14 +108,25 @@ export function stageRow<row extends object>(
     )
       throw new DuplicateRecordError({ table: keys.table })
   }
+  removed.delete(key)
   keepRow(staged, key, freezeRow(row))
+}
+
+/** Removes the row of an identity in a unit of work, if there is one. */
+export function stageRemoval<row>(
+  { staged, removed }: StagedTable<row>,
+  key: string,
+): void {
+  staged.rows.delete(key)
+  removed.add(key)
 }
 
 /** Applies the changes of a unit of work to the table. */
 export function keepStaged<row>(
   table: MemoryTable<row>,
-  { staged }: StagedTable<row>,
+  { staged, removed }: StagedTable<row>,
 ): void {
+  for (const key of removed) table.rows.delete(key)
   for (const [key, row] of staged.rows) keepRow(table, key, row)
 }
 

@@ -8,6 +8,7 @@ import {
   proofKeys,
   transactionKeys,
 } from './memoryLedger.js'
+import { filterNotes, noteKeys } from './memoryNotes.js'
 import { countStates, filterOrders, orderKeys } from './memoryOrders.js'
 import { secretsReader } from './memorySecrets.js'
 import {
@@ -22,6 +23,7 @@ import {
 import type {
   AttemptRecord,
   EventRecord,
+  NoteRecord,
   OrderRecord,
   ProofRecord,
   StoredValue,
@@ -36,6 +38,7 @@ export type MemoryTables = {
   transactions: MemoryTable<TransactionRecord>
   proofs: MemoryTable<ProofRecord>
   events: MemoryTable<EventRecord>
+  notes: MemoryTable<NoteRecord>
   values: MemoryTable<{ key: string; value: StoredValue }>
 }
 
@@ -61,6 +64,7 @@ export function emptyTables(): MemoryTables {
     transactions: emptyTable(transactionKeys),
     proofs: emptyTable(proofKeys),
     events: emptyTable(eventKeys),
+    notes: emptyTable(noteKeys),
     values: emptyTable(valueKeys),
   }
 }
@@ -73,6 +77,7 @@ export function copyTables(tables: MemoryTables): MemoryTables {
     transactions: copyTable(tables.transactions),
     proofs: copyTable(tables.proofs),
     events: copyTable(tables.events),
+    notes: copyTable(tables.notes),
     values: copyTable(tables.values),
   }
 }
@@ -84,6 +89,7 @@ export function stageTables(tables: MemoryTables): MemoryStages {
     transactions: stageTable(tables.transactions),
     proofs: stageTable(tables.proofs),
     events: stageTable(tables.events),
+    notes: stageTable(tables.notes),
     values: stageTable(tables.values),
   }
 }
@@ -95,6 +101,7 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.transactions, stages.transactions)
   keepStaged(tables.proofs, stages.proofs)
   keepStaged(tables.events, stages.events)
+  keepStaged(tables.notes, stages.notes)
   keepStaged(tables.values, stages.values)
 }
 
@@ -102,7 +109,8 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
 export function stageReader(
   stages: MemoryStages,
 ): Omit<StoreReader, 'getLease'> {
-  const { orders, attempts, transactions, proofs, events, values } = stages
+  const { orders, attempts, transactions, proofs, events, notes, values } =
+    stages
   return {
     orders: {
       find: async (query) => filterOrders(orders, query),
@@ -114,6 +122,7 @@ export function stageReader(
     },
     proofs: { find: async (query) => filterProofs(proofs, query) },
     events: { find: async (query) => filterEvents(events, query) },
+    notes: { find: async (query) => filterNotes(notes, query) },
     getValue: async (key) => values.get(key)?.value,
     secrets: secretsReader(stages),
   }

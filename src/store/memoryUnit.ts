@@ -3,6 +3,7 @@ import {
   type MemoryTable,
   type StagedTable,
   stageInsert,
+  stageRemoval,
   stageRow,
   stageUpdate,
 } from './memoryTable.js'
@@ -14,6 +15,7 @@ import {
 } from './memoryTables.js'
 import type {
   AttemptRecord,
+  NoteRecord,
   OrderRecord,
   ProofRecord,
   StoreWriter,
@@ -123,6 +125,15 @@ function stageWriter(
         change(rows, (row) =>
           stageRow(tables.events, stages.events, { ...row, cursor: ++cursor }),
         ),
+    },
+    notes: {
+      ...reader.notes,
+      ...tableWriter(
+        tables.notes,
+        stages.notes,
+        (row: Omit<NoteRecord, 'version'>) => ({ ...row, version: 1 }),
+      ),
+      remove: (keys) => change(keys, (key) => stageRemoval(stages.notes, key)),
     },
     getValue: reader.getValue,
     setValue: (key, value) =>

@@ -233,6 +233,17 @@ export type EventRecord = Destination & {
   data: EventData
 }
 
+/** A JSON document that other parts keep beside the orders for some time. */
+export type NoteRecord = {
+  /** What the note is about. Up to 256 characters. */
+  key: string
+  /** Starts at 1; each update adds 1. An update of an older version fails. */
+  version: number
+  /** Unix milliseconds from which it may be removed. */
+  until: bigint
+  data: JsonObject
+}
+
 /** The exclusive right to work on something until the lease runs out. */
 export type Lease = {
   /** What the lease is for. */
@@ -323,6 +334,12 @@ export type EventQuery =
   /** Lowest cursor first. */
   | { orderIds: readonly string[] }
 
+/** Selects notes in one of these ways. */
+export type NoteQuery =
+  | { keys: readonly string[] }
+  /** Notes whose `until` is at or before `over`, earliest first. */
+  | { over: bigint; limit: number }
+
 /** Finds rows of one table. */
 export type Reader<row, query> = {
   /** Returns each row that the query selects, once. */
@@ -363,6 +380,7 @@ export type StoreReader = {
   transactions: Reader<TransactionRecord, TransactionQuery>
   proofs: Reader<ProofRecord, ProofQuery>
   events: Reader<EventRecord, EventQuery>
+  notes: Reader<NoteRecord, NoteQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
   /** Returns who holds a lease now, by the database's clock. */
@@ -412,6 +430,10 @@ export type StoreWriter = {
   events: Reader<EventRecord, EventQuery> & {
     /** Adds events at the end of the stream and assigns their cursors. */
     append(rows: readonly Omit<EventRecord, 'cursor'>[]): Promise<void>
+  }
+  notes: Table<NoteRecord, NoteQuery> & {
+    /** Removes the notes of these keys; does nothing for those without one. */
+    remove(keys: readonly string[]): Promise<void>
   }
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>

@@ -1,6 +1,7 @@
 import { eventCases } from './storeCasesEvents.js'
 import { leaseCases } from './storeCasesLeases.js'
 import { ledgerQueryCases } from './storeCasesLedger.js'
+import { noteCases } from './storeCasesNotes.js'
 import { orderQueryCases } from './storeCasesQueries.js'
 import { recordCases } from './storeCasesRecords.js'
 import { refusalCases } from './storeCasesRefusals.js'
@@ -33,5 +34,6 @@ export const storeCases: readonly StoreCase[] = [
   ...refusalCases,
   ...unitCases,
   ...eventCases,
+  ...noteCases,
   ...leaseCases,
 ]

@@ -68,6 +68,7 @@ function noteWrites(tables: StoreWriter): {
     transactions: noteTable('transactions', tables.transactions),
     proofs: noteTable('proofs', tables.proofs),
     events: noteTable('events', tables.events),
+    notes: noteTable('notes', tables.notes),
     getValue: (key) => tables.getValue(key),
     setValue: (key, value) => {
       touched.add(`value ${kindOf(key)}`)

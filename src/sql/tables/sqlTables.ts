@@ -2,6 +2,7 @@ import type {
   AttemptRecord,
   Destination,
   EventRecord,
+  NoteRecord,
   OrderRecord,
   ProofRecord,
   TransactionRecord,
@@ -25,6 +26,7 @@ export type SqlTables = {
   transactions: SqlRow<Columns<TransactionRecord>>
   proofs: SqlRow<Columns<ProofRecord>>
   events: SqlRow<Columns<EventRecord>>
+  notes: SqlRow<Columns<NoteRecord>>
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
   counters: { name: string; last: bigint }
@@ -154,6 +156,17 @@ export const eventTable: SqlTable<EventRecord> = {
     sequence: 'number',
     type: 'text',
     at: 'bigint',
+    data: 'json',
+  },
+}
+
+export const noteTable: SqlTable<NoteRecord> = {
+  name: 'notes',
+  key: ['key'],
+  columns: {
+    key: 'text',
+    version: 'number',
+    until: 'bigint',
     data: 'json',
   },
 }

@@ -1,5 +1,6 @@
 import { brokenEvents } from './brokenEvents.js'
 import { brokenLeases } from './brokenLeases.js'
+import { brokenNotes } from './brokenNotes.js'
 import { brokenQueries } from './brokenQueries.js'
 import { brokenRows } from './brokenRows.js'
 import { brokenSecrets } from './brokenSecrets.js'
@@ -14,4 +15,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenWrites,
   ...brokenEvents,
   ...brokenLeases,
+  ...brokenNotes,
 ]

@@ -180,13 +180,21 @@ export const brokenWrites: readonly BrokenStore[] = [
     defect: 'each query of a read sees another state',
     make: inStore((store) => ({
       read: (work) => {
-        const { orders, attempts, transactions, proofs, events, getValue } =
-          withoutUnits(store)
+        const {
+          orders,
+          attempts,
+          transactions,
+          proofs,
+          events,
+          notes,
+          getValue,
+        } = withoutUnits(store)
         return work({
           attempts,
           transactions,
           proofs,
           events,
+          notes,
           getValue,
           orders: {
             ...orders,

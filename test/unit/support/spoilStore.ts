@@ -52,6 +52,7 @@ export const inFinds = (twist: (reader: Finds) => Partial<Finds>): Broken =>
           transactions: { ...it.transactions, ...found.transactions },
           proofs: { ...it.proofs, ...found.proofs },
           events: { ...it.events, ...found.events },
+          notes: { ...it.notes, ...found.notes },
           getValue: found.getValue ?? it.getValue,
           setValue: it.setValue,
           lock: it.lock,
@@ -129,6 +130,12 @@ export const withoutUnits = (
     events: {
       find: (query) => read((it) => it.events.find(query)),
       append: (rows) => write((it) => it.events.append(rows), options),
+    },
+    notes: {
+      find: (query) => read((it) => it.notes.find(query)),
+      insert: (rows) => write((it) => it.notes.insert(rows), options),
+      update: (rows) => write((it) => it.notes.update(rows), options),
+      remove: (keys) => write((it) => it.notes.remove(keys), options),
     },
     getValue: (key) => read((it) => it.getValue(key)),
     setValue: (key, value) => write((it) => it.setValue(key, value), options),
