@@ -1,3 +1,15 @@
-export type { X402ErrorCode } from './wire/errorCodes.js'
+export { createX402Gate } from './gate/createX402Gate.js'
+export { X402SetupError } from './gate/errors.js'
+export type {
+  AnswerParameters,
+  X402Gate,
+  X402GateParameters,
+  X402Handler,
+  X402Offer,
+  X402Payment,
+} from './gate/types.js'
+export { expressPayment } from './middleware/expressPayment.js'
+export { honoPayment } from './middleware/honoPayment.js'
+export { nextPayment } from './middleware/nextPayment.js'
 export { redactHeaders } from './wire/headers.js'
 export type { PaymentFlow } from './wire/requirements.js'

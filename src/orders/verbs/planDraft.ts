@@ -191,7 +191,7 @@ type Choice = {
  *
  * @throws {@link InvalidFieldError}
  */
-function chooseToken(
+export function chooseToken(
   { tokens }: OrdersContext,
   { chainId, token: given }: Choice,
 ): OrdersContext['tokens'][number] {
@@ -229,7 +229,7 @@ function chooseToken(
  *
  * @throws {@link InvalidFieldError}
  */
-function chooseRecipient(
+export function chooseRecipient(
   { destinations, wallets }: OrdersContext,
   { chainId, token }: { chainId: number; token: Address },
   { recipient, primaryType }: Choice & { primaryType: PrimaryType },

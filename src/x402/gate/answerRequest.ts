@@ -1,0 +1,241 @@
+import { forgetToken } from '../../chain/state/getToken.js'
+import { formatAmount } from '../../core/amount.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import {
+  type AcceptUndraftedVerdict,
+  acceptUndrafted,
+} from '../../orders/verbs/acceptUndrafted.js'
+import type { NoteRecord } from '../../store/types.js'
+import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
+import {
+  type ExchangeNote,
+  exchangeKey,
+  insertExchange,
+  loadExchange,
+  removeOld,
+} from './exchanges.js'
+import type { Liveness } from './liveness.js'
+import { getTerms } from './openGate.js'
+import { orderIdOf } from './orderIdOf.js'
+import { type ReadRequest, readPaid } from './readPaid.js'
+import { type PaidCall, runExchange } from './runExchange.js'
+import type {
+  AnswerParameters,
+  Exchange,
+  GateDesk,
+  Outcome,
+  Refusal,
+  Run,
+} from './types.js'
+
+type Tools = { desk: GateDesk; liveness: Liveness }
+type Paid = Extract<ReadRequest, { ok: true }>
+
+const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
+
+/** `answer` of a gate, once it is open. */
+export async function answerRequest(
+  tools: Tools,
+  request: Request,
+  { offer, handler }: AnswerParameters,
+): Promise<Response> {
+  const { desk } = tools
+  const asked = await readAsked(desk, request, offer)
+  const paid = await readPaid(desk, request, asked)
+  if (!paid.ok) return paid.response
+
+  const { terms, payment } = paid
+  const { from: payer } = payment.message
+  const call: PaidCall = {
+    orderId: orderIdOf(payment),
+    terms,
+    request,
+    handler,
+    payment: {
+      orderId: orderIdOf(payment),
+      offer: terms.offer.name,
+      payer,
+      amount: formatAmount(terms.value, terms.token.decimals),
+    },
+  }
+  const { working } = desk
+  const running = working.get(call.orderId)
+  const isSame = running?.bound === paid.bound
+  if (running && !isSame) await running.ended.catch(() => undefined)
+  const joined =
+    running && isSame ? running : startRun(tools, { asked, call, paid })
+  const ended = await joined.ended
+  if (typeof ended === 'function') return ended()
+  // Only the first one gets what is passed on as it arrives.
+  const outcome =
+    joined === running && ended.kind === 'paid'
+      ? { ...ended, live: undefined }
+      : ended
+  return answerOutcome(asked, { terms, payer }, outcome)
+}
+
+type Given = { asked: Asked; call: PaidCall; paid: Paid }
+
+/** Works on a payment, once at a time in this process. */
+function startRun(tools: Tools, given: Given): Run {
+  const { working } = tools.desk
+  const { orderId } = given.call
+  const ended = run(tools, given).finally(() => {
+    if (working.get(orderId) === started) working.delete(orderId)
+  })
+  const started: Run = { bound: given.paid.bound, ended }
+  working.set(orderId, started)
+  return started
+}
+
+async function run(
+  { desk, liveness }: Tools,
+  given: Given,
+): Promise<Outcome | Refusal> {
+  const { asked, call, paid } = given
+  await liveness.hold()
+  const known = await loadKnown(desk, call, paid)
+  if (known.conflict) return refuseIdentifier
+  if (known.isSpent) return () => requirePayment(asked, spent)
+  const begun = known.note
+    ? { note: known.note, isOurs: false }
+    : await begin(desk, given)
+  if (typeof begun === 'function') return begun
+  // Bound to another offer, method, resource, body or payload.
+  if (begun.note.data.bound !== paid.bound)
+    return () => requirePayment(asked, spent)
+  return runExchange({ desk, liveness, call }, begun.note, begun.isOurs)
+}
+
+const refuseIdentifier: Refusal = () =>
+  refuse(409, 'payment_identifier_conflict')
+
+async function readAsked(
+  desk: GateDesk,
+  request: Request,
+  offer: AnswerParameters['offer'],
+): Promise<Asked> {
+  const terms = await Promise.all(
+    [offer].flat().map((name) => {
+      const known = desk.offers.get(name)
+      if (known) return getTerms(known)
+      throw new InvalidFieldError('offer', name, 'the name of an offer')
+    }),
+  )
+  const [first, ...others] = terms
+  if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
+  return { terms: [first, ...others], resource: desk.resource(request) }
+}
+
+type Known = {
+  note?: ExchangeNote | undefined
+  /** The payment nonce belongs to an order that this gate did not make. */
+  isSpent: boolean
+  /** The identifier belongs to another payload. */
+  conflict: boolean
+}
+
+/** What is on record of the payment and of its identifier. */
+async function loadKnown(
+  desk: GateDesk,
+  { orderId }: PaidCall,
+  { payment, payload, identifier }: Paid,
+): Promise<Known> {
+  return desk.context.store.read(async (tables) => {
+    const note = await loadExchange(tables, orderId)
+    const [named] =
+      identifier === undefined
+        ? []
+        : await tables.notes.find({ keys: [identifier] })
+    const conflict = named !== undefined && named.data.payload !== payload
+    if (note || conflict) return { note, conflict, isSpent: false }
+    const nonces = [payment.message.nonce]
+    const attempts = await tables.attempts.find({ nonces })
+    return { conflict, isSpent: attempts.length > 0 }
+  })
+}
+
+type Begun = { note: ExchangeNote; isOurs: boolean }
+
+/** Accepts a payment, which makes its order and begins its exchange. */
+async function begin(
+  desk: GateDesk,
+  { asked, call, paid }: Given,
+): Promise<Begun | Refusal> {
+  const { terms, payment, bound } = paid
+  const { offer, token, value } = terms
+  const isUpfront = offer.flow === 'upfront'
+  const data: Exchange = {
+    bound,
+    offer: offer.name,
+    step: isUpfront ? 'paying' : 'working',
+    owner: desk.owner,
+  }
+  const key = exchangeKey(call.orderId)
+  const until = (payment.message.validBefore + desk.keepFor) * 1000n
+  const verdict = await acceptUndrafted(desk.context, {
+    orderId: call.orderId,
+    payment,
+    token,
+    recipient: offer.recipient,
+    value,
+    metadata: {
+      x402: {
+        offer: offer.name,
+        method: call.request.method,
+        resource: asked.resource.slice(0, 2_000),
+      },
+    },
+    mostOpen: desk.mostOpen,
+    capture: isUpfront ? 'now' : 'later',
+    also: async (tables) => {
+      await insertExchange(tables, { key, until, data })
+      if (paid.identifier === undefined) return
+      const named: Omit<NoteRecord, 'version'> = {
+        key: paid.identifier,
+        until,
+        data: { payload: paid.payload, orderId: call.orderId },
+      }
+      await tables.notes.insert([named])
+    },
+  })
+  if (verdict.ok)
+    return { note: { key, until, data, version: 1 }, isOurs: true }
+  if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
+  if (verdict.reason !== 'otherPayment')
+    return () => refuseAccept(asked, verdict)
+  // Somebody was first with the payment, or with the identifier.
+  const known = await loadKnown(desk, call, paid)
+  if (known.conflict) return refuseIdentifier
+  return known.note
+    ? { note: known.note, isOurs: false }
+    : () => requirePayment(asked, spent)
+}
+
+function refuseAccept(
+  asked: Asked,
+  { reason }: Extract<AcceptUndraftedVerdict, { ok: false }>,
+): Response {
+  if (reason === 'tooManyOpen') return refuse(429, 'too_many_open_payments')
+  const code = errorCodeOf(reason)
+  // The payment may be good: the same one can be sent again.
+  return code === 'unexpected_verify_error'
+    ? refuse(503, code)
+    : requirePayment(asked, code)
+}
+
+/** Milliseconds between two removals of what is over. */
+const removeEvery = 60_000
+
+/** Removes old notes now and then, on the side. */
+export function createCleaner(desk: GateDesk): () => void {
+  let last = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - last < removeEvery) return
+    last = now
+    // What is not removed now is removed at the next time.
+    removeOld(desk).catch(() => undefined)
+  }
+}

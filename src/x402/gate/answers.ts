@@ -1,0 +1,129 @@
+import type { PaymentRequired, SettleResponse } from '@x402/core/types'
+import type { Address, Hash } from 'viem'
+import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import {
+  encodeHeader,
+  requiredHeader,
+  responseHeader,
+} from '../wire/headers.js'
+import { networkOf } from '../wire/requirements.js'
+import { declareIdentifier, identifierName } from './identifier.js'
+import { openResponse } from './keptResponse.js'
+import type { Outcome, Terms } from './types.js'
+
+/** What every answer to one request is made of. */
+export type Asked = {
+  terms: readonly [Terms, ...Terms[]]
+  resource: string
+}
+
+/** Seconds after which a client may ask again. */
+const retryAfter = '1'
+
+/** 402 with what is asked for, and why the payment was refused. */
+export function requirePayment(
+  { terms, resource }: Asked,
+  code?: X402ErrorCode,
+  more: { message?: string; settled?: SettleResponse } = {},
+): Response {
+  const [{ offer }] = terms
+  const isRequired = terms.some((one) => one.offer.identifier === 'required')
+  const required: PaymentRequired = {
+    x402Version: 2,
+    error: code ?? 'Payment required',
+    resource: {
+      url: resource,
+      ...(offer.description === undefined
+        ? {}
+        : { description: offer.description }),
+      ...(offer.mimeType === undefined ? {} : { mimeType: offer.mimeType }),
+    },
+    accepts: terms.map(({ requirements }) => requirements),
+    extensions: { [identifierName]: declareIdentifier(isRequired) },
+  }
+  const { message, settled } = more
+  const body = message === undefined ? {} : { message }
+  const response = Response.json(
+    code === undefined ? {} : { error: code, ...body },
+    {
+      status: 402,
+      headers: {
+        [requiredHeader]: encodeHeader(required),
+        'cache-control': 'no-store',
+      },
+    },
+  )
+  if (settled) response.headers.set(responseHeader, encodeHeader(settled))
+  return response
+}
+
+/** An answer that asks for no payment, with its reason as JSON. */
+export function refuse(status: number, error: string): Response {
+  const headers = {
+    'cache-control': 'no-store',
+    ...(status === 503 || status === 429 ? { 'retry-after': retryAfter } : {}),
+  }
+  return Response.json({ error }, { status, headers })
+}
+
+/** The answer to one request by the outcome of its payment. */
+export function answerOutcome(
+  asked: Asked,
+  { terms, payer }: { terms: Terms; payer: Address },
+  outcome: Outcome,
+): Response {
+  const settled = (transaction: Hash): SettleResponse => ({
+    success: true,
+    transaction,
+    network: networkOf(terms.offer.chainId),
+    payer,
+    amount: String(terms.value),
+  })
+  const unsettled = (errorReason: string, hash = ''): SettleResponse => ({
+    success: false,
+    errorReason,
+    transaction: hash,
+    network: networkOf(terms.offer.chainId),
+    payer,
+  })
+  switch (outcome.kind) {
+    case 'paid': {
+      const { live, response, transaction } = outcome
+      const answer =
+        live ?? (response ? openResponse(response) : refuse(409, 'answered'))
+      return withSettlement(answer, settled(transaction))
+    }
+    case 'failed': {
+      const { response, transaction } = outcome
+      const answer = openResponse(response)
+      return transaction
+        ? withSettlement(answer, settled(transaction))
+        : withPrivacy(answer)
+    }
+    case 'refused': {
+      const code = errorCodeOf(outcome.reason)
+      return requirePayment(asked, code, { settled: unsettled(code) })
+    }
+    case 'gone':
+      return requirePayment(asked, 'invalid_transaction_state')
+    case 'pending': {
+      // Not 402: a client would sign again, and pay twice.
+      const pending = unsettled('settlement_pending', outcome.transaction)
+      return withSettlement(refuse(503, 'settlement_pending'), pending)
+    }
+  }
+}
+
+function withSettlement(response: Response, settled: SettleResponse): Response {
+  const answer = withPrivacy(response)
+  answer.headers.set(responseHeader, encodeHeader(settled))
+  return answer
+}
+
+/** What was paid for is for nobody else. */
+function withPrivacy(response: Response): Response {
+  // Headers of a response that a server fetched cannot be changed.
+  const answer = new Response(response.body, response)
+  answer.headers.set('cache-control', 'private, no-store')
+  return answer
+}

@@ -1,0 +1,66 @@
+import type { Hex } from 'viem'
+import { hashText } from '../../core/hashText.js'
+import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
+
+/** What one payment pays for. */
+export type Binding = {
+  offer: string
+  method: string
+  resource: string
+  /** SHA-256 of the body of the request. */
+  body: Hex
+  /** Hash of the payment payload, with its signature. */
+  payload: Hex
+}
+
+/** One hash of all that a payment is bound to. */
+export function hashBinding(binding: Binding): Hex {
+  return hashText(canonicalJson(binding))
+}
+
+/**
+ * SHA-256 of the body of a request, which stays readable. `undefined` when the
+ * body is longer than allowed.
+ */
+export async function digestBody(
+  request: Request,
+  most: number,
+): Promise<Hex | undefined> {
+  if (request.body === null) return digest(new Uint8Array())
+  if (Number(request.headers.get('content-length')) > most) return undefined
+  const bytes = await readBytes(request.clone().body, most)
+  return bytes && digest(bytes)
+}
+
+/** All bytes of a body, up to a limit; `undefined` when there are more. */
+export async function readBytes(
+  body: ReadableStream<Uint8Array> | null,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = body?.getReader()
+  for (;;) {
+    const chunk = await reader?.read()
+    if (!chunk || chunk.done) break
+    length += chunk.value.byteLength
+    if (length > most) {
+      reader?.cancel().catch(() => {})
+      return undefined
+    }
+    chunks.push(chunk.value)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Hex> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  const digits = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0'))
+  return `0x${digits.join('')}`
+}

@@ -1,0 +1,78 @@
+import { CountersignError } from '../../core/CountersignError.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { answerRequest, createCleaner } from './answerRequest.js'
+import { refuse } from './answers.js'
+import { createLiveness } from './liveness.js'
+import { openGate } from './openGate.js'
+import { parseGate } from './parseGate.js'
+import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
+
+/**
+ * Stands in front of fetch handlers and sells each answer over x402 (version 2,
+ * scheme exact, EIP-3009), so that stock clients can pay.
+ *
+ * One payment buys one thing: it is bound to offer, method, resource and body,
+ * and the handler runs at most once for it, unless it failed or may repeat. The
+ * same request with the same payment gets the same answer, also after a crash.
+ * A client that signs again pays again.
+ *
+ * A recipient that is open to x402 must belong to exactly one database.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ *
+ * @example
+ * ```ts
+ * import type { Orders } from 'countersign/orders'
+ * import { createX402Gate } from 'countersign/x402'
+ *
+ * export function sellWeather(orders: Orders) {
+ *   const gate = createX402Gate({
+ *     orders,
+ *     offers: { weather: { amount: '0.01', description: 'The weather' } },
+ *   })
+ *   return gate.protect('weather', () => Response.json({ sky: 'clear' }))
+ * }
+ * ```
+ */
+export function createX402Gate(parameters: X402GateParameters): X402Gate {
+  const desk = parseGate(parameters)
+  const tools = { desk, liveness: createLiveness(desk) }
+  const clean = createCleaner(desk)
+  let opened: Promise<void> | undefined
+  const open = () => {
+    opened ??= openGate(desk).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  const answer = async (
+    request: Request,
+    given: AnswerParameters,
+  ): Promise<Response> => {
+    const start = performance.now()
+    let error: string | undefined
+    try {
+      await open()
+      clean()
+      return await desk.instance.hold(answerRequest(tools, request, given))
+    } catch (caught) {
+      // A mistake of the program is no answer to a client.
+      if (caught instanceof InvalidFieldError) throw caught
+      error = caught instanceof CountersignError ? caught.name : 'Error'
+      return refuse(503, 'unavailable')
+    } finally {
+      desk.context.observe({
+        name: 'x402.answer',
+        duration: performance.now() - start,
+        attributes: { ok: error === undefined, ...(error ? { error } : {}) },
+      })
+    }
+  }
+  return {
+    open,
+    answer,
+    protect: (offer, handler) => (request) =>
+      answer(request, { offer, handler }),
+  }
+}

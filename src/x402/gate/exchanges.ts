@@ -1,0 +1,86 @@
+import { withEvent } from '../../orders/model/changes.js'
+import { StaleRecordError } from '../../store/errors.js'
+import type {
+  JsonObject,
+  NoteRecord,
+  StoreReader,
+  StoreWriter,
+} from '../../store/types.js'
+import type { Exchange, GateDesk } from './types.js'
+
+/** The note of an exchange. */
+export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
+
+/** Key of the note of an exchange. */
+export const exchangeKey = (orderId: string): string => `x402:gate:${orderId}`
+
+/** Loads the exchange of an order. */
+export async function loadExchange(
+  { notes }: Pick<StoreReader, 'notes'>,
+  orderId: string,
+): Promise<ExchangeNote | undefined> {
+  const [note] = await notes.find({ keys: [exchangeKey(orderId)] })
+  // Only `insertExchange` and `changeExchange` write under this key.
+  return note && ({ ...note, data: note.data as unknown as Exchange } as const)
+}
+
+/** Begins an exchange, in the unit of work that makes its order. */
+export async function insertExchange(
+  { notes }: Pick<StoreWriter, 'notes'>,
+  { key, until, data }: Omit<ExchangeNote, 'version'>,
+): Promise<void> {
+  await notes.insert([{ key, until, data: toData(data) }])
+}
+
+/**
+ * Moves an exchange on by compare-and-set. `undefined` when another process
+ * moved it first: then nothing was written.
+ *
+ * @param also.refund the order for which a refund is due by it.
+ */
+export async function changeExchange(
+  { context }: Pick<GateDesk, 'context'>,
+  note: ExchangeNote,
+  change: Partial<Exchange>,
+  also: { refund?: { orderId: string; reason: string } | undefined } = {},
+): Promise<ExchangeNote | undefined> {
+  const data: Exchange = { ...note.data, ...change }
+  const { refund } = also
+  try {
+    await context.store.write(async (tables) => {
+      const { key, version, until } = note
+      await tables.notes.update([{ key, version, until, data: toData(data) }])
+      if (!refund) return
+      const [order] = await tables.orders.find({ ids: [refund.orderId] })
+      if (!order) return
+      const { reason } = refund
+      const due = withEvent(order, {
+        type: 'refundDue',
+        at: context.now(),
+        data: { reason, value: String(order.value) },
+      })
+      await tables.orders.update([due.order])
+      await tables.events.append([due.event])
+    })
+    return { ...note, version: note.version + 1, data }
+  } catch (error) {
+    if (error instanceof StaleRecordError) return undefined
+    throw error
+  }
+}
+
+/** Removes notes whose time is over, a hundred at most. */
+export async function removeOld({
+  context,
+}: Pick<GateDesk, 'context'>): Promise<void> {
+  const over = context.now()
+  await context.store.write(async ({ notes }) => {
+    const found = await notes.find({ over, limit: 100 })
+    if (found.length > 0) await notes.remove(found.map(({ key }) => key))
+  })
+}
+
+/** Without members that JSON does not have. */
+function toData({ response, ...data }: Exchange): JsonObject {
+  return response === undefined ? data : { ...data, response }
+}

@@ -1,0 +1,48 @@
+import type { PaymentPayload } from '@x402/core/types'
+import { hashText } from '../../core/hashText.js'
+import { isObject } from '../wire/headers.js'
+
+/** Name of the extension. */
+export const identifierName = 'payment-identifier'
+
+const form = /^[A-Za-z0-9_-]{16,128}$/
+
+/** What a gate says of the extension in its 402 answers. */
+export function declareIdentifier(isRequired: boolean): object {
+  return {
+    info: { required: isRequired },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        required: { type: 'boolean' },
+        id: {
+          type: 'string',
+          minLength: 16,
+          maxLength: 128,
+          pattern: '^[a-zA-Z0-9_-]+$',
+        },
+      },
+      required: ['required'],
+    },
+  }
+}
+
+/** The identifier a client sent; `false` when it is malformed. */
+export function parseIdentifier({
+  extensions,
+}: PaymentPayload): string | undefined | false {
+  const given = Object(extensions)[identifierName]
+  if (given === undefined || given === null) return undefined
+  const { id } = isObject(given) ? Object(given.info) : Object()
+  if (id === undefined) return undefined
+  return typeof id === 'string' && form.test(id) ? id : false
+}
+
+/**
+ * Key of the note of an identifier. The payer is part of it, so nobody can take
+ * or look up the identifier of another payer.
+ */
+export function identifierKey(payer: string, identifier: string): string {
+  return `x402:identifier:${hashText(`${payer} ${identifier}`)}`
+}

@@ -1,0 +1,58 @@
+import { readBytes } from './bindRequest.js'
+import type { KeptResponse } from './types.js'
+
+/** Headers that belong to one connection, or are written again. */
+const dropped: readonly string[] = [
+  'connection',
+  'content-length',
+  'keep-alive',
+  'transfer-encoding',
+]
+
+/** Reads a response to keep it; `undefined` when it is longer than allowed. */
+export async function keepResponse(
+  response: Response,
+  most: number,
+): Promise<KeptResponse | undefined> {
+  const bytes = await readBytes(response.body, most)
+  if (!bytes) return undefined
+  const headers = [...response.headers].filter(
+    ([name]) => !dropped.includes(name),
+  )
+  return { status: response.status, headers, body: toBase64(bytes) }
+}
+
+/** A kept response as it was. */
+export function openResponse({
+  status,
+  headers,
+  body,
+}: KeptResponse): Response {
+  const isEmpty = [101, 204, 205, 304].includes(status)
+  return new Response(isEmpty ? null : fromBase64(body), {
+    status,
+    headers: headers.map(([name, value]): [string, string] => [name, value]),
+  })
+}
+
+/** A response of JSON, ready to be kept. */
+export function jsonResponse(status: number, value: object): KeptResponse {
+  const bytes = new TextEncoder().encode(JSON.stringify(value))
+  return {
+    status,
+    headers: [['content-type', 'application/json']],
+    body: toBase64(bytes),
+  }
+}
+
+/** Bytes as base64, in pieces: all at once are too many parameters. */
+function toBase64(bytes: Uint8Array): string {
+  const pieces: string[] = []
+  for (let from = 0; from < bytes.length; from += 8_192)
+    pieces.push(String.fromCharCode(...bytes.subarray(from, from + 8_192)))
+  return btoa(pieces.join(''))
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (one) => one.charCodeAt(0))
+}

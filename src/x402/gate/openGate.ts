@@ -1,0 +1,46 @@
+import { getToken } from '../../chain/state/getToken.js'
+import { parseAmount } from '../../core/amount.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { requirementsOf } from '../wire/requirements.js'
+import { X402SetupError } from './errors.js'
+import type { GateDesk, SettledOffer, Terms } from './types.js'
+
+/**
+ * Opens the store, proves each token, and writes down which database the
+ * recipients of the offers are open in.
+ *
+ * A payment that is taken by two databases would be worked for twice: neither
+ * sees what the other has.
+ *
+ * @throws {@link X402SetupError} when a recipient is open in another database.
+ */
+export async function openGate(desk: GateDesk): Promise<void> {
+  const { context, instance, offers, takeOverFrom } = desk
+  await instance.open()
+  const { identity } = await context.store.open()
+  await Promise.all([...offers.values()].map((offer) => getTerms(offer)))
+  await writeAgain(context, async (tables) => {
+    for (const { chainId, token, recipient } of offers.values()) {
+      const key = `x402:recipient:${chainId}:${token}:${recipient}`
+      const known = await tables.getValue(key)
+      const other = known?.identity
+      if (other === identity) continue
+      if (other !== undefined && other !== takeOverFrom)
+        throw new X402SetupError(
+          `cannot take payments to ${recipient}: they are open in the database ${other}. If nothing uses that one any more, pass it as takeOverFrom`,
+          { chainId, token, recipient, identity, other },
+        )
+      await tables.setValue(key, { identity })
+    }
+  })
+}
+
+/** An offer with its token as the chain proves it. */
+export async function getTerms(offer: SettledOffer): Promise<Terms> {
+  const { client, flow, recipient, maxTimeoutSeconds } = offer
+  const token = await getToken(client, { token: offer.token })
+  const value = parseAmount(offer.amount, token.decimals)
+  const { domain } = token
+  const terms = { domain, recipient, value, flow, maxTimeoutSeconds }
+  return { offer, token, value, requirements: requirementsOf(terms) }
+}

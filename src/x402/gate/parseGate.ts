@@ -1,0 +1,137 @@
+import { checkMembers } from '../../core/checkMembers.js'
+import { drawNonce } from '../../core/drawNonce.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { contextOf } from '../../orders/contextOf.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import { chooseRecipient, chooseToken } from '../../orders/verbs/planDraft.js'
+import {
+  type GateDesk,
+  gateMembers,
+  offerMembers,
+  type SettledOffer,
+  type X402GateParameters,
+  type X402Offer,
+} from './types.js'
+
+/**
+ * Checks what a gate is created with, and fills in defaults.
+ *
+ * @throws {@link InvalidFieldError} when a field is malformed.
+ */
+export function parseGate(parameters: X402GateParameters): GateDesk {
+  if (typeof parameters !== 'object' || !parameters)
+    throw new InvalidFieldError('parameters', parameters, 'an object')
+  checkMembers(parameters, gateMembers)
+  const { orders, offers, resource = hrefOf, takeOverFrom } = parameters
+  const { context, instance } = contextOf(orders)
+  if (typeof resource !== 'function')
+    throw new InvalidFieldError('resource', resource, 'a function')
+  const named = Object.entries(Object(offers) as X402GateParameters['offers'])
+  if (named.length === 0)
+    throw new InvalidFieldError('offers', offers, 'an object with an offer')
+  const mebibyte = 1_048_576
+  const { keepFor = 86_400n } = parameters
+  if (typeof keepFor !== 'bigint' || keepFor < 0n || keepFor > 2n ** 32n)
+    throw new InvalidFieldError('keepFor', keepFor, 'a bigint of seconds')
+  const count = (
+    name: 'mostOpen' | 'mostRequestBytes' | 'mostAnswerBytes' | 'timeout',
+    usual: number,
+  ) => parseCount(name, parameters[name] ?? usual)
+  return {
+    orders,
+    context,
+    instance,
+    offers: new Map(
+      named.map(([name, offer]) => [name, parseOffer(context, name, offer)]),
+    ),
+    resource,
+    mostOpen: count('mostOpen', 16),
+    mostRequestBytes: count('mostRequestBytes', mebibyte),
+    mostAnswerBytes: count('mostAnswerBytes', mebibyte),
+    timeout: count('timeout', 30_000),
+    keepFor,
+    takeOverFrom,
+    owner: drawNonce().slice(2, 34),
+    working: new Map(),
+  }
+}
+
+function parseOffer(
+  context: OrdersContext,
+  name: string,
+  offer: X402Offer,
+): SettledOffer {
+  const field = `offers.${name}`
+  if (typeof offer !== 'object' || !offer)
+    throw new InvalidFieldError(field, offer, 'an object')
+  checkMembers(offer, offerMembers, field)
+  const { amount, flow = 'authorization', stream = false } = offer
+  if (typeof amount !== 'string')
+    throw new InvalidFieldError(`${field}.amount`, amount, 'a decimal string')
+  if (flow !== 'authorization' && flow !== 'upfront')
+    throw new InvalidFieldError(
+      `${field}.flow`,
+      flow,
+      'authorization or upfront',
+    )
+  if (stream && flow !== 'upfront')
+    throw new InvalidFieldError(
+      `${field}.stream`,
+      stream,
+      'false: only the flow upfront can stream',
+    )
+  const { client, chainId, token } = chooseToken(context, offer)
+  const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
+  return {
+    name,
+    amount,
+    client,
+    chainId,
+    token,
+    recipient: chooseRecipient(
+      context,
+      { chainId, token },
+      {
+        recipient: offer.recipient,
+        primaryType: 'TransferWithAuthorization',
+      },
+    ),
+    flow,
+    maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
+    description: offer.description,
+    mimeType: offer.mimeType,
+    identifier: offer.identifier ?? 'optional',
+    afterFailure,
+    repeatable: offer.repeatable === true,
+    stream,
+  }
+}
+
+/** Seconds that are short and long enough for a payment to be accepted. */
+function parseTimeout(
+  { policy }: OrdersContext,
+  field: string,
+  seconds = 300,
+): number {
+  const least = Number(policy.safetyMargin) + 1
+  // A client whose clock is ahead signs a longer window.
+  const most = Number(policy.maxWindow) - 120
+  if (Number.isInteger(seconds) && seconds >= least && seconds <= most)
+    return seconds
+  throw new InvalidFieldError(
+    `${field}.maxTimeoutSeconds`,
+    seconds,
+    `seconds from ${least} to ${most}`,
+  )
+}
+
+function parseCount(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value < 2 ** 31) return value
+  throw new InvalidFieldError(field, value, 'a positive integer')
+}
+
+/** The address of a request without what stays in the browser. */
+function hrefOf({ url }: Request): string {
+  const { origin, pathname, search } = new URL(url)
+  return `${origin}${pathname}${search}`
+}

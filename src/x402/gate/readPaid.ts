@@ -1,0 +1,98 @@
+import type { PaymentRequirements } from '@x402/core/types'
+import type { Hex } from 'viem'
+import type { SignedPayment } from '../../core/types.js'
+import {
+  decodePaymentHeader,
+  mostHeaderLength,
+  oldPaymentHeader,
+  paymentHeader,
+} from '../wire/headers.js'
+import { matchTerms } from '../wire/requirements.js'
+import { toSignedPayment } from '../wire/toSignedPayment.js'
+import { type Asked, refuse, requirePayment } from './answers.js'
+import { digestBody, hashBinding } from './bindRequest.js'
+import { identifierKey, parseIdentifier } from './identifier.js'
+import type { GateDesk, Terms } from './types.js'
+
+/** A request with a payment that could fit, or the answer that refuses it. */
+export type ReadRequest =
+  | { ok: false; response: Response }
+  | {
+      ok: true
+      terms: Terms
+      payment: SignedPayment
+      /** Hash of all that the payment is bound to. */
+      bound: Hex
+      /** Hash of the payload alone. */
+      payload: Hex
+      /** Key of the note of the payment identifier. */
+      identifier: string | undefined
+    }
+
+/** Reads what a request pays with. Asks no node, and writes nothing. */
+export async function readPaid(
+  desk: GateDesk,
+  request: Request,
+  asked: Asked,
+): Promise<ReadRequest> {
+  const refused = (response: Response): ReadRequest => ({
+    ok: false,
+    response,
+  })
+  const header = request.headers.get(paymentHeader)
+  if (header === null) {
+    if (!request.headers.has(oldPaymentHeader))
+      return refused(requirePayment(asked))
+    const message = `Version 1 of x402 (${oldPaymentHeader}) is not supported. Pay with version 2 (${paymentHeader}).`
+    return refused(requirePayment(asked, 'invalid_x402_version', { message }))
+  }
+  const decoded =
+    header.length > mostHeaderLength
+      ? ({ ok: false, code: 'invalid_payload' } as const)
+      : decodePaymentHeader(header)
+  if (!decoded.ok) {
+    const message =
+      decoded.code === 'invalid_x402_version'
+        ? 'Only version 2 of x402 is supported.'
+        : undefined
+    return refused(
+      requirePayment(asked, decoded.code, message ? { message } : {}),
+    )
+  }
+  const { payload, hash } = decoded
+  const offered: PaymentRequirements[] = asked.terms.map(
+    ({ requirements }) => requirements,
+  )
+  const matched = matchTerms(offered, payload)
+  if (!matched.ok) return refused(requirePayment(asked, matched.code))
+  const terms = asked.terms[matched.index] ?? asked.terms[0]
+  const found = toSignedPayment(payload, terms.token.domain)
+  if (!found.ok) return refused(requirePayment(asked, found.code))
+
+  const identifier = parseIdentifier(payload)
+  if (identifier === false)
+    return refused(refuse(400, 'invalid_payment_identifier'))
+  if (identifier === undefined && terms.offer.identifier === 'required')
+    return refused(refuse(400, 'payment_identifier_required'))
+
+  const body = await digestBody(request, desk.mostRequestBytes)
+  if (body === undefined) return refused(refuse(413, 'request_too_long'))
+  const { payment } = found
+  return {
+    ok: true,
+    terms,
+    payment,
+    payload: hash,
+    bound: hashBinding({
+      offer: terms.offer.name,
+      method: request.method,
+      resource: asked.resource,
+      body,
+      payload: hash,
+    }),
+    identifier:
+      identifier === undefined
+        ? undefined
+        : identifierKey(payment.message.from, identifier),
+  }
+}

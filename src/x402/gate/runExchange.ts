@@ -1,0 +1,229 @@
+import type { Hash } from 'viem'
+import { wait } from '../../core/wait.js'
+import { changeExchange, type ExchangeNote, loadExchange } from './exchanges.js'
+import { jsonResponse, keepResponse } from './keptResponse.js'
+import type { Liveness } from './liveness.js'
+import type {
+  GateDesk,
+  KeptResponse,
+  Outcome,
+  Terms,
+  X402Handler,
+  X402Payment,
+} from './types.js'
+
+/** One paid request that is answered. */
+export type PaidCall = {
+  orderId: string
+  terms: Terms
+  request: Request
+  handler: X402Handler
+  payment: Omit<X402Payment, 'transaction'>
+}
+
+/** Milliseconds between two looks at what another process works on. */
+const lookEvery = 200
+
+type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
+
+/**
+ * Leads an exchange from where it stands to its outcome. Each step is claimed by
+ * compare-and-set before it is done, so the handler runs in one process only.
+ *
+ * @param isOurs true when this process has just begun the exchange.
+ */
+export async function runExchange(
+  tools: Tools,
+  begun: ExchangeNote,
+  isOurs: boolean,
+): Promise<Outcome> {
+  const end = performance.now() + tools.desk.timeout
+  let note: ExchangeNote | undefined = begun
+  let isClaimed = isOurs
+  while (note) {
+    const outcome = await takeStep(tools, note, isClaimed, end)
+    if (outcome) return outcome
+    isClaimed = false
+    note = await reload(tools)
+  }
+  return { kind: 'gone' }
+}
+
+/** The outcome, or nothing when the exchange has to be looked at again. */
+async function takeStep(
+  tools: Tools,
+  note: ExchangeNote,
+  isClaimed: boolean,
+  end: number,
+): Promise<Outcome | undefined> {
+  const { step } = note.data
+  const { flow } = tools.call.terms.offer
+  if (step === 'over') return endOver(tools, note)
+  if (step === 'done') return finish(tools, note.data.response)
+  if (step === 'working' && !isClaimed) return takeOver(tools, note, end)
+  if (flow === 'authorization' && isClaimed) return work(tools, note, undefined)
+
+  const paid = flow === 'upfront' ? await capture(tools) : undefined
+  if (paid && paid.kind !== 'paid') return paid
+  const claimed = await claim(tools, note)
+  return claimed && work(tools, claimed, paid?.transaction)
+}
+
+const claim = ({ desk }: Tools, note: ExchangeNote) =>
+  changeExchange(desk, note, { step: 'working', owner: desk.owner })
+
+/** The handler was begun elsewhere: waits for it, or takes over from the dead. */
+async function takeOver(
+  tools: Tools,
+  note: ExchangeNote,
+  end: number,
+): Promise<Outcome | undefined> {
+  const { desk, liveness, call } = tools
+  if (await liveness.isAlive(note.data.owner)) {
+    if (performance.now() > end)
+      return { kind: 'pending', transaction: undefined }
+    await wait(lookEvery)
+    return undefined
+  }
+  if (!call.terms.offer.repeatable) {
+    // Nobody knows whether the work was done: it is not done again.
+    return giveUp(tools, note, {
+      reason: 'interrupted',
+      response: jsonResponse(500, { error: 'interrupted' }),
+    })
+  }
+  const claimed = await changeExchange(desk, note, { owner: desk.owner })
+  if (!claimed) return undefined
+  if (call.terms.offer.flow === 'authorization')
+    return work(tools, claimed, undefined)
+  const paid = await capture(tools)
+  return paid.kind === 'paid' ? work(tools, claimed, paid.transaction) : paid
+}
+
+/** Runs the handler, and keeps what it answers. */
+async function work(
+  tools: Tools,
+  note: ExchangeNote,
+  transaction: Hash | undefined,
+): Promise<Outcome | undefined> {
+  const { desk, call } = tools
+  const { offer } = call.terms
+  const { response, isGood } = await runHandler(tools, transaction)
+  if (!isGood) {
+    const kept = (await keepResponse(response, desk.mostAnswerBytes)) ?? tooLong
+    return fail(tools, note, { response: kept, transaction })
+  }
+  if (offer.stream && transaction) {
+    const done = await changeExchange(desk, note, { step: 'done' })
+    if (done)
+      return { kind: 'paid', response: undefined, live: response, transaction }
+    response.body?.cancel().catch(() => undefined)
+    return undefined
+  }
+  const kept = await keepResponse(response, desk.mostAnswerBytes)
+  if (!kept) return fail(tools, note, { response: tooLong, transaction })
+  const done = await changeExchange(desk, note, {
+    step: 'done',
+    response: kept,
+  })
+  return done && finish(tools, kept)
+}
+
+const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
+  error: 'answer_too_long',
+})
+
+async function runHandler(
+  { desk, call }: Tools,
+  transaction: Hash | undefined,
+): Promise<{ response: Response; isGood: boolean }> {
+  const { request, handler, payment } = call
+  try {
+    const response = await handler(request, { ...payment, transaction })
+    return { response, isGood: response.status < 400 }
+  } catch {
+    // Its text may hold anything.
+    desk.context.observe({
+      name: 'x402.handler',
+      attributes: { ok: false, offer: payment.offer },
+    })
+    const response = Response.json({ error: 'work_failed' }, { status: 500 })
+    return { response, isGood: false }
+  }
+}
+
+type Failure = { response: KeptResponse; transaction: Hash | undefined }
+
+async function fail(
+  tools: Tools,
+  note: ExchangeNote,
+  { response, transaction }: Failure,
+): Promise<Outcome | undefined> {
+  if (tools.call.terms.offer.afterFailure === 'giveUp')
+    return giveUp(tools, note, { reason: 'workFailed', response })
+  const kept = await changeExchange(tools.desk, note, { step: 'failed' })
+  return kept && { kind: 'failed', response, transaction }
+}
+
+/** Ends an exchange without an answer that was paid for. */
+async function giveUp(
+  tools: Tools,
+  note: ExchangeNote,
+  { reason, response }: { reason: string; response: KeptResponse },
+): Promise<Outcome | undefined> {
+  const { desk, call } = tools
+  const isPaid = call.terms.offer.flow === 'upfront'
+  const over = await changeExchange(
+    desk,
+    note,
+    { step: 'over', response },
+    { refund: isPaid ? { orderId: call.orderId, reason } : undefined },
+  )
+  return over && endOver(tools, over)
+}
+
+async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
+  const { desk, call } = tools
+  const { orderId, terms } = call
+  const { response } = note.data
+  if (terms.offer.flow === 'upfront') {
+    const paid = await capture(tools)
+    if (paid.kind !== 'paid' || !response) return paid
+    return { kind: 'failed', response, transaction: paid.transaction }
+  }
+  const { state } = await desk.orders.get({ orderId })
+  if (state === 'stored') await desk.orders.void({ orderId })
+  return { kind: 'gone' }
+}
+
+/** Captures what the work was done for, and lets the answer go. */
+async function finish(
+  tools: Tools,
+  response: KeptResponse | undefined,
+): Promise<Outcome> {
+  const paid = await capture(tools)
+  return paid.kind === 'paid' ? { ...paid, response } : paid
+}
+
+async function capture({ desk, call }: Tools): Promise<Outcome> {
+  const { orderId } = call
+  const { timeout } = desk
+  const result = await desk.orders.capture({ orderId, timeout })
+  if (result.status === 'rejected')
+    return { kind: 'refused', reason: result.reason }
+  if (result.status === 'captured')
+    return {
+      kind: 'paid',
+      response: undefined,
+      transaction: result.proof.transactionHash,
+    }
+  const sent = await desk.context.store.read(({ transactions }) =>
+    transactions.find({ orderIds: [orderId] }),
+  )
+  const transaction = sent.flatMap(({ hash }) => hash ?? []).at(-1)
+  return { kind: 'pending', transaction }
+}
+
+function reload({ desk, call }: Tools): Promise<ExchangeNote | undefined> {
+  return desk.context.store.read((tables) => loadExchange(tables, call.orderId))
+}

@@ -1,0 +1,42 @@
+import type { X402Gate } from '../gate/types.js'
+
+/** What is used of a context of Hono. */
+type HonoContext = {
+  req: { raw: Request }
+  get res(): Response
+  set res(response: Response | undefined)
+}
+
+/**
+ * Sells what the handlers behind it answer: middleware for Hono.
+ *
+ * @example
+ * ```ts
+ * import { honoPayment, type X402Gate } from 'countersign/x402'
+ * import { Hono } from 'hono'
+ *
+ * export function createApp(gate: X402Gate) {
+ *   const app = new Hono()
+ *   app.use('/weather', honoPayment(gate, 'weather'))
+ *   app.get('/weather', (context) => context.json({ sky: 'clear' }))
+ *   return app
+ * }
+ * ```
+ */
+export function honoPayment(
+  gate: X402Gate,
+  offer: string | readonly string[],
+): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
+  return async (context, next) => {
+    const answer = await gate.answer(context.req.raw, {
+      offer,
+      handler: async () => {
+        await next()
+        return context.res
+      },
+    })
+    // Hono would merge the headers of the answer into those it has.
+    context.res = undefined
+    context.res = answer
+  }
+}

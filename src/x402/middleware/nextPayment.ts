@@ -1,0 +1,22 @@
+import type { X402Gate } from '../gate/types.js'
+
+/**
+ * Sells what a route handler of Next.js answers. The handler gets the request
+ * and the context as Next.js gives them.
+ *
+ * @example
+ * ```ts
+ * import { nextPayment, type X402Gate } from 'countersign/x402'
+ *
+ * export const weatherRoute = (gate: X402Gate) =>
+ *   nextPayment(gate, 'weather', () => Response.json({ sky: 'clear' }))
+ * ```
+ */
+export function nextPayment<request extends Request, context>(
+  gate: X402Gate,
+  offer: string | readonly string[],
+  handler: (request: request, context: context) => Response | Promise<Response>,
+): (request: request, context: context) => Promise<Response> {
+  return (request, context) =>
+    gate.answer(request, { offer, handler: () => handler(request, context) })
+}
