@@ -13,6 +13,8 @@ export type X402ErrorCode =
   | 'invalid_network'
   | 'invalid_payment_requirements'
   | 'extension_echo_mismatch'
+  | 'invalid_exact_evm_scheme'
+  | 'invalid_exact_evm_missing_eip712_domain'
   | 'invalid_exact_evm_network_mismatch'
   | 'invalid_exact_evm_recipient_mismatch'
   | 'invalid_exact_evm_signature'
@@ -20,6 +22,8 @@ export type X402ErrorCode =
   | 'invalid_exact_evm_payload_authorization_valid_before'
   | 'invalid_exact_evm_payload_authorization_value_mismatch'
   | 'invalid_exact_evm_token_name_mismatch'
+  | 'invalid_exact_evm_token_version_mismatch'
+  | 'eip6492_factory_not_allowed'
   | 'invalid_exact_evm_insufficient_balance'
   | 'invalid_exact_evm_nonce_already_used'
   | 'invalid_exact_evm_eip3009_not_supported'
@@ -28,6 +32,8 @@ export type X402ErrorCode =
   | 'settlement_pending'
   | 'unexpected_verify_error'
   | 'unexpected_settle_error'
+  /** Not of x402: the caller has used up the gas it may cost. */
+  | 'gas_budget_exceeded'
 
 type Reason = RejectionReason | AcceptRefusal
 

@@ -1,0 +1,138 @@
+import { type Address, type Client, recoverAddress } from 'viem'
+import { getToken } from '../../chain/state/getToken.js'
+import { hasCode } from '../../chain/state/hasCode.js'
+import { checkClock } from '../../core/clock.js'
+import { hashChecked } from '../../core/hashPayment.js'
+import type { RefusalReason } from '../../core/revertReason.js'
+import { isWrappedSignature, tokenSignature } from '../../core/signature.js'
+import type { SignedPayment, TokenDomain } from '../../core/types.js'
+import { sendersOf } from '../../orders/model/sendersOf.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import { checkMessage } from '../../payments/verify/checkMessage.js'
+import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
+import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
+import type { Rehearsal } from '../../payments/verify/types.js'
+import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import type { FacilitatorDesk } from './facilitatorDesk.js'
+import type { FacilitatorCall } from './parseCall.js'
+
+/** Whether a payment could be captured now, or the code that says why not. */
+export type PaymentJudgement =
+  | { ok: true; payment: SignedPayment }
+  | { ok: false; code: X402ErrorCode; words?: string | undefined }
+
+/**
+ * Judges a payment by the real token: rehearses its capture as our wallet would
+ * send it. Two requests, of one batch where the client batches. Where several
+ * things are wrong, the code is the one the facilitator of `@x402/evm` gives.
+ *
+ * @throws {@link ClockSkewError} {@link NodeError} {@link NodeAnswerError}
+ */
+export async function judgePayment(
+  { context, contractPayers }: FacilitatorDesk,
+  call: FacilitatorCall,
+  client: Client,
+): Promise<PaymentJudgement> {
+  const { domain: named } = call.payment
+  const { domain } = await getToken(client, { token: named.verifyingContract })
+  const wrongName = nameFault(named, domain)
+  if (wrongName) {
+    const isSigned = await isSignedByKey(call.payment)
+    return refuse(isSigned ? wrongName : signatureCode)
+  }
+  // What the requirements name is proven equal: this is the token's own.
+  const payment = { ...call.payment, domain }
+  const { from, to } = payment.message
+  const malformed = checkMessage(payment, payment.signature, {
+    token: domain.verifyingContract,
+    to,
+    amount: '',
+  })
+  if (malformed?.reason === 'malformedSignature') return refuse(signatureCode)
+  const [rehearsal, isContract] = await Promise.all([
+    rehearse(context, client, payment),
+    hasCode(client, from),
+  ])
+  if (!isContract && isWrappedSignature(payment.signature))
+    return refuse('eip6492_factory_not_allowed')
+  const fault = findFault(context, { ...call, payment }, rehearsal)
+  if (fault && !isContract && !(await isSignedByKey(payment)))
+    return refuse(signatureCode)
+  if (fault) return fault
+  return isContract && contractPayers === 'refuse'
+    ? refuse(errorCodeOf('contractPayer'))
+    : { ok: true, payment }
+}
+
+const signatureCode: X402ErrorCode = 'invalid_exact_evm_signature'
+
+function refuse(code: X402ErrorCode, words?: string): PaymentJudgement {
+  return { ok: false, code, words }
+}
+
+function nameFault(
+  named: TokenDomain,
+  own: TokenDomain,
+): X402ErrorCode | undefined {
+  if (named.name !== own.name) return 'invalid_exact_evm_token_name_mismatch'
+  return named.version === own.version
+    ? undefined
+    : 'invalid_exact_evm_token_version_mismatch'
+}
+
+async function rehearse(
+  context: OrdersContext,
+  client: Client,
+  payment: SignedPayment,
+): Promise<Rehearsal> {
+  const { chainId } = payment.domain
+  const { to: recipient } = payment.message
+  const [wallet] = sendersOf(context, { chainId, recipient })
+  const { rehearsals } = await rehearsePayments(client, {
+    payments: [payment],
+    origin: wallet?.submitter.account ?? recipient,
+    maxGas: context.policy.maxCaptureGas,
+  })
+  const [rehearsal] = rehearsals
+  if (!rehearsal) throw new Error('A payment was not rehearsed.')
+  if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
+    throw wrongChain(rehearsal)
+  checkClock(rehearsal.head, context.now() / 1000n)
+  return rehearsal
+}
+
+/** The first thing that is wrong, the signature of a key aside. Pure. */
+function findFault(
+  { policy }: Pick<OrdersContext, 'policy'>,
+  { payment, recipient, value }: FacilitatorCall,
+  rehearsal: Rehearsal,
+): Extract<PaymentJudgement, { ok: false }> | undefined {
+  const { from, to, validBefore } = payment.message
+  const fail = (reason: RefusalReason, words?: string) => ({
+    ok: false as const,
+    code: errorCodeOf(reason),
+    words,
+  })
+  if (to !== recipient) return fail('wrongRecipient')
+  const { time } = rehearsal.at
+  const { reason, words }: { reason?: RefusalReason; words?: string } = rehearsal
+  if (reason === 'expired' || reason === 'notYetValid') return fail(reason)
+  if (validBefore <= time + policy.safetyMargin) return fail('expiresTooSoon')
+  if (validBefore > time + policy.maxWindow) return fail('windowTooLong')
+  if (payment.message.value !== value) return fail('wrongAmount')
+  if (reason) return fail(reason, words)
+  return from === to ? fail('selfPayment') : undefined
+}
+
+/** True when the payer's own key signed it; no node is asked. */
+async function isSignedByKey(payment: SignedPayment): Promise<boolean> {
+  const signature = tokenSignature(payment.signature)
+  if (signature?.length !== 132) return false
+  try {
+    const hash = hashChecked(payment)
+    const signer: Address = await recoverAddress({ hash, signature })
+    return signer.toLowerCase() === payment.message.from
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,113 @@
+import type { Address } from 'viem'
+import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
+import { checkMembers } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { contextOf } from '../../orders/contextOf.js'
+import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import {
+  callerMembers,
+  type FacilitatorCaller,
+  type FacilitatorParameters,
+  facilitatorMembers,
+} from './types.js'
+
+/** Timers take a longer time for none. */
+const longest = 2_147_483_647
+
+/**
+ * Checks what a facilitator is created with, and fills in what was left out.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function parseFacilitator(
+  parameters: FacilitatorParameters,
+): FacilitatorDesk {
+  checkMembers(parameters, facilitatorMembers)
+  const { orders, authorize, basePath = '' } = parameters
+  const { contractPayers = 'refuse', timeout = 30_000 } = parameters
+  const { context } = contextOf(orders)
+  if (typeof authorize !== 'function')
+    throw new InvalidFieldError('authorize', authorize, 'a function')
+  if (typeof basePath !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath))
+    throw new InvalidFieldError(
+      'basePath',
+      basePath,
+      'empty, or a path such as /facilitator',
+    )
+  if (contractPayers !== 'accept' && contractPayers !== 'refuse')
+    throw new InvalidFieldError(
+      'contractPayers',
+      contractPayers,
+      'one of accept, refuse',
+    )
+  if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
+    throw new InvalidFieldError(
+      'timeout',
+      timeout,
+      `milliseconds from 0 to ${longest}`,
+    )
+  const assets = context.tokens.map(({ token }) => token)
+  return {
+    orders,
+    context,
+    authorize,
+    basePath,
+    contractPayers,
+    timeout,
+    payTo: parseSome(parameters.payTo, 'payTo', context.recipients),
+    assets: parseSome(parameters.assets, 'assets', assets),
+  }
+}
+
+/**
+ * Checks a caller as `authorize` gives it.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function parseCaller(
+  desk: Pick<FacilitatorDesk, 'payTo' | 'assets'>,
+  caller: FacilitatorCaller,
+): SettledCaller {
+  checkMembers(caller, callerMembers, 'caller')
+  const { name, gasPerDay, deduplicates = false } = caller
+  if (typeof name !== 'string' || name === '')
+    throw new InvalidFieldError('caller.name', name, 'text')
+  if (
+    gasPerDay !== undefined &&
+    (typeof gasPerDay !== 'bigint' || gasPerDay < 0n)
+  )
+    throw new InvalidFieldError('caller.gasPerDay', gasPerDay, 'a bigint from 0')
+  if (typeof deduplicates !== 'boolean')
+    throw new InvalidFieldError(
+      'caller.deduplicates',
+      deduplicates,
+      'true or false',
+    )
+  return {
+    name,
+    gasPerDay,
+    deduplicates,
+    payTo: parseSome(caller.payTo, 'caller.payTo', desk.payTo),
+    assets: parseSome(caller.assets, 'caller.assets', desk.assets),
+  }
+}
+
+/** Some of what is known; all of it where nothing is said. */
+function parseSome(
+  given: readonly Address[] | undefined,
+  field: string,
+  known: readonly Address[],
+): readonly Address[] {
+  if (given === undefined) return known
+  if (!Array.isArray(given))
+    throw new InvalidFieldError(field, given, 'a list of addresses')
+  return given.map((one, index) => {
+    const address = parseCheckedAddress(one, `${field}[${index}]`)
+    if (known.includes(address)) return address
+    throw new InvalidFieldError(
+      `${field}[${index}]`,
+      address,
+      `one of ${known.join(', ')}`,
+    )
+  })
+}

@@ -1,0 +1,260 @@
+import type { Client, Hash } from 'viem'
+import { getToken } from '../../chain/state/getToken.js'
+import { endOnAbort } from '../../core/onAbort.js'
+import type { CaptureResult, OrdersContext } from '../../orders/model/types.js'
+import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
+import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import { type KeptGas, keepGas, settleGas } from './gasBudget.js'
+import { judgePayment } from './judgePayment.js'
+import {
+  isOwnedBy,
+  loadOwned,
+  markAnswered,
+  type OwnedPayment,
+  orderIdOf,
+  ownerOf,
+} from './ownedPayment.js'
+import type { FacilitatorCall } from './parseCall.js'
+import { type HeldSettle, holdSettle } from './settleLease.js'
+
+/** What became of a settlement, in one word of x402. */
+export type SettleOutcome =
+  | { ok: true; hash: Hash }
+  | {
+      ok: false
+      code: X402ErrorCode
+      hash?: Hash | undefined
+      words?: string | undefined
+    }
+
+export type SettleParameters = {
+  call: FacilitatorCall
+  caller: SettledCaller
+  client: Client
+  /** Aborts when nobody waits for the answer. */
+  signal: AbortSignal
+}
+
+const used: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
+const pending: X402ErrorCode = 'settlement_pending'
+const failed: X402ErrorCode = 'unexpected_settle_error'
+
+/**
+ * Captures a payment, and says so once: a second success would let a server
+ * that never verifies sell for the same payment again.
+ *
+ * One call at a time works on a payment. Any other waits for it, and finds what
+ * it left: a success that was answered, or one that never was.
+ */
+export async function settlePayment(
+  desk: FacilitatorDesk,
+  parameters: SettleParameters,
+): Promise<SettleOutcome> {
+  const orderId = orderIdOf(parameters.call.payment)
+  const until = performance.now() + desk.timeout
+  const held = await holdSettle(desk.context, orderId, {
+    until,
+    signal: parameters.signal,
+  })
+  if (!held) return explainBusy(desk, orderId)
+  try {
+    return await settleAlone(desk, { ...parameters, orderId, until, held })
+  } finally {
+    await held.release()
+  }
+}
+
+type Alone = SettleParameters & {
+  orderId: string
+  until: number
+  held: HeldSettle
+}
+
+async function settleAlone(
+  desk: FacilitatorDesk,
+  alone: Alone,
+): Promise<SettleOutcome> {
+  const { call, caller, orderId } = alone
+  const owned = await loadOwned(desk.context, orderId)
+  if (owned) {
+    const refusal = refuseOwned(owned, caller, call)
+    if (refusal) return refusal
+    return capture(desk, alone, undefined)
+  }
+  const kept = await keepGas(desk.context, caller)
+  if (!kept) return { ok: false, code: 'gas_budget_exceeded' }
+  const refusal = await takePayment(desk, alone).catch(async (error) => {
+    await giveBack(desk.context, caller, kept)
+    throw error
+  })
+  if (!refusal) return capture(desk, alone, kept)
+  await giveBack(desk.context, caller, kept)
+  return refusal
+}
+
+function giveBack(
+  context: OrdersContext,
+  caller: SettledCaller,
+  kept: KeptGas,
+): Promise<void> {
+  return settleGas(context, caller, { kept, used: 0n })
+}
+
+/** Why a payment that was taken before is not settled for this call. Pure. */
+export function refuseOwned(
+  owned: OwnedPayment,
+  caller: SettledCaller,
+  call: FacilitatorCall,
+): Extract<SettleOutcome, { ok: false }> | undefined {
+  const { order } = owned.found
+  const hash = order.state === 'captured' ? order.settledHash : undefined
+  const isAnswered = owned.answered && !caller.deduplicates
+  // Captured by someone else after a failure was answered: to be paid back.
+  if (!isOwnedBy(owned, caller, call) || isAnswered || order.unexpected)
+    return { ok: false, code: used, hash }
+  if (order.state === 'captured') return undefined
+  const isOpen = order.state === 'stored' || order.state === 'capturing'
+  return isOpen && !order.needsReview
+    ? undefined
+    : { ok: false, code: closedCode(order.state), hash }
+}
+
+function closedCode(state: string): X402ErrorCode {
+  if (state === 'expired')
+    return 'invalid_exact_evm_payload_authorization_valid_before'
+  return state === 'canceled' || state === 'consumed'
+    ? used
+    : 'invalid_transaction_state'
+}
+
+/** Makes an order of the payment; gives back why there is none. */
+async function takePayment(
+  desk: FacilitatorDesk,
+  { call, caller, client, orderId }: Alone,
+): Promise<SettleOutcome | undefined> {
+  const { context, contractPayers } = desk
+  const { payment, recipient, value } = call
+  const asset = payment.domain.verifyingContract
+  const token = await getToken(client, { token: asset })
+  const { name, version } = token.domain
+  const isNamed =
+    name === payment.domain.name && version === payment.domain.version
+  const policy = { ...context.policy, contractPayers }
+  const verdict = isNamed
+    ? await acceptUndrafted(
+        { ...context, policy },
+        {
+          orderId,
+          payment,
+          token,
+          recipient,
+          value,
+          metadata: ownerOf(caller, call),
+          capture: 'now',
+        },
+      )
+    : undefined
+  if (verdict?.ok) {
+    if (!verdict.order.needsReview) return undefined
+    // A capture from this payer failed on chain before.
+    return giveUp(desk, orderId, { code: errorCodeOf('simulationFailed') })
+  }
+  // Asked once more, so that `/settle` and `/verify` name the same fault.
+  const judged = await judgePayment(desk, call, client)
+  if (!judged.ok) return judged
+  return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
+}
+
+/** Waits for the capture, and answers what it came to. */
+async function capture(
+  desk: FacilitatorDesk,
+  alone: Alone,
+  kept: KeptGas | undefined,
+): Promise<SettleOutcome> {
+  const { orders, context } = desk
+  const { orderId, until, held, caller, signal } = alone
+  const timeout = Math.max(0, Math.ceil(until - performance.now()))
+  const waiting = endOnAbort(orders.capture({ orderId, timeout }), signal)
+  const result = await waiting.catch((error: unknown) => {
+    if (!signal.aborted) throw error
+    return undefined
+  })
+  if (result?.status === 'captured') {
+    if (kept) await settleGas(context, caller, gasOf(desk, kept, result))
+    return answer(desk, alone, result.proof.transactionHash)
+  }
+  // Nobody hears the answer: what is on record goes on by itself.
+  if (signal.aborted || held.isLost()) return { ok: false, code: failed }
+  if (result?.status === 'rejected')
+    return giveUp(desk, orderId, { code: errorCodeOf(result.reason) })
+  return giveUp(desk, orderId, { code: failed })
+}
+
+function gasOf(
+  { context }: FacilitatorDesk,
+  kept: KeptGas,
+  { proof }: Extract<CaptureResult, { status: 'captured' }>,
+): Parameters<typeof settleGas>[2] {
+  const isOurs = context.wallets.some(
+    ({ submitter }) => submitter.account === proof.submitter,
+  )
+  return { kept, used: isOurs ? proof.gasUsed : 0n }
+}
+
+/** The success, to the first call that can be answered. */
+async function answer(
+  { context }: FacilitatorDesk,
+  { orderId, held, caller, signal }: Alone,
+  hash: Hash,
+): Promise<SettleOutcome> {
+  // Whoever asks again has it: this one went away before it was answered.
+  if (signal.aborted) return { ok: false, code: failed, hash }
+  const isFirst = await markAnswered(context, orderId, held.lease())
+  return isFirst || caller.deduplicates
+    ? { ok: true, hash }
+    : { ok: false, code: used, hash }
+}
+
+/**
+ * Says that a settlement failed, once that is certain: the order is voided, so
+ * that nothing is sent for it any more. What was sent can still be mined.
+ */
+async function giveUp(
+  { orders, context }: FacilitatorDesk,
+  orderId: string,
+  { code, words }: { code: X402ErrorCode; words?: string },
+): Promise<SettleOutcome> {
+  const sent = await findSent(context, orderId)
+  if (sent.isOpen) return { ok: false, code: pending, hash: sent.hash }
+  const verdict = await orders.void({ orderId })
+  if (verdict.ok) return { ok: false, code, words }
+  // It was sent, or settled, in between.
+  const { hash } = await findSent(context, orderId)
+  return { ok: false, code: hash ? pending : code, hash }
+}
+
+/** The last transaction recorded for an order, while it may still be mined. */
+function findSent(
+  { store }: Pick<OrdersContext, 'store'>,
+  orderId: string,
+): Promise<{ isOpen: boolean; hash: Hash | undefined }> {
+  return store.read(async (tables) => {
+    const [order] = await tables.orders.find({ ids: [orderId] })
+    const sent = await tables.transactions.find({ orderIds: [orderId] })
+    const hashes = sent.flatMap(({ hash }) => (hash ? [hash] : []))
+    return {
+      isOpen: order?.state === 'capturing' || order?.state === 'captured',
+      hash: order?.settledHash ?? hashes.at(-1),
+    }
+  })
+}
+
+/** The answer to a call that waited for another one all its time. */
+async function explainBusy(
+  { context }: FacilitatorDesk,
+  orderId: string,
+): Promise<SettleOutcome> {
+  const { isOpen, hash } = await findSent(context, orderId)
+  return { ok: false, code: isOpen && hash ? pending : used, hash }
+}
