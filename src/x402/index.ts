@@ -1,3 +1,10 @@
+export { createFacilitator } from './facilitator/createFacilitator.js'
+export { pendingSettlementStore } from './facilitator/pendingSettlementStore.js'
+export type {
+  Facilitator,
+  FacilitatorCaller,
+  FacilitatorParameters,
+} from './facilitator/types.js'
 export { createX402Gate } from './gate/createX402Gate.js'
 export { X402SetupError } from './gate/errors.js'
 export type {

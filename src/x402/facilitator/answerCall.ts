@@ -1,4 +1,3 @@
-import type { PaymentRequirements } from '@x402/core/types'
 import type { Client } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { contextOf } from '../../orders/contextOf.js'
@@ -8,7 +7,11 @@ import {
   type FacilitatorDesk,
   type SettledCaller,
 } from './facilitatorDesk.js'
-import { type FacilitatorCall, parseCall } from './parseCall.js'
+import {
+  type FacilitatorCall,
+  type ParsedCall,
+  parseCall,
+} from './parseCall.js'
 import { type SettleOutcome, settlePayment } from './settlePayment.js'
 import type { Settled, Verified } from './types.js'
 import { verifyCall } from './verifyCall.js'
@@ -56,8 +59,7 @@ export async function answerSettle(
   { body, caller, signal }: Asked,
 ): Promise<Settled> {
   const served = findServed(desk, caller, body)
-  if (!served.ok)
-    return writeSettled(served, { ok: false, code: served.code })
+  if (!served.ok) return writeSettled(served, { ok: false, code: served.code })
   try {
     await contextOf(desk.orders).instance.open()
     const outcome = await settlePayment(desk, { ...served, caller, signal })
@@ -68,20 +70,11 @@ export async function answerSettle(
   }
 }
 
-type Served =
-  | {
-      ok: true
-      call: FacilitatorCall
-      client: Client
-      network: PaymentRequirements['network']
-      payer: string
-    }
-  | {
-      ok: false
-      code: X402ErrorCode
-      network: PaymentRequirements['network']
-      payer: string | undefined
-    }
+type Served = Pick<ParsedCall, 'network' | 'payer'> &
+  (
+    | { ok: true; call: FacilitatorCall; client: Client }
+    | { ok: false; code: X402ErrorCode }
+  )
 
 /** What is asked, where this caller may ask for it. */
 function findServed(

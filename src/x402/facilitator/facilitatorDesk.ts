@@ -4,9 +4,8 @@ import type { Orders } from '../../orders/Orders.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
 
 /** What a facilitator answers from. */
-export type FacilitatorDesk = Required<
-  Pick<FacilitatorParameters, 'authorize' | 'basePath'>
-> & {
+export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
+  basePath: string
   orders: Orders
   context: OrdersContext
   payTo: readonly Address[]

@@ -115,7 +115,9 @@ function findFault(
   })
   if (to !== recipient) return fail('wrongRecipient')
   const { time } = rehearsal.at
-  const { reason, words }: { reason?: RefusalReason; words?: string } = rehearsal
+  const { reason, words } = rehearsal.ok
+    ? { reason: undefined, words: undefined }
+    : rehearsal
   if (reason === 'expired' || reason === 'notYetValid') return fail(reason)
   if (validBefore <= time + policy.safetyMargin) return fail('expiresTooSoon')
   if (validBefore > time + policy.maxWindow) return fail('windowTooLong')

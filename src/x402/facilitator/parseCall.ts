@@ -15,60 +15,76 @@ export type FacilitatorCall = {
   recipient: Address
   /** Token units that are asked for. */
   value: bigint
-  /** What the payment is for, by the server's own words. */
+  /** What the payment is for, in the server's own words. */
   resource: string
 }
 
-/** What is asked, or why it is refused before anything is looked up. */
-export type ParsedCall = Repeated & { ok: true; call: FacilitatorCall }
-  | (Repeated & { ok: false; code: X402ErrorCode })
-
-/** What answers repeat, as it was spelled. */
+/** What answers repeat, as the body spells it. */
 type Repeated = {
   network: PaymentRequirements['network']
   payer: string | undefined
 }
+
+/** What is asked, or why it is refused before anything is looked up. */
+export type ParsedCall = Repeated &
+  ({ ok: true; call: FacilitatorCall } | { ok: false; code: X402ErrorCode })
 
 /**
  * Parses the body of `/verify` and `/settle`. First match wins, in the order in
  * which the facilitator of `@x402/evm` checks.
  */
 export function parseCall(body: unknown): ParsedCall {
-  if (!isObject(body)) return { ok: false, code: 'invalid_payload' }
-  const { x402Version, paymentPayload, paymentRequirements } = body
-  if (x402Version !== undefined && x402Version !== 2)
-    return { ok: false, code: 'invalid_x402_version' }
-  const parsed = parsePaymentPayload(paymentPayload)
-  if (!parsed.ok) return parsed
-  const { payload } = parsed
-  const terms = parseTerms(paymentRequirements)
-  if (!terms) return { ok: false, code: 'invalid_payment_requirements' }
-  const payer = payerOf(payload)
+  const { x402Version, paymentPayload, paymentRequirements } = isObject(body)
+    ? body
+    : {}
+  const { network } = Object(paymentRequirements)
+  const repeated: Repeated = {
+    network: isNetwork(network) ? network : 'eip155:0',
+    payer: payerOf(paymentPayload),
+  }
   const refuse = (code: X402ErrorCode): ParsedCall => ({
+    ...repeated,
     ok: false,
     code,
-    payer,
   })
-  if (payload.accepted.scheme !== 'exact' || terms.scheme !== 'exact')
-    return refuse('invalid_exact_evm_scheme')
-  const domain = domainOf(terms)
-  if (domain === 'none') return refuse('invalid_exact_evm_missing_eip712_domain')
-  if (payload.accepted.network !== terms.network)
-    return refuse('invalid_exact_evm_network_mismatch')
-  if (!domain) return refuse('invalid_network')
-  const found = toSignedPayment(payload, domain)
+  // Servers of other languages leave it out: the payload has it too.
+  if (x402Version !== undefined && x402Version !== 2)
+    return refuse('invalid_x402_version')
+  const parsed = parsePaymentPayload(paymentPayload)
+  if (!parsed.ok) return refuse(parsed.code)
+  const terms = parseTerms(paymentRequirements)
+  if (!terms) return refuse('invalid_payment_requirements')
+  const found = findPayment(parsed.payload, terms)
   if (!found.ok) return refuse(found.code)
-  const { asset: _, ...rest } = terms
-  return {
-    ok: true,
-    call: {
-      network: rest.network,
-      payment: found.payment,
-      recipient: rest.recipient,
-      value: rest.value,
-      resource: payload.resource?.url ?? '',
-    },
+  const { payment } = found
+  const { recipient, value } = terms
+  const resource = parsed.payload.resource?.url ?? ''
+  const call = { payment, recipient, value, resource }
+  return { ...repeated, ok: true, call }
+}
+
+function findPayment(
+  payload: PaymentPayload,
+  terms: Terms,
+): ReturnType<typeof toSignedPayment> {
+  const { accepted } = payload
+  const { scheme, network, asset, extra } = terms
+  if (accepted.scheme !== 'exact' || scheme !== 'exact')
+    return { ok: false, code: 'invalid_exact_evm_scheme' }
+  const { name, version } = extra
+  if (!isText(name) || !isText(version))
+    return { ok: false, code: 'invalid_exact_evm_missing_eip712_domain' }
+  if (accepted.network !== network)
+    return { ok: false, code: 'invalid_exact_evm_network_mismatch' }
+  const chainId = chainIdOf(network)
+  if (chainId === undefined) return { ok: false, code: 'invalid_network' }
+  const domain: TokenDomain = {
+    name,
+    version,
+    chainId,
+    verifyingContract: asset,
   }
+  return toSignedPayment(payload, domain)
 }
 
 type Terms = Pick<PaymentRequirements, 'scheme' | 'network' | 'extra'> & {
@@ -81,8 +97,7 @@ type Terms = Pick<PaymentRequirements, 'scheme' | 'network' | 'extra'> & {
 function parseTerms(given: unknown): Terms | undefined {
   if (!isObject(given)) return undefined
   const { scheme, network, asset, payTo, amount, extra } = given
-  const isNamed = isText(scheme) && isNetwork(network)
-  if (!isNamed || !isText(amount) || !/^(0|[1-9]\d{0,77})$/.test(amount))
+  if (!isText(scheme) || !isNetwork(network) || !isAmount(amount))
     return undefined
   try {
     return {
@@ -99,23 +114,9 @@ function parseTerms(given: unknown): Terms | undefined {
   }
 }
 
-/** The domain that the terms name; nothing on a network that is no EVM chain. */
-function domainOf({
-  network,
-  asset,
-  extra,
-}: Terms): TokenDomain | 'none' | undefined {
-  const { name, version } = extra
-  if (!isText(name) || !isText(version)) return 'none'
-  const chainId = chainIdOf(network)
-  return chainId === undefined
-    ? undefined
-    : { name, version, chainId, verifyingContract: asset }
-}
-
-/** As the payload spells it, where it is an address: answers repeat it. */
-function payerOf({ payload }: PaymentPayload): string | undefined {
-  const { from } = isObject(payload.authorization) ? payload.authorization : {}
+/** Repeated in answers only where it is an address, and nothing secret. */
+function payerOf(payload: unknown): string | undefined {
+  const { from } = Object(Object(Object(payload).payload).authorization)
   return typeof from === 'string' && /^0x[\da-f]{40}$/i.test(from)
     ? from
     : undefined
@@ -124,5 +125,9 @@ function payerOf({ payload }: PaymentPayload): string | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== ''
 
+const isAmount = (value: unknown): value is string =>
+  isText(value) && /^(0|[1-9]\d{0,77})$/.test(value)
+
+/** As CAIP-2 has it: text of that form is repeated in answers. */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>
-  isText(value) && value.includes(':')
+  isText(value) && /^[-a-z\d]{3,8}:[-\w]{1,32}$/i.test(value)

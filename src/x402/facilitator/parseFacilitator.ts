@@ -76,7 +76,11 @@ export function parseCaller(
     gasPerDay !== undefined &&
     (typeof gasPerDay !== 'bigint' || gasPerDay < 0n)
   )
-    throw new InvalidFieldError('caller.gasPerDay', gasPerDay, 'a bigint from 0')
+    throw new InvalidFieldError(
+      'caller.gasPerDay',
+      gasPerDay,
+      'a bigint from 0',
+    )
   if (typeof deduplicates !== 'boolean')
     throw new InvalidFieldError(
       'caller.deduplicates',

@@ -1,0 +1,77 @@
+import type {
+  FacilitatorContext,
+  SchemeNetworkFacilitator,
+} from '@x402/core/types'
+import { answerSettle, answerVerify } from './answerCall.js'
+import { parseCaller, parseFacilitator } from './parseFacilitator.js'
+import { serveFacilitator, supportedBy } from './serveFacilitator.js'
+import type { Facilitator, FacilitatorParameters } from './types.js'
+
+/**
+ * Settles x402 payments of the exact scheme for servers that use `@x402/core`:
+ * `/verify`, `/settle` and `/supported` over HTTP, and the same in process. Each
+ * payment is captured through `orders`, so it survives crashes, and many settle
+ * at once on one account.
+ *
+ * `/settle` says success once for a payment. Every later call gets
+ * `invalid_exact_evm_nonce_already_used` with the hash, unless its caller
+ * deduplicates. A success is one included transaction: a reorg can still undo
+ * it. Run a worker (`orders.run`) beside it, which finishes what a call left.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ *
+ * @example
+ * ```ts
+ * import { createFacilitator } from 'countersign/x402'
+ * import type { Orders } from 'countersign/orders'
+ *
+ * export function serveX402(orders: Orders, key: string) {
+ *   const facilitator = createFacilitator({
+ *     orders,
+ *     authorize: ({ headers }) =>
+ *       headers.get('authorization') === `Bearer ${key}`
+ *         ? { name: 'shop', gasPerDay: 50_000_000n }
+ *         : undefined,
+ *   })
+ *   return facilitator.handle
+ * }
+ * ```
+ */
+export function createFacilitator(
+  parameters: FacilitatorParameters,
+): Facilitator {
+  const desk = parseFacilitator(parameters)
+  return {
+    handle: (request) => serveFacilitator(desk, request),
+    schemeFor: (given): SchemeNetworkFacilitator => {
+      const caller = parseCaller(desk, given)
+      // In process, the one who asks waits for the answer.
+      const { signal } = new AbortController()
+      const ask = (paymentPayload: unknown, paymentRequirements: unknown) => ({
+        body: { paymentPayload, paymentRequirements },
+        caller,
+        signal,
+      })
+      return {
+        scheme: 'exact',
+        caipFamily: 'eip155:*',
+        getExtra: () => undefined,
+        getSigners: (network) => signersOn(desk, network),
+        verify: (payload, requirements, _?: FacilitatorContext) =>
+          answerVerify(desk, ask(payload, requirements)),
+        settle: (payload, requirements, _?: FacilitatorContext) =>
+          answerSettle(desk, ask(payload, requirements)),
+      }
+    },
+    supported: () => supportedBy(desk),
+  }
+}
+
+function signersOn(
+  { context }: ReturnType<typeof parseFacilitator>,
+  network: string,
+): string[] {
+  return context.wallets
+    .filter(({ submitter }) => `eip155:${submitter.chainId}` === network)
+    .map(({ submitter }) => submitter.account)
+}

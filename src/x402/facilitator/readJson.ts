@@ -1,0 +1,49 @@
+/** More than any payload of the exact scheme, wallets' signatures included. */
+const mostBytes = 65_536
+
+/** The JSON a request carries, or the status that refuses it. */
+export type ReadJson =
+  | { ok: true; body: unknown }
+  | { ok: false; status: number; error: string }
+
+/** Reads the JSON a request carries, up to a limit while it arrives. */
+export async function readJson(request: Request): Promise<ReadJson> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    return { ok: false, status: 415, error: 'wrongContentType' }
+  const bytes = await readBytes(request)
+  if (!bytes) return { ok: false, status: 413, error: 'tooLarge' }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return { ok: true, body: JSON.parse(text) }
+  } catch {
+    return { ok: false, status: 400, error: 'notJson' }
+  }
+}
+
+/** The bytes of the body; nothing when there are too many. */
+async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get('content-length')) > mostBytes)
+    return undefined
+  const reader = request.body?.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for (;;) {
+    const chunk = await reader?.read()
+    if (!chunk || chunk.done) break
+    length += chunk.value.byteLength
+    if (length > mostBytes) {
+      // The answer does not wait until the sender notices.
+      reader?.cancel().catch(() => undefined)
+      return undefined
+    }
+    chunks.push(chunk.value)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}

@@ -1,0 +1,113 @@
+import type { SupportedResponse } from '@x402/core/types'
+import { CountersignError } from '../../core/CountersignError.js'
+import { networkOf } from '../wire/requirements.js'
+import { answerSettle, answerVerify } from './answerCall.js'
+import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import { parseCaller } from './parseFacilitator.js'
+import { readJson } from './readJson.js'
+
+/** What a facilitator supports, as x402 writes it. Asks nobody. */
+export function supportedBy({
+  context,
+  assets,
+}: Pick<FacilitatorDesk, 'context' | 'assets'>): SupportedResponse {
+  const served = context.tokens.filter(({ token }) => assets.includes(token))
+  const chainIds = [...new Set(served.map(({ chainId }) => chainId))]
+  const signers = context.wallets
+    .filter(({ submitter }) => chainIds.includes(submitter.chainId))
+    .map(({ submitter }) => submitter.account)
+  return {
+    kinds: chainIds.map((chainId) => ({
+      x402Version: 2,
+      scheme: 'exact',
+      network: networkOf(chainId),
+    })),
+    extensions: [],
+    signers: { 'eip155:*': [...new Set(signers)] },
+  }
+}
+
+/** Answers a request in any case; what goes wrong is an answer too. */
+export async function serveFacilitator(
+  desk: FacilitatorDesk,
+  request: Request,
+): Promise<Response> {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  request.signal.addEventListener('abort', leave)
+  if (request.signal.aborted) leave()
+  try {
+    return await serveRoute(desk, request, leaving.signal)
+  } catch (error) {
+    desk.context.observe({
+      name: 'x402.request.failed',
+      attributes: {
+        error: error instanceof CountersignError ? error.name : 'Error',
+      },
+    })
+    return reply(500, { error: 'internal' })
+  } finally {
+    request.signal.removeEventListener('abort', leave)
+  }
+}
+
+const methods: Readonly<Record<string, string>> = {
+  '/verify': 'POST',
+  '/settle': 'POST',
+  '/supported': 'GET',
+}
+
+async function serveRoute(
+  desk: FacilitatorDesk,
+  request: Request,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const isInside = pathname.startsWith(`${desk.basePath}/`)
+  const route = isInside ? pathname.slice(desk.basePath.length) : ''
+  const method = Object.hasOwn(methods, route) ? methods[route] : undefined
+  if (method === undefined) return reply(404, { error: 'notFound' })
+  if (request.method !== method)
+    return reply(405, { error: 'methodNotAllowed' }, { allow: method })
+  const caller = await admit(desk, request)
+  if (!caller)
+    return reply(
+      401,
+      { error: 'unauthorized' },
+      { 'www-authenticate': 'Bearer' },
+    )
+  if (route === '/supported') return reply(200, supportedBy(desk))
+  const read = await readJson(request)
+  if (!read.ok) return reply(read.status, { error: read.error })
+  const asked = { body: read.body, caller, signal }
+  return reply(
+    200,
+    route === '/verify'
+      ? await answerVerify(desk, asked)
+      : await answerSettle(desk, asked),
+  )
+}
+
+async function admit(
+  desk: FacilitatorDesk,
+  request: Request,
+): Promise<SettledCaller | undefined> {
+  const caller = await desk.authorize(request)
+  return caller && parseCaller(desk, caller)
+}
+
+function reply(
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
