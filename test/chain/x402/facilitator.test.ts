@@ -1,0 +1,239 @@
+import { afterAll, expect, test } from 'vitest'
+import {
+  bodyOf,
+  openFacilitator,
+  transfersTo,
+} from '../support/facilitatorShop.js'
+import {
+  network,
+  sign402,
+  startFacilitatorChain,
+} from '../support/stockFacilitator.js'
+
+const chain = await startFacilitatorChain()
+afterAll(() => chain.stop())
+
+const used = 'invalid_exact_evm_nonce_already_used'
+const aHash = expect.stringMatching(/^0x[\da-f]{64}$/)
+
+test('a payment is verified, then settled in one transfer', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  const payer = sent.payer.address
+
+  expect(await shop.verify(sent)).toEqual({ isValid: true, payer })
+  expect(await shop.settle(sent)).toEqual({
+    success: true,
+    transaction: aHash,
+    network,
+    payer,
+  })
+  expect(await transfersTo(chain, shop.seller)).toBe(1)
+  await shop.orders.close()
+})
+
+test('verifying writes nothing', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  for (let times = 0; times < 3; times++)
+    expect(await shop.verify(sent)).toMatchObject({ isValid: true })
+  expect((await shop.orders.list()).orders).toEqual([])
+  expect((await shop.orders.events()).events).toEqual([])
+  await shop.orders.close()
+})
+
+test('settling says success once, then that the nonce is used, with the hash', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  const { transaction } = await shop.settle(sent)
+  for (let times = 0; times < 3; times++)
+    expect(await shop.settle(sent)).toMatchObject({
+      success: false,
+      errorReason: used,
+      transaction,
+    })
+  expect(await shop.verify(sent)).toMatchObject({
+    isValid: false,
+    invalidReason: used,
+  })
+  expect(await transfersTo(chain, shop.seller)).toBe(1)
+  await shop.orders.close()
+})
+
+test('a caller that deduplicates gets the success again, and no other does', async () => {
+  const shop = await openFacilitator(chain, {
+    callers: {
+      one: { name: 'one', deduplicates: true },
+      two: { name: 'two', deduplicates: true },
+    },
+  })
+  const sent = await shop.pay()
+  const first = await shop.settle(sent)
+  expect(first.success).toBe(true)
+  expect(await shop.settle(sent)).toEqual(first)
+  expect(await shop.verify(sent)).toMatchObject({ isValid: true })
+  expect(await shop.settle(sent, 'two')).toMatchObject({
+    success: false,
+    errorReason: used,
+    transaction: first.transaction,
+  })
+  expect(await shop.verify(sent, 'two')).toMatchObject({ isValid: false })
+  await shop.orders.close()
+})
+
+test('of calls that settle the same payment at once, one gets the success', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  const keys = ['one', 'two', 'one', 'two', 'one']
+  const answers = await Promise.all(keys.map((key) => shop.settle(sent, key)))
+  const won = answers.filter(({ success }) => success)
+  const lost = answers.filter(({ success }) => !success)
+
+  expect(won).toHaveLength(1)
+  expect(lost.map(({ errorReason }) => errorReason)).toEqual(
+    Array.from({ length: 4 }, () => used),
+  )
+  expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1)
+  expect(await transfersTo(chain, shop.seller)).toBe(1)
+  await shop.orders.close()
+})
+
+test('a payment cannot be verified while another call settles it', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  await chain.clients.test.setAutomine(false)
+  const settling = shop.settle(sent)
+  await expect.poll(async () => (await shop.verify(sent)).isValid).toBe(false)
+  expect((await shop.verify(sent)).invalidReason).toBe(used)
+  await chain.clients.test.setAutomine(true)
+  await chain.clients.test.mine({ blocks: 1 })
+  expect((await settling).success).toBe(true)
+  await shop.orders.close()
+})
+
+test('a caller that went away before the answer gets the success when it asks again', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  await chain.clients.test.setAutomine(false)
+  const leaving = new AbortController()
+  const settling = shop.ask('settle', bodyOf(sent), 'one', leaving.signal)
+  await expect
+    .poll(async () => (await shop.orders.list()).orders[0]?.state)
+    .toBe('capturing')
+  leaving.abort()
+  expect(await (await settling).json()).toMatchObject({ success: false })
+
+  expect(await shop.verify(sent)).toMatchObject({ isValid: true })
+  expect(await shop.verify(sent, 'two')).toMatchObject({ isValid: false })
+  await chain.clients.test.setAutomine(true)
+  await chain.clients.test.mine({ blocks: 1 })
+  expect(await shop.settle(sent, 'two')).toMatchObject({
+    success: false,
+    errorReason: used,
+  })
+  expect(await shop.settle(sent)).toMatchObject({ success: true })
+  expect(await transfersTo(chain, shop.seller)).toBe(1)
+  await shop.orders.close()
+})
+
+test('the same payment for another resource is refused, even if it was never answered', async () => {
+  const shop = await openFacilitator(chain)
+  const { payer, ...sent } = await shop.pay()
+  const other = structuredClone(sent)
+  other.paymentPayload.resource = { url: 'http://shop.example/other' }
+  const leaving = new AbortController()
+  leaving.abort()
+  await shop.ask('settle', bodyOf(sent), 'one', leaving.signal)
+
+  expect(await shop.settle(other)).toMatchObject({
+    success: false,
+    errorReason: used,
+  })
+  expect(await shop.settle(sent)).toMatchObject({ success: true })
+  await shop.orders.close()
+})
+
+test('a settlement that takes too long is pending with its hash, and the retry succeeds', async () => {
+  const shop = await openFacilitator(chain, { facilitator: { timeout: 1_500 } })
+  const sent = await shop.pay()
+  await chain.clients.test.setAutomine(false)
+  const first = await shop.settle(sent)
+  expect(first).toMatchObject({
+    success: false,
+    errorReason: 'settlement_pending',
+    transaction: aHash,
+  })
+  await chain.clients.test.setAutomine(true)
+  await chain.clients.test.mine({ blocks: 1 })
+  await expect.poll(async () => (await shop.settle(sent)).success).toBe(true)
+  expect(await transfersTo(chain, shop.seller)).toBe(1)
+  await shop.orders.close()
+})
+
+test('what failed before anything was sent is given up: no later call moves the tokens', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  await chain.clients.test.setBalance({ address: shop.seller, value: 0n })
+  const first = await shop.settle(sent)
+  expect(first).toMatchObject({ success: false, transaction: '' })
+  await chain.clients.test.setBalance({
+    address: shop.seller,
+    value: 10n ** 18n,
+  })
+  const states = (await shop.orders.list()).orders.map(({ state }) => state)
+  expect(['', 'voided']).toContain(states.join())
+  expect(await transfersTo(chain, shop.seller)).toBe(0)
+  await shop.orders.close()
+})
+
+test('a payment that a stranger submitted first is used, and nothing is captured for it', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  const stock = await import('../support/stockFacilitator.js')
+  const stranger = await stock.openStock(chain)
+  await stranger.settle(sent.paymentPayload, sent.paymentRequirements)
+  expect(await shop.verify(sent)).toMatchObject({ invalidReason: used })
+  expect(await shop.settle(sent)).toMatchObject({
+    success: false,
+    errorReason: used,
+  })
+  expect((await shop.orders.list()).orders).toEqual([])
+  await shop.orders.close()
+})
+
+test('a payment accepted for a checkout order is not settled here', async () => {
+  const shop = await openFacilitator(chain)
+  const payer = chain.clients.payer.account
+  const { order, payment } = await shop.orders.draft({
+    amount: '12.50',
+    primaryType: 'TransferWithAuthorization',
+  })
+  const { validAfter, validBefore, nonce } = payment.message
+  const sent = await sign402(chain, payer, shop.seller, {
+    authorization: {
+      validAfter: String(validAfter),
+      validBefore: String(validBefore),
+      nonce,
+    },
+  })
+  const { signature } = sent.paymentPayload.payload
+  const accepted = await shop.orders.accept({
+    orderId: order.id,
+    payment: {
+      ...payment,
+      message: {
+        ...payment.message,
+        from: payer.address.toLowerCase(),
+      },
+      signature,
+    },
+  })
+  expect(accepted.ok).toBe(true)
+  expect(await shop.settle(sent)).toMatchObject({
+    success: false,
+    errorReason: used,
+    transaction: '',
+  })
+  expect(await transfersTo(chain, shop.seller)).toBe(0)
+  await shop.orders.close()
+})
