@@ -2,6 +2,7 @@ import type { VerifyResponse } from '@x402/core/types'
 import { afterAll, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/testing/seededRandom.js'
 import {
+  type Comparison,
   openPayloadWorld,
   payloadKinds,
 } from '../support/facilitatorPayloads.js'
@@ -48,9 +49,77 @@ test('500 payloads get the verdict of the stock facilitator, but for the kinds l
   expect((await shop.orders.list()).orders).toEqual([])
 })
 
+const kindsThat = (found: Comparison) =>
+  payloadKinds.filter(({ compare }) => compare === found)
+
+test.each(kindsThat('token takes it'))(
+  'the token settles $name, which the stock facilitator refuses',
+  async ({ make }) => {
+    await chain.clients.test.mine({ blocks: 1 })
+    expect(await shop.settle(await make(world))).toMatchObject({
+      success: true,
+    })
+  },
+)
+
+test('settling refuses what verifying refuses, with the same code, and writes nothing', async () => {
+  const { orders, events } = await all()
+  await chain.clients.test.mine({ blocks: 1 })
+  for (const { name, make } of payloadKinds) {
+    const sent = await make(world)
+    const { isValid, invalidReason: errorReason } = await shop.verify(sent)
+    if (!isValid)
+      expect({ name, ...(await shop.settle(sent)) }).toMatchObject({
+        name,
+        success: false,
+        errorReason,
+        transaction: '',
+      })
+  }
+  expect(await all()).toEqual({ orders, events })
+})
+
+async function all() {
+  const { orders } = await shop.orders.list({ limit: 200 })
+  const { events } = await shop.orders.events({ limit: 200 })
+  return { orders, events }
+}
+
+test('a contract payer is taken where contract payers are accepted', async () => {
+  const open = await openFacilitator(chain, {
+    facilitator: { contractPayers: 'accept' },
+  })
+  const { make } = payloadKinds.find(
+    ({ name }) => name === 'of a contract whose key signed',
+  ) ?? { make: () => Promise.reject(new Error('no such kind')) }
+  const sent = await make({ ...world, seller: open.seller })
+  expect(await open.verify(sent)).toMatchObject({ isValid: true })
+  expect(await open.settle(sent)).toMatchObject({ success: true })
+  await open.orders.close()
+})
+
+test('where chain and wall clock differ, the chain decides', async () => {
+  await chain.clients.test.mine({ blocks: 1 })
+  await chain.warp(60)
+  const now = Math.floor(Date.now() / 1000)
+  const early = await shop.pay({
+    authorization: { validAfter: String(now + 20) },
+  })
+  const late = await shop.pay({
+    authorization: { validBefore: String(now + 30) },
+  })
+  expect(await judge(early)).toMatchObject({ isValid: false })
+  expect(await shop.verify(early)).toMatchObject({ isValid: true })
+  expect(await shop.settle(early)).toMatchObject({ success: true })
+  expect(await shop.verify(late)).toMatchObject({
+    isValid: false,
+    invalidReason: 'invalid_exact_evm_payload_authorization_valid_before',
+  })
+})
+
 /** Their verdict; what they throw is one too. */
 async function judge(sent: Sent): Promise<VerifyResponse> {
-  const { paymentPayload, paymentRequirements } = structuredClone(sent)
+  const { paymentPayload, paymentRequirements } = sent
   try {
     return await scheme.verify(paymentPayload, paymentRequirements)
   } catch (error) {
