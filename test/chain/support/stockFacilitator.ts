@@ -58,8 +58,9 @@ contract Multicall {
 export async function openStock(
   chain: DevChain,
   config?: ExactEvmSchemeConfig,
+  options?: { confirmationTimeoutMs: number },
 ): Promise<x402Facilitator> {
-  const scheme = await openStockScheme(chain, config)
+  const scheme = await openStockScheme(chain, config, options)
   return new x402Facilitator().register(network, scheme)
 }
 
@@ -67,6 +68,7 @@ export async function openStock(
 export async function openStockScheme(
   chain: DevChain,
   config?: ExactEvmSchemeConfig,
+  options?: { confirmationTimeoutMs: number },
 ): Promise<ExactEvmScheme> {
   const account = await fundedAccount(chain)
   const client = createWalletClient({
@@ -74,10 +76,12 @@ export async function openStockScheme(
     chain: chain.chain,
     transport: http(chain.urls.http),
   }).extend(publicActions)
-  const signer = toFacilitatorEvmSigner({
-    ...client,
-    address: account.address,
-  } as unknown as Parameters<typeof toFacilitatorEvmSigner>[0])
+  const signer = toFacilitatorEvmSigner(
+    { ...client, address: account.address } as unknown as Parameters<
+      typeof toFacilitatorEvmSigner
+    >[0],
+    options,
+  )
   return new ExactEvmScheme(signer, config)
 }
 
