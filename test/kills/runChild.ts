@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import process from 'node:process'
-import type { Plan } from './plan.js'
 
 /** How a child process ended. */
 type Ended = {
@@ -20,7 +19,7 @@ export type Child = {
 }
 
 /** Starts a program with its plan as the only argument. */
-export function startChild(file: string, plan: Plan): Child {
+export function startChild(file: string, plan: object): Child {
   const child = spawn(process.execPath, [file, JSON.stringify(plan)], {
     // Nothing is written to it: it ends when this process does.
     stdio: ['pipe', 'pipe', 'pipe'],

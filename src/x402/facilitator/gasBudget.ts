@@ -1,5 +1,6 @@
 import { hashText } from '../../core/hashText.js'
 import type { OrdersContext } from '../../orders/model/types.js'
+import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorDesk.js'
 
@@ -46,22 +47,20 @@ export async function keepGas(
 
 /** Replaces what was kept by the gas that was used. */
 export async function settleGas(
-  context: Context,
+  tables: StoreWriter,
   caller: SettledCaller,
   { kept, used }: { kept: KeptGas; used: bigint },
 ): Promise<void> {
   if (kept.gas === 0n) return
   const key = budgetKey(caller)
-  await writeAgain(context, async (tables) => {
-    await tables.lock(key)
-    const value = await tables.getValue(key)
-    // Another day has begun: what was kept yesterday does not count today.
-    if (Object(value).day !== kept.day) return
-    const total = usedOn(kept.day, value) - kept.gas + used
-    await tables.setValue(key, {
-      day: kept.day,
-      used: String(total > 0n ? total : 0n),
-    })
+  await tables.lock(key)
+  const value = await tables.getValue(key)
+  // Another day has begun: what was kept yesterday does not count today.
+  if (Object(value).day !== kept.day) return
+  const total = usedOn(kept.day, value) - kept.gas + used
+  await tables.setValue(key, {
+    day: kept.day,
+    used: String(total > 0n ? total : 0n),
   })
 }
 
@@ -77,5 +76,5 @@ function dayOf({ now }: Context): string {
 
 /** By a hash: a caller's name may have any length. */
 function budgetKey({ name }: SettledCaller): string {
-  return `x402:gas:${hashText(name)}`
+  return `x402Gas:${hashText(name)}`
 }

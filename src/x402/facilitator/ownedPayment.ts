@@ -3,7 +3,12 @@ import type { SignedPayment } from '../../core/types.js'
 import { loadOrders } from '../../orders/model/loadOrders.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { OrdersContext } from '../../orders/model/types.js'
-import type { HeldLease, JsonObject, Lease } from '../../store/types.js'
+import type {
+  HeldLease,
+  JsonObject,
+  Lease,
+  StoreWriter,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorDesk.js'
 import type { FacilitatorCall } from './parseCall.js'
@@ -70,18 +75,23 @@ export function loadOwned(
  * Marks that a success is answered now, while the lease is held. False when one
  * was answered before.
  *
+ * @param also writes more in the same unit of work.
  * @throws {@link LeaseLostError} when another call has the lease.
  */
 export function markAnswered(
   context: Context,
   orderId: string,
-  lease: Lease,
+  {
+    lease,
+    also,
+  }: { lease: Lease; also: (tables: StoreWriter) => Promise<void> },
 ): Promise<boolean> {
   const key = answeredKey(orderId)
   return writeAgain(
     context,
     async (tables) => {
       await tables.lock(key)
+      await also(tables)
       if (await tables.getValue(key)) return false
       await tables.setValue(key, { answered: true })
       return true
@@ -92,9 +102,9 @@ export function markAnswered(
 
 /** The lease under which one `/settle` at a time works on a payment. */
 export function settleKey(orderId: string): string {
-  return `x402:settle:${orderId}`
+  return `x402Settle:${orderId}`
 }
 
 function answeredKey(orderId: string): string {
-  return `x402:answered:${orderId}`
+  return `x402Answered:${orderId}`
 }

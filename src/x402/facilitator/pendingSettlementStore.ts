@@ -70,5 +70,5 @@ export function pendingSettlementStore(
 }
 
 function pendingKey(key: string): string {
-  return `x402:pending:${hashText(String(key))}`
+  return `x402Pending:${hashText(String(key))}`
 }

@@ -1,8 +1,9 @@
 import type { Client, Hash } from 'viem'
 import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
-import type { CaptureResult, OrdersContext } from '../../orders/model/types.js'
+import type { OrdersContext, SettledCapture } from '../../orders/model/types.js'
 import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { type KeptGas, keepGas, settleGas } from './gasBudget.js'
@@ -98,7 +99,9 @@ function giveBack(
   caller: SettledCaller,
   kept: KeptGas,
 ): Promise<void> {
-  return settleGas(context, caller, { kept, used: 0n })
+  return writeAgain(context, (tables) =>
+    settleGas(tables, caller, { kept, used: 0n }),
+  )
 }
 
 /** Why a payment that was taken before is not settled for this call. Pure. */
@@ -172,18 +175,16 @@ async function capture(
   alone: Alone,
   kept: KeptGas | undefined,
 ): Promise<SettleOutcome> {
-  const { orders, context } = desk
-  const { orderId, until, held, caller, signal } = alone
+  const { orders } = desk
+  const { orderId, until, held, signal } = alone
   const timeout = Math.max(0, Math.ceil(until - performance.now()))
   const waiting = endOnAbort(orders.capture({ orderId, timeout }), signal)
   const result = await waiting.catch((error: unknown) => {
     if (!signal.aborted) throw error
     return undefined
   })
-  if (result?.status === 'captured') {
-    if (kept) await settleGas(context, caller, gasOf(desk, kept, result))
-    return answer(desk, alone, result.proof.transactionHash)
-  }
+  if (result?.status === 'captured')
+    return answer(desk, alone, { proof: result.proof, kept })
   // Nobody hears the answer: what is on record goes on by itself.
   if (signal.aborted || held.isLost()) return { ok: false, code: failed }
   if (result?.status === 'rejected')
@@ -191,26 +192,25 @@ async function capture(
   return giveUp(desk, orderId, { code: failed })
 }
 
-function gasOf(
-  { context }: FacilitatorDesk,
-  kept: KeptGas,
-  { proof }: Extract<CaptureResult, { status: 'captured' }>,
-): Parameters<typeof settleGas>[2] {
-  const isOurs = context.wallets.some(
-    ({ submitter }) => submitter.account === proof.submitter,
-  )
-  return { kept, used: isOurs ? proof.gasUsed : 0n }
-}
-
 /** The success, to the first call that can be answered. */
 async function answer(
   { context }: FacilitatorDesk,
   { orderId, held, caller, signal }: Alone,
-  hash: Hash,
+  { proof, kept }: { proof: SettledCapture; kept: KeptGas | undefined },
 ): Promise<SettleOutcome> {
+  const { transactionHash: hash, submitter, gasUsed } = proof
   // Whoever asks again has it: this one went away before it was answered.
   if (signal.aborted) return { ok: false, code: failed, hash }
-  const isFirst = await markAnswered(context, orderId, held.lease())
+  const isOurs = context.wallets.some(
+    (wallet) => wallet.submitter.account === submitter,
+  )
+  const isFirst = await markAnswered(context, orderId, {
+    lease: held.lease(),
+    also: async (tables) => {
+      if (!kept) return
+      await settleGas(tables, caller, { kept, used: isOurs ? gasUsed : 0n })
+    },
+  })
   return isFirst || caller.deduplicates
     ? { ok: true, hash }
     : { ok: false, code: used, hash }
