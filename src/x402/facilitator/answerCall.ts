@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
@@ -12,7 +12,7 @@ import {
   type ParsedCall,
   parseCall,
 } from './parseCall.js'
-import { type SettleOutcome, settlePayment } from './settlePayment.js'
+import { settlePayment } from './settlePayment.js'
 import type { Settled, Verified } from './types.js'
 import { verifyCall } from './verifyCall.js'
 
@@ -29,27 +29,17 @@ export async function answerVerify(
   { body, caller }: Asked,
 ): Promise<Verified> {
   const served = findServed(desk, caller, body)
-  const payer = served.payer === undefined ? {} : { payer: served.payer }
-  if (!served.ok)
-    return { isValid: false, invalidReason: served.code, ...payer }
-  try {
+  const { payer } = served
+  const outcome = await watchCall(desk, 'verify', async () => {
+    if (!served.ok) return served
     await contextOf(desk.orders).instance.open()
-    const outcome = await verifyCall(desk, { ...served, caller })
-    if (outcome.ok) return { isValid: true, ...payer }
-    const { code, words } = outcome
-    return {
-      isValid: false,
-      invalidReason: code,
-      ...(words ? { invalidMessage: words } : {}),
-      ...payer,
-    }
-  } catch (error) {
-    observeFault(desk, 'verify', error)
-    return {
-      isValid: false,
-      invalidReason: 'unexpected_verify_error',
-      ...payer,
-    }
+    return verifyCall(desk, { ...served, caller })
+  })
+  return {
+    isValid: outcome.ok,
+    ...(outcome.ok ? {} : { invalidReason: outcome.code }),
+    ...(outcome.words ? { invalidMessage: outcome.words } : {}),
+    ...(payer ? { payer } : {}),
   }
 }
 
@@ -59,14 +49,49 @@ export async function answerSettle(
   { body, caller, signal }: Asked,
 ): Promise<Settled> {
   const served = findServed(desk, caller, body)
-  if (!served.ok) return writeSettled(served, { ok: false, code: served.code })
-  try {
+  const { network, payer } = served
+  const outcome = await watchCall(desk, 'settle', async () => {
+    if (!served.ok) return served
     await contextOf(desk.orders).instance.open()
-    const outcome = await settlePayment(desk, { ...served, caller, signal })
-    return writeSettled(served, outcome)
+    return settlePayment(desk, { ...served, caller, signal })
+  })
+  return {
+    success: outcome.ok,
+    ...(outcome.ok ? {} : { errorReason: outcome.code }),
+    ...(outcome.words ? { errorMessage: outcome.words } : {}),
+    transaction: outcome.hash ?? '',
+    network,
+    ...(payer ? { payer } : {}),
+  }
+}
+
+/** What a call comes to, whichever it is. */
+type Outcome = {
+  hash?: Hash | undefined
+  words?: string | undefined
+} & ({ ok: true } | { ok: false; code: X402ErrorCode })
+
+/** Works, and reports how long that took and how it ended. */
+async function watchCall(
+  { context }: FacilitatorDesk,
+  call: 'verify' | 'settle',
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const name = `x402.${call}`
+  const start = performance.now()
+  const duration = () => performance.now() - start
+  try {
+    const outcome = await work()
+    const { ok } = outcome
+    const attributes = outcome.ok ? { ok } : { ok, reason: outcome.code }
+    context.observe({ name, duration: duration(), attributes })
+    return outcome
   } catch (error) {
-    observeFault(desk, 'settle', error)
-    return writeSettled(served, { ok: false, code: 'unexpected_settle_error' })
+    // Only the names of our own errors are known to say nothing else.
+    const known = error instanceof CountersignError ? error.name : 'Error'
+    const attributes = { ok: false, error: known }
+    context.observe({ name, duration: duration(), attributes })
+    return { ok: false, code: `unexpected_${call}_error` }
   }
 }
 
@@ -93,36 +118,4 @@ function findServed(
   const isKnown = desk.context.tokens.some((one) => one.chainId === chainId)
   const code = isKnown ? 'invalid_payment_requirements' : 'invalid_network'
   return { ok: false, code, network, payer }
-}
-
-function writeSettled(
-  { network, payer }: Pick<Served, 'network' | 'payer'>,
-  outcome: SettleOutcome,
-): Settled {
-  const named = payer === undefined ? {} : { payer }
-  if (outcome.ok)
-    return { success: true, transaction: outcome.hash, network, ...named }
-  const { code, hash = '', words } = outcome
-  return {
-    success: false,
-    errorReason: code,
-    ...(words ? { errorMessage: words } : {}),
-    transaction: hash,
-    network,
-    ...named,
-  }
-}
-
-/** Only the names of our own errors are known to say nothing else. */
-function observeFault(
-  { context }: FacilitatorDesk,
-  what: string,
-  error: unknown,
-): void {
-  context.observe({
-    name: `x402.${what}.failed`,
-    attributes: {
-      error: error instanceof CountersignError ? error.name : 'Error',
-    },
-  })
 }

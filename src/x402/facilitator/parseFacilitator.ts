@@ -70,8 +70,13 @@ export function parseCaller(
 ): SettledCaller {
   checkMembers(caller, callerMembers, 'caller')
   const { name, gasPerDay, deduplicates = false } = caller
-  if (typeof name !== 'string' || name === '')
-    throw new InvalidFieldError('caller.name', name, 'text')
+  // It is kept with each order.
+  if (typeof name !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(name))
+    throw new InvalidFieldError(
+      'caller.name',
+      name,
+      'text of 1 to 128 ASCII characters',
+    )
   if (
     gasPerDay !== undefined &&
     (typeof gasPerDay !== 'bigint' || gasPerDay < 0n)

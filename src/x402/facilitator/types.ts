@@ -12,7 +12,7 @@ import type { Orders } from '../../orders/Orders.js'
 export type FacilitatorCaller = {
   /**
    * Names the caller, always in the same way: a payment belongs to the caller
-   * that settles it first.
+   * that settles it first. Up to 128 ASCII characters.
    */
   name: string
   /** Recipients it may settle payments to. @default those of the facilitator */
