@@ -53,6 +53,7 @@ export async function answerSettle(
   const outcome = await watchCall(desk, 'settle', async () => {
     if (!served.ok) return served
     await contextOf(desk.orders).instance.open()
+    desk.sweep()
     return settlePayment(desk, { ...served, caller, signal })
   })
   return {

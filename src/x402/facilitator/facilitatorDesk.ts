@@ -12,6 +12,8 @@ export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   assets: readonly Address[]
   contractPayers: 'accept' | 'refuse'
   timeout: number
+  /** Removes what need not be kept any longer, now and then. */
+  sweep: () => void
 }
 
 /** A caller with what it may settle, in lower case. */

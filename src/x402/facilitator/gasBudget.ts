@@ -1,6 +1,11 @@
 import { hashText } from '../../core/hashText.js'
 import type { OrdersContext } from '../../orders/model/types.js'
-import type { StoreWriter } from '../../store/types.js'
+import type {
+  NoteQuery,
+  NoteRecord,
+  Reader,
+  StoreWriter,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorDesk.js'
 
@@ -16,16 +21,16 @@ export async function hasGas(
 ): Promise<boolean> {
   const { gasPerDay } = caller
   if (gasPerDay === undefined) return true
-  const value = await context.store.read((tables) =>
-    tables.getValue(budgetKey(caller)),
+  const { used } = await context.store.read((tables) =>
+    loadUsed(tables, caller, dayOf(context)),
   )
-  const used = usedOn(dayOf(context), value)
   return used + context.policy.maxCaptureGas <= gasPerDay
 }
 
 /**
  * Keeps the most gas that one capture may use, of the caller's budget for today.
- * Nothing where the budget has no room; `0n` where there is no budget.
+ * Nothing where the budget has no room; `0n` where there is no budget. What a
+ * process kept that died before it had an order stays kept until tomorrow.
  */
 export async function keepGas(
   context: Context,
@@ -35,12 +40,11 @@ export async function keepGas(
   const day = dayOf(context)
   if (gasPerDay === undefined) return { day, gas: 0n }
   const gas = context.policy.maxCaptureGas
-  const key = budgetKey(caller)
   return writeAgain(context, async (tables) => {
-    await tables.lock(key)
-    const used = usedOn(day, await tables.getValue(key))
-    if (used + gas > gasPerDay) return undefined
-    await tables.setValue(key, { day, used: String(used + gas) })
+    await tables.lock(budgetKey(caller))
+    const found = await loadUsed(tables, caller, day)
+    if (found.used + gas > gasPerDay) return undefined
+    await writeUsed(tables, caller, { ...found, used: found.used + gas })
     return { day, gas }
   })
 }
@@ -52,22 +56,40 @@ export async function settleGas(
   { kept, used }: { kept: KeptGas; used: bigint },
 ): Promise<void> {
   if (kept.gas === 0n) return
-  const key = budgetKey(caller)
-  await tables.lock(key)
-  const value = await tables.getValue(key)
-  // Another day has begun: what was kept yesterday does not count today.
-  if (Object(value).day !== kept.day) return
-  const total = usedOn(kept.day, value) - kept.gas + used
-  await tables.setValue(key, {
-    day: kept.day,
-    used: String(total > 0n ? total : 0n),
-  })
+  await tables.lock(budgetKey(caller))
+  const found = await loadUsed(tables, caller, kept.day)
+  // What was kept on another day does not count on this one.
+  if (found.note?.data.day !== kept.day) return
+  const total = found.used - kept.gas + used
+  await writeUsed(tables, caller, { ...found, used: total > 0n ? total : 0n })
 }
 
-function usedOn(day: string, value: unknown): bigint {
-  const kept = Object(value)
-  return kept.day === day ? BigInt(kept.used) : 0n
+type UsedGas = { day: string; used: bigint; note: NoteRecord | undefined }
+
+async function loadUsed(
+  { notes }: { notes: Reader<NoteRecord, NoteQuery> },
+  caller: SettledCaller,
+  day: string,
+): Promise<UsedGas> {
+  const [note] = await notes.find({ keys: [budgetKey(caller)] })
+  const isToday = note?.data.day === day
+  return { day, note, used: isToday ? BigInt(String(note.data.used)) : 0n }
 }
+
+async function writeUsed(
+  { notes }: Pick<StoreWriter, 'notes'>,
+  caller: SettledCaller,
+  { day, used, note }: UsedGas,
+): Promise<void> {
+  const key = budgetKey(caller)
+  const until = BigInt(Date.parse(day)) + 2n * dayLength
+  const data = { day, used: String(used) }
+  if (note) await notes.update([{ key, until, data, version: note.version }])
+  else await notes.insert([{ key, until, data }])
+}
+
+/** Milliseconds. */
+const dayLength = 86_400_000n
 
 /** The day in UTC, such as `2026-11-23`. */
 function dayOf({ now }: Context): string {

@@ -1,5 +1,4 @@
 import { hashText } from '../../core/hashText.js'
-import type { SignedPayment } from '../../core/types.js'
 import { loadOrders } from '../../orders/model/loadOrders.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { OrdersContext } from '../../orders/model/types.js'
@@ -22,15 +21,7 @@ export type OwnedPayment = {
   held: HeldLease | undefined
 }
 
-type Context = Pick<OrdersContext, 'store'>
-
-/** The id of the order that captures a payment: the same for the same nonce. */
-export function orderIdOf({ domain, message }: SignedPayment): string {
-  const { chainId, verifyingContract } = domain
-  const { from, nonce } = message
-  const parts = [chainId, verifyingContract, from, nonce]
-  return `x402-settle-${hashText(parts.join(' ')).slice(2)}`
-}
+type Context = Pick<OrdersContext, 'store' | 'now'>
 
 /** What an order keeps of the call that it was made for. */
 export function ownerOf(
@@ -54,21 +45,32 @@ export function isOwnedBy(
   )
 }
 
+/**
+ * Milliseconds after its window for which a payment can still be answered with
+ * a success. After that it counts as answered, and what was noted may go.
+ */
+const keptAfterWindow = 86_400_000n
+
 /** Loads what `/settle` made of a payment; nothing where it never took it. */
 export function loadOwned(
-  { store }: Context,
+  { store, now }: Context,
   orderId: string,
 ): Promise<OwnedPayment | undefined> {
   return store.read(async (tables) => {
     const orders = await loadOrders(tables, { ids: [orderId] })
     const found = orders.get(orderId)
     if (!found) return undefined
+    const notes = await tables.notes.find({ keys: [answeredKey(orderId)] })
     return {
       found,
-      answered: (await tables.getValue(answeredKey(orderId))) !== undefined,
+      answered: notes.length > 0 || answerableUntil(found) <= now(),
       held: await tables.getLease(settleKey(orderId)),
     }
   })
+}
+
+function answerableUntil({ attempt }: StoredOrder): bigint {
+  return attempt.validBefore * 1_000n + keptAfterWindow
 }
 
 /**
@@ -78,25 +80,39 @@ export function loadOwned(
  * @param also writes more in the same unit of work.
  * @throws {@link LeaseLostError} when another call has the lease.
  */
-export function markAnswered(
-  context: Context,
+export async function markAnswered(
+  { store, now }: Context,
   orderId: string,
   {
     lease,
     also,
   }: { lease: Lease; also: (tables: StoreWriter) => Promise<void> },
 ): Promise<boolean> {
-  const key = answeredKey(orderId)
   return writeAgain(
-    context,
+    { store },
     async (tables) => {
-      await tables.lock(key)
       await also(tables)
-      if (await tables.getValue(key)) return false
-      await tables.setValue(key, { answered: true })
+      const owned = await loadAnswered(tables, orderId)
+      if (!owned || owned.isAnswered || owned.until <= now()) return false
+      const { until } = owned
+      await tables.notes.insert([
+        { key: answeredKey(orderId), until, data: {} },
+      ])
       return true
     },
     { lease },
+  )
+}
+
+async function loadAnswered(
+  tables: StoreWriter,
+  orderId: string,
+): Promise<{ isAnswered: boolean; until: bigint } | undefined> {
+  const orders = await loadOrders(tables, { ids: [orderId] })
+  const found = orders.get(orderId)
+  const notes = await tables.notes.find({ keys: [answeredKey(orderId)] })
+  return (
+    found && { isAnswered: notes.length > 0, until: answerableUntil(found) }
   )
 }
 

@@ -4,6 +4,7 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import { sweepNotes } from './sweepNotes.js'
 import {
   callerMembers,
   type FacilitatorCaller,
@@ -54,6 +55,7 @@ export function parseFacilitator(
     basePath,
     contractPayers,
     timeout,
+    sweep: sweepNotes(context),
     payTo: parseSome(parameters.payTo, 'payTo', context.recipients),
     assets: parseSome(parameters.assets, 'assets', assets),
   }

@@ -1,7 +1,12 @@
 import type { PendingSettlementStore } from '@x402/core/facilitator'
 import { InvalidFieldError } from '../../core/errors.js'
 import { hashText } from '../../core/hashText.js'
-import type { PaymentStore } from '../../store/types.js'
+import type {
+  NoteQuery,
+  NoteRecord,
+  PaymentStore,
+  Reader,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 
 /**
@@ -13,8 +18,8 @@ import { writeAgain } from '../../store/writeAgain.js'
  * success: it can still die between sending and writing. `createFacilitator`
  * writes each transaction down before it sends it.
  *
- * Its keys are signatures: only their hashes are kept. Entries do not end by
- * time, as those in memory do.
+ * Its keys are signatures: only their hashes are kept. Entries are kept for a
+ * week; those in memory end after five minutes.
  *
  * @throws {@link InvalidFieldError} when the store is none. Its methods throw
  * {@link StoreError} when the store cannot be used.
@@ -42,31 +47,45 @@ export function pendingSettlementStore(
     })
     return opened
   }
-  const put = async (key: string, value: { hash?: string }) => {
+  const load = async (key: string) => {
     await ready()
-    await writeAgain({ store }, (tables) =>
-      tables.setValue(pendingKey(key), value),
-    )
+    return store.read((tables) => findPending(tables, key))
   }
   return {
     get: async (key) => {
-      await ready()
-      const value = await store.read((tables) =>
-        tables.getValue(pendingKey(key)),
-      )
-      const { hash } = Object(value)
+      const note = await load(key)
+      const { hash } = Object(note?.data)
       return typeof hash === 'string' ? hash : undefined
     },
-    set: (key, hash) => put(key, { hash }),
-    delete: async (key) => {
+    set: async (key, hash) => {
       await ready()
-      const known = await store.read((tables) =>
-        tables.getValue(pendingKey(key)),
-      )
+      const until = BigInt(Date.now()) + keptFor
+      await writeAgain({ store }, async (tables) => {
+        const pending = { key: pendingKey(key), until, data: { hash } }
+        await tables.lock(pending.key)
+        const note = await findPending(tables, key)
+        if (note)
+          await tables.notes.update([{ ...pending, version: note.version }])
+        else await tables.notes.insert([pending])
+      })
+    },
+    delete: async (key) => {
       // Most settlements never were pending: nothing is written for them.
-      if (known?.hash !== undefined) await put(key, {})
+      if (!(await load(key))) return
+      await store.write((tables) => tables.notes.remove([pendingKey(key)]))
     },
   }
+}
+
+/** Milliseconds: longer than a window, after which nothing is pending. */
+const keptFor = 7n * 86_400_000n
+
+async function findPending(
+  { notes }: { notes: Reader<NoteRecord, NoteQuery> },
+  key: string,
+): Promise<NoteRecord | undefined> {
+  const [note] = await notes.find({ keys: [pendingKey(key)] })
+  return note
 }
 
 function pendingKey(key: string): string {

@@ -5,6 +5,7 @@ import type { OrdersContext, SettledCapture } from '../../orders/model/types.js'
 import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import { orderIdOf } from '../wire/orderIdOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { type KeptGas, keepGas, settleGas } from './gasBudget.js'
 import { judgePayment } from './judgePayment.js'
@@ -13,7 +14,6 @@ import {
   loadOwned,
   markAnswered,
   type OwnedPayment,
-  orderIdOf,
   ownerOf,
 } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'

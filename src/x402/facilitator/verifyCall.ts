@@ -1,9 +1,10 @@
 import type { Client } from 'viem'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
+import { orderIdOf } from '../wire/orderIdOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { hasGas } from './gasBudget.js'
 import { judgePayment } from './judgePayment.js'
-import { loadOwned, orderIdOf } from './ownedPayment.js'
+import { loadOwned } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'
 import { refuseOwned } from './settlePayment.js'
 

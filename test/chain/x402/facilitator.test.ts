@@ -415,3 +415,34 @@ test.each([
   const facilitator = createFacilitator({ orders, authorize: () => undefined })
   expect(() => facilitator.schemeFor(caller as never)).toThrow(/caller/)
 })
+
+test('a day after its window a payment counts as answered, and its notes are removed', async () => {
+  const shop = await openFacilitator(chain)
+  const sent = await shop.pay()
+  const { payer: _, ...unheard } = await shop.pay()
+  const { transaction } = await shop.settle(sent)
+  const leaving = new AbortController()
+  leaving.abort()
+  await shop.ask('settle', bodyOf(unheard), 'one', leaving.signal)
+  const countNotes = () =>
+    shop.store.read(
+      async ({ notes }) =>
+        (await notes.find({ over: 2n ** 60n, limit: 10 })).length,
+    )
+  expect(await countNotes()).toBe(1)
+
+  const clock = vi.spyOn(Date, 'now')
+  clock.mockReturnValue(Date.now() + 2 * 86_400_000)
+  expect(await shop.settle(sent)).toMatchObject({
+    errorReason: used,
+    transaction,
+  })
+  await expect.poll(countNotes).toBe(0)
+  expect(await shop.settle(sent)).toMatchObject({
+    errorReason: used,
+    transaction,
+  })
+  expect(await shop.settle(unheard)).toMatchObject({ errorReason: used })
+  clock.mockRestore()
+  await shop.orders.close()
+})
