@@ -218,6 +218,13 @@ test('countersign/webhooks exports these names', () => {
 test('countersign/x402 exports these names', () => {
   expect(Object.keys(x402).sort()).toMatchInlineSnapshot(`
     [
+      "X402SetupError",
+      "createFacilitator",
+      "createX402Gate",
+      "expressPayment",
+      "honoPayment",
+      "nextPayment",
+      "pendingSettlementStore",
       "redactHeaders",
     ]
   `)

@@ -1,4 +1,4 @@
-import type { Client, Hash } from 'viem'
+import type { Address, Client, Hash } from 'viem'
 import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext, SettledCapture } from '../../orders/model/types.js'
@@ -79,7 +79,7 @@ async function settleAlone(
   const { call, caller, orderId } = alone
   const owned = await loadOwned(desk.context, orderId)
   if (owned) {
-    const refusal = refuseOwned(owned, caller, call)
+    const refusal = refuseOwned(desk, owned, { caller, call })
     if (refusal) return refusal
     return capture(desk, alone, undefined)
   }
@@ -106,21 +106,38 @@ function giveBack(
 
 /** Why a payment that was taken before is not settled for this call. Pure. */
 export function refuseOwned(
+  { context }: Pick<FacilitatorDesk, 'context'>,
   owned: OwnedPayment,
-  caller: SettledCaller,
-  call: FacilitatorCall,
+  { caller, call }: Pick<SettleParameters, 'caller' | 'call'>,
 ): Extract<SettleOutcome, { ok: false }> | undefined {
-  const { order } = owned.found
+  const { order, proofs } = owned.found
   const hash = order.state === 'captured' ? order.settledHash : undefined
-  const isAnswered = owned.answered && !caller.deduplicates
-  // Captured by someone else after a failure was answered: to be paid back.
-  if (!isOwnedBy(owned, caller, call) || isAnswered || order.unexpected)
+  // Captured after a failure was answered: to be paid back.
+  if (!isOwnedBy(owned, caller, call) || order.unexpected)
     return { ok: false, code: used, hash }
-  if (order.state === 'captured') return undefined
+  if (hash !== undefined) {
+    const proof = proofs.find((one) => one.transactionHash === hash)
+    const isOurs = isSentByUs(context, proof?.submitter)
+    return caller.deduplicates || (isOurs && !owned.answered)
+      ? undefined
+      : { ok: false, code: used, hash }
+  }
+  if (owned.answered && !caller.deduplicates) return { ok: false, code: used }
   const isOpen = order.state === 'stored' || order.state === 'capturing'
   return isOpen && !order.needsReview
     ? undefined
-    : { ok: false, code: closedCode(order.state), hash }
+    : { ok: false, code: closedCode(order.state) }
+}
+
+/**
+ * True for a capture by a wallet of ours. Anyone who has a Transfer payment can
+ * submit it, another facilitator too, which then said success to its caller.
+ */
+function isSentByUs(
+  { wallets }: Pick<OrdersContext, 'wallets'>,
+  account: Address | undefined,
+): boolean {
+  return wallets.some(({ submitter }) => submitter.account === account)
 }
 
 function closedCode(state: string): X402ErrorCode {
@@ -201,17 +218,16 @@ async function answer(
   const { transactionHash: hash, submitter, gasUsed } = proof
   // Whoever asks again has it: this one went away before it was answered.
   if (signal.aborted) return { ok: false, code: failed, hash }
-  const isOurs = context.wallets.some(
-    (wallet) => wallet.submitter.account === submitter,
-  )
+  const isOurs = isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
     lease: held.lease(),
     also: async (tables) => {
-      if (!kept) return
-      await settleGas(tables, caller, { kept, used: isOurs ? gasUsed : 0n })
+      // If someone else captured it, ours may have failed on chain.
+      if (kept && isOurs)
+        await settleGas(tables, caller, { kept, used: gasUsed })
     },
   })
-  return isFirst || caller.deduplicates
+  return caller.deduplicates || (isFirst && isOurs)
     ? { ok: true, hash }
     : { ok: false, code: used, hash }
 }

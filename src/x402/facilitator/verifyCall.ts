@@ -30,7 +30,7 @@ export async function verifyCall(
 ): Promise<VerifyOutcome> {
   const owned = await loadOwned(desk.context, orderIdOf(call.payment))
   if (owned) {
-    const refusal = refuseOwned(owned, caller, call)
+    const refusal = refuseOwned(desk, owned, { caller, call })
     if (refusal) return refusal
     return owned.held
       ? { ok: false, code: 'invalid_exact_evm_nonce_already_used' }

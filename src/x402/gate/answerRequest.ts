@@ -7,6 +7,7 @@ import {
 } from '../../orders/verbs/acceptUndrafted.js'
 import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
 import {
   type ExchangeNote,
@@ -17,7 +18,6 @@ import {
 } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
-import { orderIdOf } from './orderIdOf.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
 import { type PaidCall, runExchange } from './runExchange.js'
 import type {

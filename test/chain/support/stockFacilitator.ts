@@ -5,6 +5,7 @@ import {
   ExactEvmScheme,
   type ExactEvmSchemeConfig,
 } from '@x402/evm/exact/facilitator'
+import { decodePayment, type SignedPayment } from 'countersign'
 import {
   type DevChain,
   deployDevContract,
@@ -114,6 +115,26 @@ export type SentChanges = {
   }
   signer?: PrivateKeyAccount
   resource?: string
+}
+
+/** What was sent, as a payment of ours. */
+export function paymentOf(
+  { token }: DevChain,
+  { paymentPayload: { payload } }: Sent,
+): SignedPayment {
+  const payment = decodePayment({
+    primaryType: 'TransferWithAuthorization',
+    domain: {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 31337,
+      verifyingContract: token,
+    },
+    message: payload.authorization,
+    signature: payload.signature,
+  })
+  if (!('signature' in payment)) throw new Error('not signed')
+  return payment
 }
 
 export const price = 12_500_000n

@@ -1,4 +1,5 @@
-import { createFacilitator } from 'countersign/x402'
+import { capturePayment } from 'countersign'
+import { createFacilitator, createX402Gate } from 'countersign/x402'
 import type { Hex } from 'viem'
 import { serializeErc6492Signature } from 'viem/utils'
 import { afterAll, expect, test, vi } from 'vitest'
@@ -13,6 +14,7 @@ import { openShop, pay, setOrder } from '../support/shop.js'
 import {
   network,
   openStock,
+  paymentOf,
   price,
   type Sent,
   sign402,
@@ -256,6 +258,68 @@ test('a payment that a stranger submitted first is used, and nothing is captured
     errorReason: used,
   })
   expect((await shop.orders.list()).orders).toEqual([])
+  await shop.orders.close()
+})
+
+test.each([
+  ['is used', false],
+  ['is a success for a caller that deduplicates', true],
+])(
+  'a payment that a stranger submits while it is settled %s',
+  async (_, deduplicates) => {
+    const shop = await openFacilitator(chain, {
+      callers: { one: { name: 'one', deduplicates } },
+    })
+    const sent = await shop.pay()
+    await shop.verify(sent)
+    await chain.clients.test.setAutomine(false)
+    const settling = shop.settle(sent)
+    await expect
+      .poll(async () => (await shop.orders.list()).orders[0]?.state)
+      .toBe('capturing')
+    const stranger = await capturePayment(chain.clients.relayer, {
+      payment: paymentOf(chain, sent),
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    })
+    await chain.clients.test.mine({ blocks: 1 })
+    await chain.clients.test.setAutomine(true)
+    for (const answer of [await settling, await shop.settle(sent)])
+      expect(answer).toMatchObject({
+        success: deduplicates,
+        transaction: stranger,
+        ...(deduplicates ? {} : { errorReason: used }),
+      })
+    expect((await shop.verify(sent)).isValid).toBe(deduplicates)
+    expect(await transfersTo(chain, shop.seller)).toBe(1)
+    await shop.orders.close()
+  },
+)
+
+test('a payment that the gate took is not settled here, and none that was settled here is sold', async () => {
+  const shop = await openFacilitator(chain)
+  const url = 'http://shop.example/weather'
+  const gate = createX402Gate({
+    orders: shop.orders,
+    offers: { weather: { amount: '12.50' } },
+  })
+  const work = vi.fn(() => new Response('sunny'))
+  const serve = gate.protect('weather', work)
+  const buy = ({ paymentPayload }: Sent) => {
+    const header = Buffer.from(JSON.stringify(paymentPayload)).toString(
+      'base64',
+    )
+    return serve(new Request(url, { headers: { 'payment-signature': header } }))
+  }
+  const [one, two] = [await shop.pay(), await shop.pay()]
+  expect((await buy(one)).status).toBe(200)
+  expect(await shop.verify(one)).toMatchObject({ invalidReason: used })
+  expect(await shop.settle(one)).toMatchObject({ errorReason: used })
+
+  expect(await shop.settle(two)).toMatchObject({ success: true })
+  expect((await buy(two)).status).toBe(402)
+  expect(work).toHaveBeenCalledTimes(1)
+  expect(await transfersTo(chain, shop.seller)).toBe(2)
   await shop.orders.close()
 })
 

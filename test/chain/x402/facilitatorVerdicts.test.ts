@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { VerifyResponse } from '@x402/core/types'
 import { afterAll, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/testing/seededRandom.js'
@@ -47,6 +48,16 @@ test('500 payloads get the verdict of the stock facilitator, but for the kinds l
   }
   expect(counts.same ?? 0).toBeGreaterThan(400)
   expect((await shop.orders.list()).orders).toEqual([])
+})
+
+test('the page of the facilitator has a row for each kind with another verdict, and no other', () => {
+  const url = new URL('../../../docs/x402-facilitator.md', import.meta.url)
+  const [, section = ''] = readFileSync(url, 'utf8').split('## Verdicts')
+  const [table = ''] = section.split('Codes without', 1)
+  const rows = table.split('\n').filter((line) => line.startsWith('| '))
+  const names = rows.slice(1).map((row) => row.split('|')[1]?.trim())
+  const others = payloadKinds.filter(({ compare }) => compare !== 'same')
+  expect(names).toEqual(others.map(({ name }) => name))
 })
 
 const kindsThat = (found: Comparison) =>
