@@ -53,7 +53,7 @@ export async function runKill(
  * take minutes. At random times, and in the tests of workers, they are waited
  * for.
  */
-async function endLeases(
+export async function endLeases(
   engine: Engine,
   lines: readonly string[],
 ): Promise<void> {

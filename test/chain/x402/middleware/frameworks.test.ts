@@ -40,6 +40,8 @@ hono.get('/fails', () => {
   throw new Error('secret words')
 })
 
+hono.onError((_, context) => context.text('failed', 500))
+
 const app = express()
 app.get('/free', (_, response) => {
   response.send('free')
@@ -58,7 +60,7 @@ app.post(
   },
 )
 app.post('/raw', expressPayment(gate, 'work'), (request, response) => {
-  response.send(new TextDecoder().decode(request.body))
+  response.send(Buffer.from(Object(request.body)).toString())
 })
 app.get('/upfront', expressPayment(gate, 'upfront'), (_, response) => {
   response.write('paid ')

@@ -1,0 +1,33 @@
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import type { DevChain } from 'countersign/devchain'
+import { type Address, erc20Abi, formatUnits } from 'viem'
+import { readContract } from 'viem/actions'
+import { tellExchange } from './tellExchange.js'
+
+/** Buys with the packages of x402, which know nothing of countersign. */
+export async function buyWeather(chain: DevChain, url: string): Promise<void> {
+  const { account } = chain.clients.payer
+  const client = x402Client.fromConfig({
+    schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
+    // Stock clients know real USDC only: this one is of the local chain.
+    spendControls: {
+      allowedAssets: [{ network: 'eip155:*', asset: chain.token }],
+    },
+  })
+  const pay = wrapFetchWithPayment(tellExchange(console.log), client)
+
+  const before = await balanceOf(chain, account.address)
+  const response = await pay(url)
+  const spent = before - (await balanceOf(chain, account.address))
+  console.log(`\nThe answer: ${await response.text()}`)
+  console.log(`The buyer paid ${formatUnits(spent, 6)} USDC.`)
+}
+
+const balanceOf = (chain: DevChain, address: Address): Promise<bigint> =>
+  readContract(chain.clients.public, {
+    address: chain.token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [address],
+  })

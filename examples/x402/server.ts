@@ -1,0 +1,52 @@
+import { serve } from '@hono/node-server'
+import type { DevChain } from 'countersign/devchain'
+import { createOrders } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { memoryStore } from 'countersign/store'
+import { createX402Gate, honoPayment } from 'countersign/x402'
+import { Hono } from 'hono'
+
+/** Sells the weather for 0.01 each time. */
+export async function serveWeather(
+  chain: DevChain,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const client = createReadClient({
+    chain: chain.chain,
+    url: chain.urls.http,
+  })
+  const orders = createOrders({
+    // In production a database: postgresStore or sqliteStore.
+    store: memoryStore({ volatile: true }),
+    seal: 'none',
+    tokens: [{ client, token: chain.token }],
+    wallets: [chain.clients.merchant],
+  })
+  const gate = createX402Gate({
+    orders,
+    offers: {
+      weather: {
+        amount: '0.01',
+        description: 'The weather of one city',
+        mimeType: 'application/json',
+      },
+    },
+  })
+  await gate.open()
+
+  const app = new Hono()
+  app.use('/weather', honoPayment(gate, 'weather'))
+  app.get('/weather', (context) =>
+    context.json({ city: context.req.query('city'), sky: 'clear' }),
+  )
+  return new Promise((resolve) => {
+    const server = serve({ fetch: app.fetch, port: 0 }, ({ port }) =>
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        stop: async () => {
+          server.close()
+          await orders.close()
+        },
+      }),
+    )
+  })
+}

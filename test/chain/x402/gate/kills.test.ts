@@ -1,0 +1,215 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, expect, test } from 'vitest'
+import { bundleWorker } from '../../../kills/bundleWorker.js'
+import { openShop } from '../../../kills/openShop.js'
+import type { Kill } from '../../../kills/plan.js'
+import { startChild } from '../../../kills/runChild.js'
+import { endLeases } from '../../../kills/runKill.js'
+import {
+  openKilledGate,
+  type X402Plan,
+  type X402Told,
+} from '../../../kills/x402Stage.js'
+import { fundedAccount } from '../../support/desk.js'
+import { balanceOf, chain, price, signFor } from '../../support/x402Desk.js'
+
+const worker = await bundleWorker('x402Worker')
+afterAll(() => worker.remove())
+
+type Scene = Pick<X402Plan, 'flow' | 'repeatable'>
+type PointKill = Extract<Kill, { point: string }>
+
+/** What became of one payment, after its process died and two more came. */
+type Found = {
+  answers: readonly X402Told[]
+  points: readonly string[]
+  runs: readonly string[]
+  paid: bigint
+  events: readonly string[]
+  state: string
+  problem?: string | undefined
+}
+
+/** A payment whose process dies, and is then sent twice more as it was. */
+async function runCase(
+  scene: Scene,
+  kill: PointKill | undefined,
+): Promise<Found> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-x402-'))
+  try {
+    const key = generatePrivateKey()
+    const { address } = privateKeyToAccount(key)
+    await chain.clients.test.setBalance({ address, value: 10n ** 18n })
+    const plan: X402Plan = {
+      ...scene,
+      engine: { sqlite: join(folder, 'orders.db') },
+      account: 'local',
+      url: chain.urls.http,
+      token: chain.token,
+      keys: [key],
+      policy: { lease: 10_000 },
+      header: '',
+      runs: join(folder, 'runs'),
+    }
+    const payer = await fundedAccount(chain, 10n * price)
+    const paying = { ...plan, header: await askPrice(plan, payer) }
+    const died = await startChild(worker.file, { ...paying, kill }).ended
+    const where = kill && `${kill.when} ${kill.point}`
+    const problem =
+      where && died.lines.at(-1) !== where
+        ? `died at ${died.lines.at(-1)} ${died.problem}`
+        : undefined
+    await endLeases(plan.engine, died.lines)
+    const answers: X402Told[] = []
+    for (const _ of ['again', 'once more'])
+      answers.push(toldBy(await startChild(worker.file, paying).ended))
+    const shop = openShop(plan)
+    const [order] = (await shop.orders.list()).orders
+    const { events } = await shop.orders.events({ limit: 100 })
+    await shop.orders.close()
+    return {
+      answers,
+      points: kill ? [] : toldBy(died).points,
+      runs: existsSync(plan.runs)
+        ? readFileSync(plan.runs, 'utf8').trim().split('\n')
+        : [],
+      paid: await balanceOf(address),
+      events: events.map(({ type }) => type),
+      state: order?.state ?? 'none',
+      problem,
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Ended = Awaited<ReturnType<typeof startChild>['ended']>
+
+function toldBy({ lines, problem }: Ended): X402Told {
+  const last = lines.at(-1) ?? ''
+  if (!last.startsWith('{')) throw new Error(`told ${last}: ${problem}`)
+  return JSON.parse(last)
+}
+
+async function askPrice(
+  plan: X402Plan,
+  payer: Awaited<ReturnType<typeof fundedAccount>>,
+): Promise<string> {
+  const shop = openShop(plan)
+  const ask = openKilledGate(shop, plan, async () => {})
+  const header = await signFor(payer, await ask(''))
+  await shop.orders.close()
+  return header
+}
+
+/**
+ * True while nobody can know whether the handler ran: from the claim on, until
+ * its answer is kept.
+ */
+function isInWork(points: readonly string[], kill: PointKill): boolean {
+  const at = points.indexOf(kill.point)
+  const handler = points.indexOf('handler#1')
+  const notes = points.flatMap((point, index) =>
+    /^write .*\bnotes\b/.test(point) ? [index] : [],
+  )
+  const claim = notes.filter((index) => index < handler).at(-1) ?? -1
+  const keep = notes.find((index) => index > handler) ?? points.length
+  if (at === claim) return kill.when === 'after'
+  if (at === keep) return kill.when === 'before'
+  return at > claim && at < keep
+}
+
+const killsAt = (points: readonly string[]): PointKill[] =>
+  points.flatMap((point) => [
+    { point, when: 'before' as const },
+    { point, when: 'after' as const },
+  ])
+
+/** All cases, two at a time; what is wrong with each. */
+async function judgeAll(
+  kills: readonly PointKill[],
+  judge: (kill: PointKill) => Promise<string[]>,
+): Promise<string[]> {
+  const left = [...kills]
+  const problems: string[] = []
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift())
+      for (const problem of await judge(next))
+        problems.push(`${next.when} ${next.point}: ${problem}`)
+  }
+  await Promise.all([work(), work()])
+  return problems
+}
+
+/** Paid once, worked for once, and both answers the same. */
+function checkPaid(found: Found, mostRuns = 1): string[] {
+  const { answers, runs, paid, problem, state } = found
+  const [first, second] = answers
+  return [
+    ...(problem ? [problem] : []),
+    ...(first?.status === 200 && first.body === 'the goods'
+      ? []
+      : [`answered ${first?.status} ${first?.body}`]),
+    ...(first?.settled && first.settled === second?.settled
+      ? []
+      : ['another receipt the second time']),
+    ...(paid === price ? [] : [`was paid ${paid}`]),
+    ...(state === 'captured' ? [] : [`is ${state}`]),
+    ...(runs.length >= 1 && runs.length <= mostRuns
+      ? []
+      : [`ran ${runs.length} times`]),
+    ...(new Set(runs).size === 1 ? [] : ['ran for several orders']),
+  ]
+}
+
+test.each(['authorization', 'upfront'] as const)(
+  'dying anywhere before its answer, a payment of the flow %s is settled once and worked for once',
+  async (flow) => {
+    const scene = { flow, repeatable: false }
+    const { points } = await runCase(scene, undefined)
+    expect(points).toContain('handler#1')
+    const problems = await judgeAll(killsAt(points), async (kill) => {
+      const found = await runCase(scene, kill)
+      return isInWork(points, kill)
+        ? checkInterrupted(found, flow)
+        : checkPaid(found)
+    })
+    expect(problems).toEqual([])
+  },
+  1_800_000,
+)
+
+/** Nobody knows whether the work was done: it is not done again. */
+function checkInterrupted(found: Found, flow: X402Plan['flow']): string[] {
+  const { answers, runs, paid, problem, state, events } = found
+  const statuses = answers.map(({ status }) => status).join()
+  const isUpfront = flow === 'upfront'
+  const expected = isUpfront ? '500,500' : '402,402'
+  const refunds = events.filter((type) => type === 'refundDue').length
+  return [
+    ...(problem ? [problem] : []),
+    ...(statuses === expected ? [] : [`answered ${statuses}`]),
+    ...(runs.length <= 1 ? [] : [`ran ${runs.length} times`]),
+    ...(paid === (isUpfront ? price : 0n) ? [] : [`was paid ${paid}`]),
+    ...(state === (isUpfront ? 'captured' : 'voided') ? [] : [`is ${state}`]),
+    ...(refunds === (isUpfront ? 1 : 0) ? [] : [`${refunds} refunds`]),
+  ]
+}
+
+test.each(['authorization', 'upfront'] as const)(
+  'a handler of the flow %s that may repeat is told the same order when a process died in it',
+  async (flow) => {
+    const scene = { flow, repeatable: true }
+    const { points } = await runCase(scene, undefined)
+    const inWork = killsAt(points).filter((kill) => isInWork(points, kill))
+    expect(inWork.length).toBeGreaterThan(2)
+    const problems = await judgeAll(inWork, async (kill) =>
+      checkPaid(await runCase(scene, kill), 2),
+    )
+    expect(problems).toEqual([])
+  },
+  1_800_000,
+)
