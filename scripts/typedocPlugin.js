@@ -22,7 +22,7 @@ const groups = {
     'alternatives',
   ],
   'Take payments': ['payments', 'tokens', 'finality', 'batches'],
-  'Keep orders': ['lifecycle', 'http', 'webhooks', 'stores'],
+  'Keep orders': ['lifecycle', 'http', 'webhooks', 'x402', 'stores'],
   'Run it': [
     'operations',
     'performance',

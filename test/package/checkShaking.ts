@@ -86,6 +86,26 @@ const rows: readonly Row[] = [
     ['ox/wasm/Hash', 'ox/wasm/Secp256k1', 'viem', 'viem/utils'],
     ['accelerate', 'core'],
   ],
+  [
+    'x402',
+    '*',
+    ['viem'],
+    [
+      ...asked,
+      'orders',
+      'orders/evidence',
+      'orders/model',
+      'orders/verbs',
+      'payments/capture',
+      'payments/message',
+      'payments/sign',
+      'payments/verify',
+      'store',
+      'x402/gate',
+      'x402/middleware',
+      'x402/wire',
+    ],
+  ],
   ['testing', '*', ['viem'], ['core', 'testing']],
 ]
 

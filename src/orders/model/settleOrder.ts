@@ -108,7 +108,7 @@ function settleCapture(
   // The same payment in another block: it is reported already.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
-  const refund = { ...data, ...refundOf(attempt, proof) }
+  const refund = refundDataOf(attempt, proof)
   const settles = before && before.transactionHash === order.settledHash
   if (order.state === 'captured' && isSettled && !settles) {
     if (before) return changes
@@ -140,6 +140,14 @@ function settleCapture(
     return { ...changes, orders: [moved.order], events: [moved.event] }
   const due = withEvent(moved.order, { type: 'refundDue', at, data: refund })
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
+}
+
+/** What an event says of a payment that has to be given back. */
+export function refundDataOf(
+  attempt: AttemptRecord,
+  proof: Omit<ProofRecord, 'version'>,
+): OrderEventData['overpaid'] {
+  return { ...dataOf(proof), ...refundOf(attempt, proof) }
 }
 
 function dataOf(

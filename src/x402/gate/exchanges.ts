@@ -1,4 +1,6 @@
 import { withEvent } from '../../orders/model/changes.js'
+import { loadOrder } from '../../orders/model/loadOrders.js'
+import { refundDataOf } from '../../orders/model/settleOrder.js'
 import { StaleRecordError } from '../../store/errors.js'
 import type {
   JsonObject,
@@ -51,13 +53,21 @@ export async function changeExchange(
       const { key, version, until } = note
       await tables.notes.update([{ key, version, until, data: toData(data) }])
       if (!refund) return
-      const [order] = await tables.orders.find({ ids: [refund.orderId] })
-      if (!order) return
-      const { reason } = refund
+      const { orderId, reason } = refund
+      const { order, attempt, proofs } = await loadOrder(
+        tables,
+        context,
+        orderId,
+      )
+      const proof = proofs.find(
+        ({ removed, transactionHash }) =>
+          !removed && transactionHash === order.settledHash,
+      )
       const due = withEvent(order, {
         type: 'refundDue',
         at: context.now(),
-        data: { reason, value: String(order.value) },
+        // Without a proof a reorganization took it back: it may come again.
+        data: { reason, ...(proof ? refundDataOf(attempt, proof) : {}) },
       })
       await tables.orders.update([due.order])
       await tables.events.append([due.event])

@@ -19,6 +19,7 @@ import * as reads from 'countersign/reads'
 import * as store from 'countersign/store'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
+import * as x402 from 'countersign/x402'
 import { expect, test } from 'vitest'
 import { drawPlot } from '../../../scripts/drawPlots.js'
 

@@ -119,8 +119,17 @@ test('work that fails after the capture raises refundDue once, and says so again
   expect(settlementOf(again)).toEqual(settlementOf(failed))
   expect(runs()).toBe(1)
   expect(await balanceOf(account.address)).toBe(0n)
-  const events = await eventsOf(shop, (await lastOrder()).id)
-  expect(events.filter((type) => type === 'refundDue')).toHaveLength(1)
+  const { id } = await lastOrder()
+  const { events } = await shop.orders.events({ orderId: id, limit: 100 })
+  const due = events.filter(({ type }) => type === 'refundDue')
+  expect(due.map(({ data }) => data)).toEqual([
+    expect.objectContaining({
+      reason: 'workFailed',
+      refundTo: account.address.toLowerCase(),
+      refundId: expect.any(String),
+      value: '10000',
+    }),
+  ])
 })
 
 test('what was captured keeps its claim to the work, where the offer says so', async () => {
