@@ -133,6 +133,7 @@ const classes = [
   store,
   webhooks,
   accelerate,
+  x402,
   devchain,
   testing,
 ]
@@ -229,6 +230,7 @@ test('the column of retryable says what the classes do', () => {
     ...store,
     ...webhooks,
     ...accelerate,
+    ...x402,
     ...devchain,
   }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>
