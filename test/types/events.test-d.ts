@@ -87,6 +87,12 @@ test('after a look at its type, an event has the data of that type', () => {
     case 'deadlineNear':
       return expectTypeOf(event.data).toEqualTypeOf<{ deadline: string }>()
     case 'refundDue':
+      return expectTypeOf(event.data).toMatchTypeOf<{
+        transactionHash?: Hash | undefined
+        refundId: string
+        refundTo: Address
+        reason?: string | undefined
+      }>()
     case 'overpaid':
       return expectTypeOf(event.data).toEqualTypeOf<Refund>()
     case 'lossAfterFulfilment':

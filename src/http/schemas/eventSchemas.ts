@@ -143,7 +143,11 @@ function dataSchemas(): DataSchemas {
       to: stateSchema(),
     }),
     deadlineNear: z.strictObject({ deadline: decimal }),
-    refundDue: refund,
+    refundDue: captured.partial().extend({
+      refundId: text,
+      refundTo: address,
+      reason: text.optional(),
+    }),
     overpaid: refund,
     lossAfterFulfilment: z.strictObject({ fulfilled: text }),
     needsReview: z.strictObject({ payer: address }),

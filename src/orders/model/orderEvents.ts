@@ -2,6 +2,8 @@ import type { Address, Hash, Hex } from 'viem'
 import type { Finality } from '../../core/types.js'
 import type { Destination, OrderReason, OrderState } from '../../store/types.js'
 
+type MaybeAbsent<data> = { [member in keyof data]?: data[member] | undefined }
+
 /**
  * What the `data` of an event holds, by the type of the event. Amounts, block
  * numbers and times are decimal strings.
@@ -39,11 +41,19 @@ export type OrderEventData = {
   fulfil: { fulfilmentId: string; finality: Finality }
   reorged: { transactionHash: Hash; from: OrderState; to: OrderState }
   deadlineNear: { deadline: string }
-  refundDue: OrderEventData['captured'] & {
+  /**
+   * `reason` is set for x402 only. Without a transaction a reorganization took
+   * the capture back; it may come again.
+   */
+  refundDue: MaybeAbsent<OrderEventData['captured']> & {
+    refundId: string
+    refundTo: Address
+    reason?: string | undefined
+  }
+  overpaid: OrderEventData['captured'] & {
     refundId: string
     refundTo: Address
   }
-  overpaid: OrderEventData['refundDue']
   /** `fulfilled` is the `fulfilmentId` of the order. */
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }

@@ -1,19 +1,11 @@
 import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
-import type { OrderRecord, PaymentStore } from '../../store/types.js'
+import type { PaymentStore } from '../../store/types.js'
 import { OrderNotFoundError } from './errors.js'
 import { loadOrders } from './loadOrders.js'
 import { parseOrderId } from './parseOrderId.js'
-import type { StoredOrder } from './storedOrder.js'
+import type { IsWanted, OrderLoader, StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
-
-type IsWanted = (order: OrderRecord) => boolean
-
-/** Loads one order, if its record is wanted. */
-export type OrderLoader = (
-  orderId: string,
-  isWanted: IsWanted,
-) => Promise<StoredOrder | undefined>
 
 /**
  * Loads all orders that are asked for in one turn of the event loop in one unit

@@ -1,4 +1,4 @@
-import type { Hash } from 'viem'
+import type { Address, Hash } from 'viem'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -105,10 +105,10 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  // The same payment in another block: it is reported already.
+  // In another block, the same payment is not reported as an overpayment again.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
-  const refund = refundDataOf(attempt, proof)
+  const refund = { ...dataOf(proof), ...refundOf(attempt, proof) }
   const settles = before && before.transactionHash === order.settledHash
   if (order.state === 'captured' && isSettled && !settles) {
     if (before) return changes
@@ -145,9 +145,13 @@ function settleCapture(
 /** What an event says of a payment that has to be given back. */
 export function refundDataOf(
   attempt: AttemptRecord,
-  proof: Omit<ProofRecord, 'version'>,
-): OrderEventData['overpaid'] {
-  return { ...dataOf(proof), ...refundOf(attempt, proof) }
+  payer: Address,
+  proof: Omit<ProofRecord, 'version'> | undefined,
+): OrderEventData['refundDue'] {
+  return {
+    ...(proof ? dataOf(proof) : {}),
+    ...refundOf(attempt, { payer }),
+  }
 }
 
 function dataOf(

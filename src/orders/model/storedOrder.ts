@@ -13,6 +13,15 @@ export type StoredOrder = {
   proofs: readonly ProofRecord[]
 }
 
+/** Decides by the record of an order whether to load the rest. */
+export type IsWanted = (order: OrderRecord) => boolean
+
+/** Loads one order, if its record is wanted. */
+export type OrderLoader = (
+  orderId: string,
+  isWanted: IsWanted,
+) => Promise<StoredOrder | undefined>
+
 /** The same order with another attempt in question. Pure. */
 export function atAttempt(
   stored: StoredOrder,

@@ -19,7 +19,7 @@ import type {
   Sealer,
   Submitter,
 } from '../../store/types.js'
-import type { OrderLoader } from './orderLoader.js'
+import type { OrderLoader } from './storedOrder.js'
 
 /** A token that is accepted as payment, and a client of its chain. */
 export type OrderToken = { client: Client; token: Address }

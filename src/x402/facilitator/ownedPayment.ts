@@ -10,6 +10,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorDesk.js'
+import type { KeptGas } from './gasBudget.js'
 import type { FacilitatorCall } from './parseCall.js'
 
 /** A payment that `/settle` took, with what is known of its answers. */
@@ -26,23 +27,42 @@ type Context = Pick<OrdersContext, 'store' | 'now'>
 /** What an order keeps of the call that it was made for. */
 export function ownerOf(
   { name }: SettledCaller,
-  { resource }: FacilitatorCall,
+  { resource, payloadHash }: FacilitatorCall,
+  { day, gas }: KeptGas,
 ): JsonObject {
-  return { x402: { settledFor: name, resource: hashText(resource) } }
+  return {
+    x402: {
+      settledFor: name,
+      resource: hashText(resource),
+      payload: payloadHash,
+      gas: { day, kept: String(gas) },
+    },
+  }
 }
 
-/** True when the order was made for this caller and this resource. */
+/**
+ * True when the order was made for this caller, resource and payload, and pays
+ * what is asked for now. A nonce alone proves nothing: everybody can read it.
+ */
 export function isOwnedBy(
-  { found }: OwnedPayment,
-  caller: SettledCaller,
-  call: FacilitatorCall,
+  { found: { order } }: OwnedPayment,
+  { name }: SettledCaller,
+  { resource, payloadHash, recipient, value }: FacilitatorCall,
 ): boolean {
-  const { x402 } = ownerOf(caller, call)
-  const own = Object(found.order.metadata.x402)
-  const wanted = Object(x402)
+  const own = Object(order.metadata.x402)
   return (
-    own.settledFor === wanted.settledFor && own.resource === wanted.resource
+    own.settledFor === name &&
+    own.resource === hashText(resource) &&
+    own.payload === payloadHash &&
+    order.recipient === recipient &&
+    order.value === value
   )
+}
+
+/** The gas that was kept for the capture of an order. */
+export function keptGasOf({ metadata }: { metadata: JsonObject }): KeptGas {
+  const { day, kept } = Object(Object(metadata.x402).gas)
+  return { day: String(day), gas: BigInt(kept ?? 0) }
 }
 
 /**
@@ -77,7 +97,7 @@ function answerableUntil({ attempt }: StoredOrder): bigint {
  * Marks that a success is answered now, while the lease is held. False when one
  * was answered before.
  *
- * @param also writes more in the same unit of work.
+ * @param settle writes in the same unit of work what became of the gas.
  * @throws {@link LeaseLostError} when another call has the lease.
  */
 export async function markAnswered(
@@ -85,34 +105,26 @@ export async function markAnswered(
   orderId: string,
   {
     lease,
-    also,
-  }: { lease: Lease; also: (tables: StoreWriter) => Promise<void> },
+    settle,
+  }: {
+    lease: Lease
+    settle: (tables: StoreWriter, kept: KeptGas) => Promise<void>
+  },
 ): Promise<boolean> {
   return writeAgain(
     { store },
     async (tables) => {
-      await also(tables)
-      const owned = await loadAnswered(tables, orderId)
-      if (!owned || owned.isAnswered || owned.until <= now()) return false
-      const { until } = owned
-      await tables.notes.insert([
-        { key: answeredKey(orderId), until, data: {} },
-      ])
+      const key = answeredKey(orderId)
+      const orders = await loadOrders(tables, { ids: [orderId] })
+      const found = orders.get(orderId)
+      const until = found ? answerableUntil(found) : 0n
+      const [note] = await tables.notes.find({ keys: [key] })
+      if (!found || note || until <= now()) return false
+      await tables.notes.insert([{ key, until, data: {} }])
+      await settle(tables, keptGasOf(found.order))
       return true
     },
     { lease },
-  )
-}
-
-async function loadAnswered(
-  tables: StoreWriter,
-  orderId: string,
-): Promise<{ isAnswered: boolean; until: bigint } | undefined> {
-  const orders = await loadOrders(tables, { ids: [orderId] })
-  const found = orders.get(orderId)
-  const notes = await tables.notes.find({ keys: [answeredKey(orderId)] })
-  return (
-    found && { isAnswered: notes.length > 0, until: answerableUntil(found) }
   )
 }
 

@@ -1,8 +1,10 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
-import type { Address } from 'viem'
+import type { Address, Hash } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseAddress } from '../../core/fields.js'
+import { hashText } from '../../core/hashText.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
+import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import { isObject, parsePaymentPayload } from '../wire/headers.js'
 import { chainIdOf } from '../wire/requirements.js'
@@ -17,6 +19,8 @@ export type FacilitatorCall = {
   value: bigint
   /** What the payment is for, in the server's own words. */
   resource: string
+  /** Of the signed part, as it is spelled: a call that repeats it is the same. */
+  payloadHash: Hash
 }
 
 /** What answers repeat, as the body spells it. */
@@ -59,7 +63,8 @@ export function parseCall(body: unknown): ParsedCall {
   const { payment } = found
   const { recipient, value } = terms
   const resource = parsed.payload.resource?.url ?? ''
-  const call = { payment, recipient, value, resource }
+  const payloadHash = hashText(canonicalJson(parsed.payload.payload))
+  const call = { payment, recipient, value, resource, payloadHash }
   return { ...repeated, ok: true, call }
 }
 

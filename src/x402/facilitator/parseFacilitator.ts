@@ -47,13 +47,15 @@ export function parseFacilitator(
       timeout,
       `milliseconds from 0 to ${longest}`,
     )
+  // They would be refused when their captures are sent.
+  const refuses = context.policy.contractPayers === 'refuse'
   const assets = context.tokens.map(({ token }) => token)
   return {
     orders,
     context,
     authorize,
     basePath,
-    contractPayers,
+    contractPayers: refuses ? 'refuse' : contractPayers,
     timeout,
     sweep: sweepNotes(context),
     payTo: parseSome(parameters.payTo, 'payTo', context.recipients),

@@ -11,6 +11,7 @@ import { type KeptGas, keepGas, settleGas } from './gasBudget.js'
 import { judgePayment } from './judgePayment.js'
 import {
   isOwnedBy,
+  keptGasOf,
   loadOwned,
   markAnswered,
   type OwnedPayment,
@@ -58,9 +59,14 @@ export async function settlePayment(
     until,
     signal: parameters.signal,
   })
-  if (!held) return explainBusy(desk, orderId)
+  if (!held) return explainUnsettled(desk, orderId, used)
   try {
     return await settleAlone(desk, { ...parameters, orderId, until, held })
+  } catch (error) {
+    // Said to be pending, it is not paid a second time.
+    const outcome = await explainUnsettled(desk, orderId, failed)
+    if (outcome.code === pending) return outcome
+    throw error
   } finally {
     await held.release()
   }
@@ -81,17 +87,21 @@ async function settleAlone(
   if (owned) {
     const refusal = refuseOwned(desk, owned, { caller, call })
     if (refusal) return refusal
-    return capture(desk, alone, undefined)
+    return capture(desk, alone)
   }
   const kept = await keepGas(desk.context, caller)
   if (!kept) return { ok: false, code: 'gas_budget_exceeded' }
-  const refusal = await takePayment(desk, alone).catch(async (error) => {
+  const taken = await takePayment(desk, alone, kept).catch(async (error) => {
     await giveBack(desk.context, caller, kept)
     throw error
   })
-  if (!refusal) return capture(desk, alone, kept)
-  await giveBack(desk.context, caller, kept)
-  return refusal
+  if (taken === 'taken') return capture(desk, alone)
+  if (taken !== 'held') {
+    await giveBack(desk.context, caller, kept)
+    return taken
+  }
+  // A capture from this payer failed on chain before: someone has to look.
+  return giveUp(desk, alone, errorCodeOf('simulationFailed'))
 }
 
 function giveBack(
@@ -148,11 +158,12 @@ function closedCode(state: string): X402ErrorCode {
     : 'invalid_transaction_state'
 }
 
-/** Makes an order of the payment; gives back why there is none. */
+/** Makes an order of the payment, or gives back why there is none. */
 async function takePayment(
   desk: FacilitatorDesk,
   { call, caller, client, orderId }: Alone,
-): Promise<SettleOutcome | undefined> {
+  kept: KeptGas,
+): Promise<'taken' | 'held' | SettleOutcome> {
   const { context, contractPayers } = desk
   const { payment, recipient, value } = call
   const asset = payment.domain.verifyingContract
@@ -170,16 +181,12 @@ async function takePayment(
           token,
           recipient,
           value,
-          metadata: ownerOf(caller, call),
+          metadata: ownerOf(caller, call, kept),
           capture: 'now',
         },
       )
     : undefined
-  if (verdict?.ok) {
-    if (!verdict.order.needsReview) return undefined
-    // A capture from this payer failed on chain before.
-    return giveUp(desk, orderId, { code: errorCodeOf('simulationFailed') })
-  }
+  if (verdict?.ok) return verdict.order.needsReview ? 'held' : 'taken'
   // Asked once more, so that `/settle` and `/verify` name the same fault.
   const judged = await judgePayment(desk, call, client)
   if (!judged.ok) return judged
@@ -190,7 +197,6 @@ async function takePayment(
 async function capture(
   desk: FacilitatorDesk,
   alone: Alone,
-  kept: KeptGas | undefined,
 ): Promise<SettleOutcome> {
   const { orders } = desk
   const { orderId, until, held, signal } = alone
@@ -200,31 +206,30 @@ async function capture(
     if (!signal.aborted) throw error
     return undefined
   })
-  if (result?.status === 'captured')
-    return answer(desk, alone, { proof: result.proof, kept })
-  // Nobody hears the answer: what is on record goes on by itself.
-  if (signal.aborted || held.isLost()) return { ok: false, code: failed }
-  if (result?.status === 'rejected')
-    return giveUp(desk, orderId, { code: errorCodeOf(result.reason) })
-  return giveUp(desk, orderId, { code: failed })
+  if (result?.status === 'captured') return answer(desk, alone, result.proof)
+  // Nobody hears the answer, or another call has the payment now: what is on
+  // record goes on by itself.
+  if (signal.aborted || held.isLost())
+    return explainUnsettled(desk, orderId, failed)
+  const code =
+    result?.status === 'rejected' ? errorCodeOf(result.reason) : failed
+  return giveUp(desk, alone, code)
 }
 
 /** The success, to the first call that can be answered. */
 async function answer(
   { context }: FacilitatorDesk,
   { orderId, held, caller, signal }: Alone,
-  { proof, kept }: { proof: SettledCapture; kept: KeptGas | undefined },
+  { transactionHash: hash, submitter, gasUsed }: SettledCapture,
 ): Promise<SettleOutcome> {
-  const { transactionHash: hash, submitter, gasUsed } = proof
-  // Whoever asks again has it: this one went away before it was answered.
+  // It gets the success when it asks again: it went away before the answer.
   if (signal.aborted) return { ok: false, code: failed, hash }
   const isOurs = isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
     lease: held.lease(),
-    also: async (tables) => {
+    settle: async (tables, kept) => {
       // If someone else captured it, ours may have failed on chain.
-      if (kept && isOurs)
-        await settleGas(tables, caller, { kept, used: gasUsed })
+      if (isOurs) await settleGas(tables, caller, { kept, used: gasUsed })
     },
   })
   return caller.deduplicates || (isFirst && isOurs)
@@ -237,40 +242,35 @@ async function answer(
  * that nothing is sent for it any more. What was sent can still be mined.
  */
 async function giveUp(
-  { orders, context }: FacilitatorDesk,
-  orderId: string,
-  { code, words }: { code: X402ErrorCode; words?: string },
-): Promise<SettleOutcome> {
-  const sent = await findSent(context, orderId)
-  if (sent.isOpen) return { ok: false, code: pending, hash: sent.hash }
-  const verdict = await orders.void({ orderId })
-  if (verdict.ok) return { ok: false, code, words }
+  desk: FacilitatorDesk,
+  { orderId, caller }: Alone,
+  code: X402ErrorCode,
+): Promise<Extract<SettleOutcome, { ok: false }>> {
+  const outcome = await explainUnsettled(desk, orderId, code)
+  if (outcome.code === pending) return outcome
+  const verdict = await desk.orders.void({ orderId })
   // It was sent, or settled, in between.
-  const { hash } = await findSent(context, orderId)
-  return { ok: false, code: hash ? pending : code, hash }
+  if (!verdict.ok) return explainUnsettled(desk, orderId, code)
+  if (outcome.hash === undefined)
+    await giveBack(desk.context, caller, keptGasOf(verdict.order))
+  return outcome
 }
 
-/** The last transaction recorded for an order, while it may still be mined. */
-function findSent(
-  { store }: Pick<OrdersContext, 'store'>,
+/**
+ * The answer to a call that has no outcome: pending while a transaction can
+ * still be mined, or was.
+ */
+async function explainUnsettled(
+  { context }: Pick<FacilitatorDesk, 'context'>,
   orderId: string,
-): Promise<{ isOpen: boolean; hash: Hash | undefined }> {
-  return store.read(async (tables) => {
+  otherwise: X402ErrorCode,
+): Promise<Extract<SettleOutcome, { ok: false }>> {
+  const { order, hash } = await context.store.read(async (tables) => {
     const [order] = await tables.orders.find({ ids: [orderId] })
     const sent = await tables.transactions.find({ orderIds: [orderId] })
     const hashes = sent.flatMap(({ hash }) => (hash ? [hash] : []))
-    return {
-      isOpen: order?.state === 'capturing' || order?.state === 'captured',
-      hash: order?.settledHash ?? hashes.at(-1),
-    }
+    return { order, hash: order?.settledHash ?? hashes.at(-1) }
   })
-}
-
-/** The answer to a call that waited for another one all its time. */
-async function explainBusy(
-  { context }: FacilitatorDesk,
-  orderId: string,
-): Promise<SettleOutcome> {
-  const { isOpen, hash } = await findSent(context, orderId)
-  return { ok: false, code: isOpen && hash ? pending : used, hash }
+  const isOpen = order?.state === 'capturing' || order?.state === 'captured'
+  return { ok: false, code: isOpen ? pending : otherwise, hash }
 }

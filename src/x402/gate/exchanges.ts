@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { withEvent } from '../../orders/model/changes.js'
 import { loadOrder } from '../../orders/model/loadOrders.js'
 import { refundDataOf } from '../../orders/model/settleOrder.js'
@@ -34,6 +35,9 @@ export async function insertExchange(
   await notes.insert([{ key, until, data: toData(data) }])
 }
 
+/** A payment to give back, and the account that paid. */
+type Refund = { orderId: string; payer: Address; reason: string }
+
 /**
  * Moves an exchange on by compare-and-set. `undefined` when another process
  * moved it first: then nothing was written.
@@ -44,7 +48,7 @@ export async function changeExchange(
   { context }: Pick<GateDesk, 'context'>,
   note: ExchangeNote,
   change: Partial<Exchange>,
-  also: { refund?: { orderId: string; reason: string } | undefined } = {},
+  also: { refund?: Refund | undefined } = {},
 ): Promise<ExchangeNote | undefined> {
   const data: Exchange = { ...note.data, ...change }
   const { refund } = also
@@ -53,7 +57,7 @@ export async function changeExchange(
       const { key, version, until } = note
       await tables.notes.update([{ key, version, until, data: toData(data) }])
       if (!refund) return
-      const { orderId, reason } = refund
+      const { orderId, payer, reason } = refund
       const { order, attempt, proofs } = await loadOrder(
         tables,
         context,
@@ -66,8 +70,7 @@ export async function changeExchange(
       const due = withEvent(order, {
         type: 'refundDue',
         at: context.now(),
-        // Without a proof a reorganization took it back: it may come again.
-        data: { reason, ...(proof ? refundDataOf(attempt, proof) : {}) },
+        data: { reason, ...refundDataOf(attempt, payer, proof) },
       })
       await tables.orders.update([due.order])
       await tables.events.append([due.event])

@@ -173,11 +173,12 @@ async function giveUp(
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
   const isPaid = call.terms.offer.flow === 'upfront'
+  const { payer } = call.payment
   const over = await changeExchange(
     desk,
     note,
     { step: 'over', response },
-    { refund: isPaid ? { orderId: call.orderId, reason } : undefined },
+    { refund: isPaid ? { orderId: call.orderId, payer, reason } : undefined },
   )
   return over && endOver(tools, over)
 }

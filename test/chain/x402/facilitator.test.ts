@@ -1,16 +1,12 @@
 import { capturePayment } from 'countersign'
 import { createFacilitator, createX402Gate } from 'countersign/x402'
-import type { Hex } from 'viem'
-import { serializeErc6492Signature } from 'viem/utils'
 import { afterAll, expect, test, vi } from 'vitest'
-import { fundedAccount, newAccount } from '../support/desk.js'
 import {
   bodyOf,
   type FacilitatorShop,
   openFacilitator,
   transfersTo,
 } from '../support/facilitatorShop.js'
-import { openShop, pay, setOrder } from '../support/shop.js'
 import {
   network,
   openStock,
@@ -171,6 +167,43 @@ test('the same payment for another resource is refused, even if it was never ans
   expect(await shop.settle(sent)).toMatchObject({ success: true })
   await shop.orders.close()
 })
+
+test.each([
+  ['another signature', { signature: `0x${'11'.repeat(64)}1b` }, {}],
+  ['another amount', { authorization: { value: '1' } }, {}],
+  ['a higher price', {}, { amount: String(2n * price) }],
+])(
+  'the nonce of a payment that is not answered buys nothing with %s',
+  async (_, payload, terms) => {
+    const shop = await openFacilitator(chain, {
+      callers: { one: { name: 'one', deduplicates: true } },
+    })
+    const sent = await shop.pay()
+    const forged: Sent = JSON.parse(JSON.stringify(sent))
+    const { authorization } = forged.paymentPayload.payload
+    Object.assign(forged.paymentPayload.payload, payload, {
+      authorization: {
+        ...Object(authorization),
+        ...Object(Object(payload).authorization),
+      },
+    })
+    Object.assign(forged.paymentRequirements, terms)
+    const leaving = new AbortController()
+    leaving.abort()
+    await shop.ask('settle', bodyOf(sent), 'one', leaving.signal)
+    const check = async () => {
+      expect(await shop.verify(forged)).toMatchObject({ isValid: false })
+      expect(await shop.settle(forged)).toMatchObject({
+        success: false,
+        errorReason: used,
+      })
+    }
+    await check()
+    expect(await shop.settle(sent)).toMatchObject({ success: true })
+    await check()
+    await shop.orders.close()
+  },
+)
 
 test('a settlement that is not mined in time is pending with its hash, and the retry succeeds', async () => {
   const shop = await openFacilitator(chain)
@@ -358,126 +391,6 @@ test('a payment accepted for a checkout order is not settled here', async () => 
   })
   expect(await transfersTo(chain, shop.seller)).toBe(0)
   await shop.orders.close()
-})
-
-test('a payer cannot be charged more than the balance: what is too much is never sent', async () => {
-  const shop = await openFacilitator(chain)
-  const { payer, ...one } = await shop.pay()
-  const two = await sign402(chain, payer, shop.seller)
-  const answers = await Promise.all([shop.settle(one), shop.settle(two)])
-  const reasons = answers.map(({ errorReason = '' }) => errorReason)
-  expect(reasons.sort()).toEqual(['', 'invalid_exact_evm_insufficient_balance'])
-  const address = shop.seller
-  const sent = await chain.clients.public.getTransactionCount({ address })
-  expect(sent).toBe(1)
-  await shop.orders.close()
-})
-
-test('while a payer waits for review, no further payment of that payer is captured', async () => {
-  const shop = await openFacilitator(chain)
-  const buyer = await fundedAccount(chain, 3n * price)
-  const drafted = await shop.orders.draft({ amount: '12.50' })
-  const { id } = drafted.order
-  const payment = await pay(buyer, drafted.payment)
-  await shop.orders.accept({ orderId: id, payment })
-  await setOrder(shop, id, { needsReview: true })
-
-  const sent = await sign402(chain, buyer, shop.seller)
-  expect(await shop.settle(sent)).toMatchObject({
-    success: false,
-    errorReason: 'invalid_exact_evm_transaction_simulation_failed',
-    transaction: '',
-  })
-  expect(await transfersTo(chain, shop.seller)).toBe(0)
-  await shop.orders.close()
-})
-
-test('a call asks nobody but the node, whatever addresses a payload names', async () => {
-  const shop = await openFacilitator(chain)
-  const sent = await shop.pay({ resource: '/a' })
-  sent.paymentPayload.resource = {
-    url: 'http://127.0.0.1:9/resource',
-    iconUrl: 'http://127.0.0.1:9/icon',
-  }
-  sent.paymentPayload.extensions = { bazaar: { url: 'http://127.0.0.1:9/x' } }
-  const asked = vi.spyOn(globalThis, 'fetch')
-  expect(await shop.verify(sent)).toMatchObject({ isValid: true })
-  expect(await shop.settle(sent)).toMatchObject({ success: true })
-  const urls = asked.mock.calls.map(
-    ([input]) => new URL(input instanceof Request ? input.url : input).origin,
-  )
-  asked.mockRestore()
-  expect(new Set(urls)).toEqual(new Set([chain.urls.http]))
-  await shop.orders.close()
-})
-
-test('a wallet that is not there yet is not deployed', async () => {
-  const shop = await openFacilitator(chain, {
-    facilitator: { contractPayers: 'accept' },
-  })
-  const sent = await shop.pay({ authorization: { from: newAccount().address } })
-  const { payload } = sent.paymentPayload
-  payload.signature = serializeErc6492Signature({
-    address: chain.token,
-    data: '0x12345678',
-    signature: payload.signature as Hex,
-  })
-  expect(await shop.settle(sent)).toMatchObject({
-    errorReason: 'eip6492_factory_not_allowed',
-  })
-  const address = shop.seller
-  expect(await chain.clients.public.getTransactionCount({ address })).toBe(0)
-  await shop.orders.close()
-})
-
-test('only recipients and tokens on the list of the facilitator are settled', async () => {
-  const sellers = [await fundedAccount(chain), await fundedAccount(chain)]
-  const { address: first = chain.token } = sellers[0] ?? {}
-  const { address: second = chain.token } = sellers[1] ?? {}
-  const shop = await openFacilitator(chain, {
-    orders: { sellers },
-    facilitator: { payTo: [first] },
-  })
-  const payer = await fundedAccount(chain, 2n * price)
-  expect(await shop.settle(await sign402(chain, payer, second))).toMatchObject({
-    errorReason: 'invalid_payment_requirements',
-  })
-  expect(await shop.settle(await sign402(chain, payer, first))).toMatchObject({
-    success: true,
-  })
-  await shop.orders.close()
-})
-
-test.each([
-  [{ payTo: ['0x1'] }, /payTo\[0\]/],
-  [{ payTo: [chain.token] }, /payTo\[0\].*must be one of/],
-  [{ assets: [chain.clients.payer.account.address] }, /assets\[0\]/],
-  [{ timeout: -1 }, /timeout/],
-  [{ basePath: 'x' }, /basePath/],
-  [{ contractPayers: 'yes' }, /contractPayers/],
-  [{ authorize: undefined }, /authorize/],
-  [{ orders: {} }, /orders/],
-  [{ other: 1 }, /other/],
-])('a facilitator is not created with %j', async (changes, message) => {
-  const shop = await openShop(chain)
-  const parameters = { orders: shop.orders, authorize: () => undefined }
-  expect(() =>
-    createFacilitator({ ...parameters, ...changes } as never),
-  ).toThrow(message)
-})
-
-test.each([
-  { name: '' },
-  { name: 'x'.repeat(129) },
-  { name: 'ü' },
-  { name: 'one', gasPerDay: 5 },
-  { name: 'one', deduplicates: 'yes' },
-  { name: 'one', payTo: ['0x1'] },
-  { name: 'one', more: 1 },
-])('a caller is not taken as %j', async (caller) => {
-  const { orders } = await openShop(chain)
-  const facilitator = createFacilitator({ orders, authorize: () => undefined })
-  expect(() => facilitator.schemeFor(caller as never)).toThrow(/caller/)
 })
 
 test('a day after its window a payment counts as answered, and its notes are removed', async () => {

@@ -5,11 +5,22 @@ import { sqliteStore } from 'countersign/sql'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { pendingSettlementStore } from 'countersign/x402'
 import { afterAll, expect, test } from 'vitest'
+import { contextOf } from '../../../src/orders/contextOf.js'
+import {
+  markAnswered,
+  settleKey,
+} from '../../../src/x402/facilitator/ownedPayment.js'
+import { orderIdOf } from '../../../src/x402/wire/orderIdOf.js'
 import { fundedAccount } from '../support/desk.js'
-import { openFacilitator, transfersTo } from '../support/facilitatorShop.js'
+import {
+  bodyOf,
+  openFacilitator,
+  transfersTo,
+} from '../support/facilitatorShop.js'
 import { connectionString, openStore } from '../support/postgresStore.js'
 import {
   openStock,
+  paymentOf,
   sign402,
   startFacilitatorChain,
   termsOf,
@@ -83,6 +94,41 @@ test.each(names)('in %s, one of two instances says success', async (engine) => {
   }
   await close()
 })
+
+test.each(names)(
+  'in %s, one of several marks says that a payment is answered, and none without the lease',
+  async (engine) => {
+    const { one, two, close } = await openTwo(engine)
+    const { payer: _, ...sent } = await one.pay()
+    const leaving = new AbortController()
+    leaving.abort()
+    await one.ask('settle', bodyOf(sent), 'one', leaving.signal)
+    await two.verify(sent)
+    const orderId = orderIdOf(paymentOf(chain, sent))
+    const { context } = contextOf(two.orders)
+    const take = (owner: string, milliseconds: number) =>
+      context.store.takeLease({
+        key: settleKey(orderId),
+        owner,
+        milliseconds,
+      })
+    const lost = await take('lost', 1)
+    await expect.poll(() => take('held', 600_000)).toBeDefined()
+    const lease = await take('held', 600_000)
+    if (!lost || !lease) throw new Error('no lease')
+    const mark = (under: typeof lease) =>
+      markAnswered(context, orderId, {
+        lease: under,
+        settle: async () => undefined,
+      })
+    await expect(mark(lost)).rejects.toThrow('lease')
+    const marks = await Promise.all([mark(lease), mark(lease), mark(lease)])
+    expect(marks.filter(Boolean)).toHaveLength(1)
+    await context.store.releaseLease(lease)
+    expect(await one.settle(sent)).toMatchObject({ errorReason: used })
+    await close()
+  },
+)
 
 test.each(names)(
   'in %s, two instances share the gas budget of a caller',

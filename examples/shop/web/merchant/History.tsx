@@ -69,7 +69,8 @@ export function History({
 }
 
 function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
-  const { reason, transactionHash, blockNumber } = data
+  const facts: Readonly<Record<string, unknown>> = data
+  const { reason, transactionHash, blockNumber } = facts
   if (typeof reason === 'string') return reasonWords(reason)
   if (typeof transactionHash !== 'string') return undefined
   return (
@@ -80,9 +81,8 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
   )
 }
 
-function titleOf({ type, data: { finality } }: WireEvent): string {
-  const words: Readonly<Record<string, string>> = finalityWords
-  if (type === 'finalityRaised' && typeof finality === 'string')
-    return `The chain calls it ${words[finality] ?? finality}`
-  return titles[type] ?? type
+function titleOf(event: WireEvent): string {
+  return event.type === 'finalityRaised'
+    ? `The chain calls it ${finalityWords[event.data.finality]}`
+    : (titles[event.type] ?? event.type)
 }
