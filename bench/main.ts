@@ -10,6 +10,7 @@ import { benchOrdersAccept } from './ordersAccept.js'
 import { benchOrdersCapture } from './ordersCapture.js'
 import { benchOrdersClaim } from './ordersClaim.js'
 import { benchOrdersLoad } from './ordersLoad.js'
+import { benchMillionPostgres, benchMillionSqlite } from './ordersMillion.js'
 import { benchReadsBatch } from './readsBatch.js'
 import { benchReadsLogs } from './readsLogs.js'
 import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
@@ -32,10 +33,11 @@ function showRow({ name, peer, ratio, goal, unit }: Row): string {
 }
 
 /** What takes minutes, gigabytes or a browser is measured only if asked for. */
-const { claim, load, page, shop } = parseArgs({
+const { claim, load, million, page, shop } = parseArgs({
   options: {
     claim: { type: 'string' },
     load: { type: 'string' },
+    million: { type: 'string' },
     page: { type: 'boolean' },
     shop: { type: 'string' },
   },
@@ -60,6 +62,8 @@ for (const bench of [
   benchOrdersCapture,
   ...(claim ? [() => benchOrdersClaim(Number(claim))] : []),
   ...(load ? [() => benchOrdersLoad(Number(load))] : []),
+  ...(million ? [() => benchMillionSqlite(Number(million))] : []),
+  ...(million ? [() => benchMillionPostgres(Number(million))] : []),
   ...(page ? [benchShopPage] : []),
   ...(shop ? [() => benchShopLoad(Number(shop))] : []),
 ]) {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { FilledShop } from './ordersMillionFill.js'
 
 /** A server in its own process that counts its requests. */
 export type BenchServer = {
@@ -24,6 +25,19 @@ export function startDelayProxy(
 /** Starts the node of the reads in its own process. */
 export function startReadsNode(): Promise<BenchServer> {
   return startServer('readsNode.ts', [])
+}
+
+/**
+ * Starts a node that shows the transfers of a filled database besides those of
+ * its chain.
+ */
+export function startMillionNode(
+  target: string,
+  { token, recipient, orders, open, perBlock }: FilledShop,
+): Promise<BenchServer> {
+  const settled = String(orders - open)
+  const told = [target, token, recipient, settled, String(perBlock)]
+  return startServer('ordersMillionNode.ts', told)
 }
 
 async function startServer(

@@ -4,12 +4,20 @@ import { getLogs } from '../../chain/logs/getLogs.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { topics } from '../../core/tokenAbi.js'
+import { nextTurn } from '../../core/wait.js'
 import { word } from '../../core/words.js'
-import type { Destination } from '../../store/types.js'
+import type {
+  AttemptRecord,
+  Destination,
+  OrderRecord,
+} from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Orders whose events are asked for at once. */
 const slotSize = 500
+
+/** Most open orders that one reading asks about, unless the caller says. */
+const mostOpen = 4_000
 
 /** What happened to a destination in a range of blocks. */
 export type PaymentLogs = {
@@ -19,57 +27,67 @@ export type PaymentLogs = {
   spent: readonly ReadLog[]
 }
 
+/** Which open orders to ask about. */
+export type OpenPart = {
+  /** Position of the order after which to begin. */
+  after: bigint | undefined
+  /** The block from which on these orders are asked about. */
+  since: bigint
+  /** @default 4000 */
+  most?: number | undefined
+}
+
+/** What spent the nonces of a part of the open orders. */
+export type SpentLogs = {
+  spent: readonly ReadLog[]
+  /** Position of the last order asked about; absent when none is left. */
+  after: bigint | undefined
+}
+
+type Context = Pick<OrdersContext, 'store' | 'signal'>
+
 /**
- * Reads what reached a recipient, and what spent the nonces of open orders,
- * 500 orders at a time.
+ * Reads what reached a recipient, and what spent the nonces of a part of the
+ * open orders, 500 orders at a time.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
  */
 export async function getPaymentLogs(
-  context: Pick<OrdersContext, 'store' | 'signal'>,
+  context: Context,
   client: Client,
   destination: Destination,
-  range: { fromBlock: bigint; toBlock: bigint },
-): Promise<PaymentLogs> {
-  const { store, signal } = context
-  const slots: Slot[] = []
-  await store.read(async ({ orders, attempts }) => {
-    let after: bigint | undefined
-    for (;;) {
-      signal?.throwIfAborted()
-      const page = await orders.find({
-        unsettled: destination,
-        after,
-        limit: slotSize,
-      })
-      const last = page.at(-1)
-      if (!last) return
-      const rows = await attempts.find({ orderIds: page.map(({ id }) => id) })
-      const newest = new Map(page.map(({ id, attempt }) => [id, attempt]))
-      const nonces = rows
-        // An older one is open where its end was taken back.
-        .filter(
-          ({ orderId, number, spendable }) =>
-            spendable || newest.get(orderId) === number,
-        )
-        .map(({ nonce }) => nonce)
-      const payers = page.flatMap(({ payer }) => payer ?? [])
-      for (let at = 0; at < nonces.length; at += slotSize)
-        slots.push({
-          nonces: nonces.slice(at, at + slotSize),
-          payers: [...new Set(payers)],
-        })
-      after = last.position
-    }
-  })
+  {
+    fromBlock,
+    toBlock,
+    part,
+  }: { fromBlock: bigint; toBlock: bigint; part: OpenPart },
+): Promise<PaymentLogs & SpentLogs> {
+  const { signal } = context
+  const found = await findSlots(context, destination, part)
   const reading = Promise.all([
-    getTransfers(context, client, destination, range),
-    ...slots.map((slot) => getSlot(context, client, destination, slot, range)),
+    getTransfers(context, client, destination, { fromBlock, toBlock }),
+    getSlots(context, client, destination, found.slots, {
+      fromBlock: part.since,
+      toBlock,
+    }),
   ])
   // Faults are waited out there, which nobody has the time for any more.
-  const [transfers, ...spent] = await endOnAbort(reading, signal)
-  return { transfers, spent: spent.flat() }
+  const [transfers, spent] = await endOnAbort(reading, signal)
+  return { transfers, spent, after: found.after }
+}
+
+/** Reads only what spent the nonces of a part of the open orders. */
+export async function getSpentLogs(
+  context: Context,
+  client: Client,
+  destination: Destination,
+  { toBlock, part }: { toBlock: bigint; part: OpenPart },
+): Promise<SpentLogs> {
+  const { slots, after } = await findSlots(context, destination, part)
+  const range = { fromBlock: part.since, toBlock }
+  const reading = getSlots(context, client, destination, slots, range)
+  return { spent: await endOnAbort(reading, context.signal), after }
 }
 
 /**
@@ -97,6 +115,71 @@ function isOfNothing(log: ReadLog): boolean {
 }
 
 type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
+
+/** The nonces of a part of the open orders, page by page. */
+async function findSlots(
+  { store, signal }: Context,
+  destination: Destination,
+  { after: start, most = mostOpen }: OpenPart,
+): Promise<{ slots: Slot[]; after: bigint | undefined }> {
+  const slots: Slot[] = []
+  let after = start
+  for (let left = most; left > 0; ) {
+    signal?.throwIfAborted()
+    const limit = Math.min(slotSize, left)
+    const { orders, attempts } = await store.read(async (tables) => {
+      const orders = await tables.orders.find({
+        unsettled: destination,
+        after,
+        limit,
+      })
+      const orderIds = orders.map(({ id }) => id)
+      const attempts = orders.length
+        ? await tables.attempts.find({ orderIds })
+        : []
+      return { orders, attempts }
+    })
+    for (const slot of slotsOf(orders, attempts)) slots.push(slot)
+    if (orders.length < limit) return { slots, after: undefined }
+    after = orders.at(-1)?.position
+    left -= orders.length
+    // One page after another would hold up everything else.
+    await nextTurn()
+  }
+  return { slots, after }
+}
+
+function slotsOf(
+  orders: readonly OrderRecord[],
+  attempts: readonly AttemptRecord[],
+): Slot[] {
+  const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
+  const nonces = attempts
+    // An older one is open where its end was taken back.
+    .filter(
+      ({ orderId, number, spendable }) =>
+        spendable || newest.get(orderId) === number,
+    )
+    .map(({ nonce }) => nonce)
+  const payers = [...new Set(orders.flatMap(({ payer }) => payer ?? []))]
+  const slots: Slot[] = []
+  for (let at = 0; at < nonces.length; at += slotSize)
+    slots.push({ nonces: nonces.slice(at, at + slotSize), payers })
+  return slots
+}
+
+async function getSlots(
+  context: Pick<OrdersContext, 'signal'>,
+  client: Client,
+  destination: Destination,
+  slots: readonly Slot[],
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<ReadLog[]> {
+  const spent = await Promise.all(
+    slots.map((slot) => getSlot(context, client, destination, slot, range)),
+  )
+  return spent.flat()
+}
 
 function getSlot(
   { signal }: Pick<OrdersContext, 'signal'>,

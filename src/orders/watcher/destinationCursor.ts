@@ -11,10 +11,53 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 export type DestinationCursor = {
   /** The first block that was ever looked at. */
   from: bigint
-  /** The last block before which nothing is missing. */
+  /** The last block before which no payment is missing. */
   last: SeenBlock
   /** Heads seen before it, the lowest first, to find where a reorg began. */
   seen: readonly SeenBlock[]
+  /** Absent while each reconciliation asks about all open orders. */
+  walk?: OpenWalk | undefined
+}
+
+/**
+ * A walk over the open orders that takes several reconciliations, because there
+ * are many. Round after round, it asks what spent their nonces.
+ */
+export type OpenWalk = {
+  /** Position of the last order asked about; absent before the first. */
+  after: bigint | undefined
+  /** This round asks from this block on. */
+  since: bigint
+  /** The next round asks from this block on; absent before the first part. */
+  again: bigint | undefined
+}
+
+/**
+ * Where the walk goes on after a reconciliation. Pure.
+ *
+ * @param done.fromBlock where the reconciliation began.
+ * @param done.after position of the last order asked about; absent at the end.
+ * @param done.isAll all open orders were asked about, since the first one.
+ */
+export function nextWalk(
+  walk: OpenWalk | undefined,
+  {
+    fromBlock,
+    after,
+    isAll,
+  }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
+): OpenWalk | undefined {
+  const since = lowerOf(walk?.since, fromBlock)
+  // An order that this round has passed is next asked about in the next one,
+  // about all blocks from this reconciliation on.
+  const again = lowerOf(walk?.again, fromBlock)
+  if (after !== undefined) return { after, since, again }
+  return isAll ? undefined : { after, since: again, again: undefined }
+}
+
+/** The lower of two blocks, where there are two. */
+export function lowerOf(one: bigint | undefined, other: bigint): bigint {
+  return one !== undefined && one < other ? one : other
 }
 
 /** The cursor as it is kept: pairs of a block's number and hash in `seen`. */
@@ -23,7 +66,10 @@ type StoredCursor = {
   block: string
   hash: Hash
   seen: readonly (readonly [string, Hash])[]
+  walk?: StoredWalk
 }
+
+type StoredWalk = { since: string; after?: string; again?: string }
 
 /**
  * How many blocks below the newest each head is remembered, to find where a
@@ -63,6 +109,17 @@ export async function loadCursor(
     from: BigInt(String(value.from)),
     last: parseSeen([value.block, value.hash]),
     seen: seen.map(parseSeen),
+    ...(value.walk ? { walk: parseWalk(Object(value.walk)) } : {}),
+  }
+}
+
+function parseWalk({ after, since, again }: StoredWalk): OpenWalk {
+  const parse = (text: unknown) =>
+    text === undefined ? undefined : BigInt(String(text))
+  return {
+    after: parse(after),
+    since: BigInt(String(since)),
+    again: parse(again),
   }
 }
 
@@ -70,12 +127,22 @@ export function encodeCursor({
   from,
   last,
   seen,
+  walk,
 }: DestinationCursor): StoredCursor {
   return {
     from: String(from),
     block: String(last.number),
     hash: last.hash,
     seen: seen.map(({ number, hash }) => [String(number), hash]),
+    ...(walk ? { walk: encodeWalk(walk) } : {}),
+  }
+}
+
+function encodeWalk({ after, since, again }: OpenWalk): StoredWalk {
+  return {
+    since: String(since),
+    ...(after === undefined ? {} : { after: String(after) }),
+    ...(again === undefined ? {} : { again: String(again) }),
   }
 }
 

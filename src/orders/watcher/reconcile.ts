@@ -146,6 +146,7 @@ async function reconcileOne(
   const found = await reconcileDestination(context, {
     ...watch,
     isDeep: true,
+    isAll: true,
     fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
   // A worker that saw a reorg meanwhile would not look at this again.

@@ -3,13 +3,21 @@ import { endOfTime } from '../../core/clock.js'
 import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import { findCanonical } from '../evidence/findCanonical.js'
-import { getPaymentLogs, getTransfers } from '../evidence/getPaymentLogs.js'
+import {
+  getPaymentLogs,
+  getSpentLogs,
+  getTransfers,
+} from '../evidence/getPaymentLogs.js'
+import { type Changes, joinChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   addSeen,
   type DestinationCursor,
   loadCursor,
+  lowerOf,
   moveCursor,
+  nextWalk,
+  type OpenWalk,
 } from './destinationCursor.js'
 import { settleLogs } from './settleLogs.js'
 import type { Watch } from './watchState.js'
@@ -38,9 +46,13 @@ export type DestinationReconciliation = {
 }
 
 /**
- * Reads everything that happened to a destination since its cursor, and some blocks
- * before, and writes what was not on record. The cursor moves when all of it is
- * written, with or without the lease.
+ * Reads every payment to a destination since its cursor, and some blocks before,
+ * and what spent the nonces of open orders; writes what was not on record. The
+ * cursor moves when all of it is written, with or without the lease.
+ *
+ * Asks about at most 4,000 open orders, unless about all. If there are more, the
+ * next reconciliation goes on with the others, and asks about the blocks since
+ * they were asked about last.
  *
  * @throws {@link NodeAnswerError} when the answers do not fit together, as
  * while the chain is reorganized; the cursor stays then.
@@ -52,21 +64,25 @@ export async function reconcileDestination(
   watch: Watch & {
     /** Goes back to the last final block. */
     isDeep: boolean
+    /** Asks about all open orders. */
+    isAll: boolean
+    /** Most open orders to ask about at a time. */
+    mostOpen?: number | undefined
     /** Where to start instead. */
     fromBlock?: bigint | undefined
   },
 ): Promise<DestinationReconciliation> {
-  const { client, destination, heads, memory } = watch
+  const { destination, heads, memory } = watch
   // Reading up to a block that does not exist could take forever.
   await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }
-  const logs = await getPaymentLogs(context, client, destination, range)
-  const changes = await settleLogs(context, watch, logs)
+  const { changes, walk } = await readRange(context, watch, range, cursor?.walk)
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
-  const after = { from: oldest, last: { number: toBlock, hash }, seen }
+  const last = { number: toBlock, hash }
+  const after = { from: oldest, last, seen, walk }
   if (isWhole) await moveCursor(context, watch, { before: cursor, after })
   const countOf = (wanted: string) =>
     changes.events.filter(({ type }) => type === wanted).length
@@ -79,6 +95,40 @@ export async function reconcileDestination(
     unexpected: countOf('refundDue'),
     overpaid: countOf('overpaid'),
     unmatched: countOf('unmatched'),
+  }
+}
+
+/** Writes what a range shows, and says where the walk goes on. */
+async function readRange(
+  context: OrdersContext,
+  watch: Watch & { isAll: boolean; mostOpen?: number | undefined },
+  range: { fromBlock: bigint; toBlock: bigint },
+  walk: OpenWalk | undefined,
+): Promise<{ changes: Changes; walk: OpenWalk | undefined }> {
+  const { client, destination, isAll, mostOpen: most } = watch
+  const { fromBlock, toBlock } = range
+  const start = isAll ? undefined : walk?.after
+  const since = lowerOf(walk?.since, fromBlock)
+  const first = { after: start, since, most }
+  const logs = await getPaymentLogs(context, client, destination, {
+    ...range,
+    part: first,
+  })
+  const written = [await settleLogs(context, watch, logs)]
+  let { after } = logs
+  while (isAll && after !== undefined) {
+    const part = { after, since, most }
+    const more = await getSpentLogs(context, client, destination, {
+      toBlock,
+      part,
+    })
+    const { spent } = more
+    written.push(await settleLogs(context, watch, { transfers: [], spent }))
+    after = more.after
+  }
+  return {
+    changes: joinChanges(written),
+    walk: nextWalk(walk, { fromBlock, after, isAll: start === undefined }),
   }
 }
 

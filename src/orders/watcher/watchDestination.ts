@@ -55,10 +55,13 @@ export function watchDestination(
       about: destination,
     }),
     reconcileEvery = 10_000,
+    mostOpen,
   }: {
     aside?: Aside | undefined
     /** Milliseconds between two periodic reconciliations. */
     reconcileEvery?: number | undefined
+    /** Most open orders that one reconciliation asks about. */
+    mostOpen?: number | undefined
   } = {},
 ): DestinationWatcher {
   const { store, policy, owner } = context
@@ -83,7 +86,7 @@ export function watchDestination(
       await holdLease(context, held, async () => {
         const heads = await getHeads(client, policy, numbersToAsk(memory))
         const watch = { client, destination, heads, memory, lease, aside }
-        await lookOnce(context, { ...watch, reconcileEvery })
+        await lookOnce(context, { ...watch, reconcileEvery, mostOpen })
       })
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error
@@ -109,7 +112,7 @@ export function watchDestination(
  */
 async function lookOnce(
   context: OrdersContext,
-  watch: Watch & { reconcileEvery: number },
+  watch: Watch & Reconciling,
 ): Promise<void> {
   const { memory, heads, aside } = watch
   const sureWatch = { ...watch, sure: believeFinality(memory, heads) }
@@ -129,9 +132,11 @@ async function lookOnce(
   await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
 }
 
+type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
+
 async function reconcileWhenDue(
   context: OrdersContext,
-  watch: Watch & { reconcileEvery: number },
+  watch: Watch & Reconciling,
   isReorged: boolean,
 ): Promise<void> {
   const { memory, reconcileEvery } = watch
@@ -139,7 +144,7 @@ async function reconcileWhenDue(
   const { nextReconcile = now, nextDeepReconcile = now } = memory
   const isDeep = nextDeepReconcile <= now
   if (!isReorged && !isDeep && nextReconcile > now) return
-  await reconcileDestination(context, { ...watch, isDeep })
+  await reconcileDestination(context, { ...watch, isDeep, isAll: false })
   memory.nextReconcile = now + reconcileEvery
   if (isDeep) memory.nextDeepReconcile = now + deepEvery
 }
