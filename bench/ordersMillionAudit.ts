@@ -23,10 +23,15 @@ export type AuditCost = {
   ok: boolean
   transfers: number
   seconds: number
-  /** Most milliseconds for which the event loop did nothing else. */
+  /** Milliseconds of the longest delay of the event loop. */
   longest: number
   /** The same while the process was idle: what the machine's load adds. */
   idle: number
+  /**
+   * Most milliseconds of computing in a row. What other processes take of the
+   * machine does not count.
+   */
+  computed: number
   /** Megabytes before, and at most during the audit. */
   before: number
   peak: number
@@ -46,7 +51,7 @@ const orders = openShop(dev, {
 })
 // Loads the code, so that only the audit's own work is measured.
 const { destinations } = await orders.audit({ fromBlock: 1n, toBlock: 20n })
-const idle = await watchLoop(() => sleep(5_000))
+const { longest: idle } = await watchLoop(() => sleep(5_000))
 const megabytes = () => process.memoryUsage.rss() / 2 ** 20
 const before = megabytes()
 let peak = before
@@ -55,7 +60,7 @@ const sampling = setInterval(() => {
 }, 20)
 const start = performance.now()
 let report: AuditReport | undefined
-const longest = await watchLoop(async () => {
+const { longest, computed } = await watchLoop(async () => {
   report = await orders.audit()
 })
 const seconds = (performance.now() - start) / 1000
@@ -66,17 +71,32 @@ const cost: AuditCost = {
   seconds,
   longest,
   idle,
+  computed,
   before,
   peak: Math.max(peak, megabytes()),
 }
 await orders.close()
 await sendLast(cost)
 
-/** Milliseconds of the longest stretch in which the event loop stood still. */
-async function watchLoop(work: () => Promise<unknown>): Promise<number> {
+/** How long the event loop stood still, and how long it computed, at most. */
+async function watchLoop(
+  work: () => Promise<unknown>,
+): Promise<{ longest: number; computed: number }> {
   const delay = monitorEventLoopDelay({ resolution: 5 })
+  let computed = 0
+  let last = process.cpuUsage()
+  let since = performance.now()
+  const sampling = setInterval(() => {
+    const { user, system } = process.cpuUsage(last)
+    const passed = performance.now() - since
+    // Other threads compute too, so that it may be more than the time.
+    computed = Math.max(computed, Math.min(passed, (user + system) / 1000))
+    last = process.cpuUsage()
+    since = performance.now()
+  }, 1)
   delay.enable()
   await work()
   delay.disable()
-  return delay.max / 1e6
+  clearInterval(sampling)
+  return { longest: delay.max / 1e6, computed }
 }

@@ -21,7 +21,7 @@ import {
   noTally,
   type RangeAudit,
 } from './auditRange.js'
-import { auditPace, planAudit } from './planAudit.js'
+import { auditPace, auditPage, planAudit } from './planAudit.js'
 
 /** What `audit` takes. */
 export type AuditParameters = {
@@ -140,7 +140,12 @@ async function auditRanges(
       return store.read((tables) => tables.proofs.find(query))
     },
   }
-  const record = findProofPages({ proofs }, [destination], blocks.fromBlock)
+  const record = findProofPages(
+    { proofs },
+    [destination],
+    blocks.fromBlock,
+    auditPage,
+  )
   const pace = auditPace()
   const tally = noTally()
   const running = new Set<Promise<void>>()

@@ -8,8 +8,11 @@ const firstBlocks = 256n
 /** Most blocks of a range: one request of most providers. */
 const mostBlocks = 2000n
 
-/** Transfers that a range aims at: comparing them takes a few milliseconds. */
-const wantedTransfers = 500n
+/**
+ * Proofs on a page, and transfers that a range aims at: each step with them
+ * takes some milliseconds, during which nothing else runs.
+ */
+export const auditPage = 250
 
 /** No block of any chain is higher. */
 const lastBlock = 2n ** 64n
@@ -26,7 +29,7 @@ export function auditPace(): AuditPace {
   const pace: AuditPace = {
     blocks: firstBlocks,
     note: (found, blocks) => {
-      const wanted = (blocks * wantedTransfers) / BigInt(found || 1)
+      const wanted = (blocks * BigInt(auditPage)) / BigInt(found || 1)
       const limits = [wanted, pace.blocks * 2n, mostBlocks]
       const next = limits.reduce((low, one) => (one < low ? one : low))
       pace.blocks = next > 0n ? next : 1n

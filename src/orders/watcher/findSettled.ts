@@ -79,11 +79,13 @@ export function findProofPages(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
   fromBlock: bigint,
+  size = pageSize,
 ): AsyncGenerator<ProofRecord[]> {
   return findPages(
     (from, limit) => proofs.find({ destinations, fromBlock: from, limit }),
     {
       fromBlock,
+      size,
       blockOf: ({ blockNumber }) => blockNumber,
       keyOf: (proof) => `${proof.transactionHash}/${proof.logIndex}`,
     },
@@ -98,24 +100,26 @@ async function* findPages<row>(
   find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,
   {
     fromBlock,
+    size = pageSize,
     blockOf,
     keyOf,
   }: {
     fromBlock: bigint | undefined
+    size?: number | undefined
     blockOf: (row: row) => bigint
     keyOf: (row: row) => string
   },
 ): AsyncGenerator<row[]> {
   let seen = new Set<string>()
   let from = fromBlock
-  let limit = pageSize
+  let limit = size
   for (;;) {
     const page = await find(from, limit)
     yield page.filter((row) => !seen.has(keyOf(row)))
     const last = page.at(-1)
     if (!last || page.length < limit) return
     seen = new Set(page.map(keyOf))
-    limit = from === blockOf(last) ? limit * 2 : pageSize
+    limit = from === blockOf(last) ? limit * 2 : size
     from = blockOf(last)
   }
 }
