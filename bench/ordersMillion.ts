@@ -26,7 +26,7 @@ const few = 1_000
 const rounds = 40
 
 /** Blocks in which all orders were captured, many in each. */
-const blocks = 3_000
+const blocks = 7_000
 
 /** Orders that are open, in both databases. */
 const open = 200

@@ -41,7 +41,10 @@ export type OrdersHealth = {
 /** How the orders of one recipient in one token stand. */
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
-  /** Last block before which nothing is missing; absent before the first look. */
+  /**
+   * Last block before which no payment is missing; absent before the first look.
+   * With more than 4,000 open orders, cancellations may take longer.
+   */
   reconciledTo: bigint | undefined
   /** Blocks from there to the newest. */
   lag: bigint | undefined

@@ -82,7 +82,7 @@ test('a range ends with a page of the record, and reads no further page', async 
 test('ranges become narrower where much is found, and wider where little is', () => {
   const pace = auditPace()
   pace.note(10_000, pace.blocks)
-  expect(pace.blocks).toBe(6n)
+  expect(pace.blocks).toBe(3n)
   pace.note(100_000, 1n)
   expect(pace.blocks).toBe(1n)
   for (let step = 0; step < 20; step++) pace.note(0, pace.blocks)

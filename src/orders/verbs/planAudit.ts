@@ -12,7 +12,7 @@ const mostBlocks = 2000n
  * Proofs on a page, and transfers that a range aims at: each step with them
  * takes some milliseconds, during which nothing else runs.
  */
-export const auditPage = 250
+export const auditPage = 150
 
 /** No block of any chain is higher. */
 const lastBlock = 2n ** 64n
