@@ -79,7 +79,7 @@ export function findProofPages(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
   fromBlock: bigint,
-  size = pageSize,
+  size: number = pageSize,
 ): AsyncGenerator<ProofRecord[]> {
   return findPages(
     (from, limit) => proofs.find({ destinations, fromBlock: from, limit }),
