@@ -116,9 +116,9 @@ async function getFacts(
   if (chainId !== chosen.chainId)
     throw new InvalidFieldError(
       'chainId',
-      chosen.chainId,
-      `${chainId}, the chain of the client's node`,
-      'Correct the chain of the client, or its URL.',
+      chainId,
+      `${chosen.chainId}, the chain of the client`,
+      "Correct the client's chain, or the URL of its node.",
     )
   checkClock(head, context.now() / 1000n)
   const { receive, transfer } = token.capabilities

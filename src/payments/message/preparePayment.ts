@@ -94,9 +94,9 @@ export async function preparePayment(
   if (chainId !== head.chainId || chainId !== configured)
     throw new InvalidFieldError(
       'chainId',
-      configured,
-      `${head.chainId}, the chain of the client's node`,
-      'Correct the chain of the client, or its URL.',
+      head.chainId === configured ? chainId : head.chainId,
+      `${configured}, the chain of the client`,
+      "Correct the client's chain, or the URL of its node.",
     )
   return payment
 }

@@ -23,8 +23,8 @@ export function WalletDialog({
       actions={<Button onClick={onClose}>Not now</Button>}
     >
       <p className="muted">
-        It shows once more what you sign, in its own words. Without an
-        extension, take the development wallet.
+        Your wallet will show the payment again before you sign. Without an
+        extension, choose the development wallet.
       </p>
       <ul className="wallets" aria-label="Wallets">
         {wallets.map((wallet) => (

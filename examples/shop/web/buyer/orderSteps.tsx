@@ -132,7 +132,10 @@ function cancelSteps({ point, times, hash }: StepsParameters): TimelineStep[] {
 
 const ends: Partial<Record<OrderPoint, [string, string]>> = {
   voided: ['Given up by the shop', 'The shop will not collect this payment.'],
-  expired: ['Not collected in time', 'The signature is worth nothing now.'],
+  expired: [
+    'Not collected in time',
+    'Your authorization has expired and can no longer be charged.',
+  ],
   consumed: [
     'Spent on something else',
     'The chain shows this number as used, but not by this payment. Ask the shop.',

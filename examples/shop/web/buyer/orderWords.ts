@@ -6,7 +6,7 @@ export type OrderWords = { title: string; text: string }
 export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   drafted: {
     title: 'Authorize your payment',
-    text: 'You sign; the shop collects, once, and no more than this. Signing costs no gas, and nothing moves by it.',
+    text: 'You sign now; the shop can charge exactly this amount, once. Signing costs no gas and moves no money.',
   },
   signed: {
     title: 'Handing it to the shop',

@@ -11,7 +11,7 @@ export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
       <div className="page-head">
         <div>
           <h1>Books and health</h1>
-          <p>The chain decides, the record remembers. Here the two meet.</p>
+          <p>Compare your orders with what the chain shows.</p>
         </div>
       </div>
       <div className="columns columns-even">

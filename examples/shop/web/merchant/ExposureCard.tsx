@@ -53,7 +53,7 @@ export function ExposureCard({
       )}
       {payers.length > 0 && (
         <p className="row row-between total">
-          <span>In all</span>
+          <span>Total</span>
           <Money amount={formatAmount(total, decimals)} symbol={symbol} />
         </p>
       )}

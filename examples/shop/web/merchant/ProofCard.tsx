@@ -77,7 +77,7 @@ function Verdict({ checks }: { checks: readonly ProofCheck[] }): ReactNode {
   const failed = checks.filter(({ ok }) => !ok)
   return failed.length === 0 ? (
     <Notice tone="good" title="Proof holds">
-      What the chain answers, through the shop’s node, is what the record says.
+      The blockchain confirms this payment: every detail matches your records.
     </Notice>
   ) : (
     <Notice tone="bad" title="The proof does not hold.">

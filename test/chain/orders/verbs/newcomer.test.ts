@@ -18,7 +18,7 @@ const mistaken = createClient({
   transport: http(chain.urls.http),
 })
 const message =
-  "chainId must be 31337, the chain of the client's node, not 8453 (number). Correct the chain of the client, or its URL."
+  "chainId must be 8453, the chain of the client, not 31337 (number). Correct the client's chain, or the URL of its node."
 
 test('a client of another chain than its node is named with both chains', async () => {
   const prepared = preparePayment(mistaken, {
