@@ -1,4 +1,5 @@
 import { endOnAbort, onAbort } from '../../core/onAbort.js'
+import { nextTurn } from '../../core/wait.js'
 
 /** Pieces that are read before their turn. */
 export type ReadAhead<piece, answer> = {
@@ -30,6 +31,7 @@ export function readAhead<piece, answer>(
 ): ReadAhead<piece, answer> {
   let readings: Reading<piece, answer>[] = []
   let ending = new AbortController()
+  let turn = Promise.resolve()
   const forget = signal && onAbort(signal, () => ending.abort(signal.reason))
   const drop = () => {
     readings = []
@@ -41,16 +43,23 @@ export function readAhead<piece, answer>(
       return readings.length
     },
     start(piece) {
+      const { signal: end } = ending
+      // A batch transport would join pieces of one tick: all would wait for the
+      // last of them, and none could be used while another is on its way.
+      const begun = turn
+      turn = begun.then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,
         hasFailed: false,
-        settled: read(piece, ending.signal).then(
-          (answer) => ({ answer }),
-          (error: unknown) => {
-            reading.hasFailed = true
-            return { error }
-          },
-        ),
+        settled: begun
+          .then(() => read(piece, end))
+          .then(
+            (answer) => ({ answer }),
+            (error: unknown) => {
+              reading.hasFailed = true
+              return { error }
+            },
+          ),
       }
       readings.push(reading)
     },

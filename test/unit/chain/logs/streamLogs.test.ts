@@ -1,4 +1,4 @@
-import { streamLogs } from 'countersign/reads'
+import { createReadClient, streamLogs } from 'countersign/reads'
 import { type Client, createClient, custom } from 'viem'
 import { expect, test, vi } from 'vitest'
 import {
@@ -219,3 +219,21 @@ test.each([-1, 1.5, Number.NaN, '3', null])(
     await expect(stream.next()).rejects.toThrow('prefetch must be')
   },
 )
+
+test('chunks that are read ahead never share a batch, so none waits for another', async () => {
+  const bodies: unknown[] = []
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+    const body = JSON.parse(String(init?.body))
+    bodies.push(body)
+    const { id, method, params } = body
+    const result = method === 'eth_getLogs' ? logsOf(params[0]) : '0x1000000'
+    return Response.json({ jsonrpc: '2.0', id, result })
+  })
+  const client = createReadClient({ url: 'http://127.0.0.1:1' })
+  const range = { ...wide, toBlock: 10_000n }
+  let count = 0
+  for await (const { logs } of client.streamLogs(range)) count += logs.length
+  vi.restoreAllMocks()
+  expect(count).toBe(10_000)
+  expect(bodies.filter(Array.isArray)).toEqual([])
+})
