@@ -47,7 +47,8 @@ export function readAhead<piece, answer>(
       // A batch transport would join pieces of one tick: all would wait for the
       // last of them, and none could be used while another is on its way.
       const begun = turn
-      turn = begun.then(nextTurn)
+      // The transport sends in the first turn, perhaps after this one continues.
+      turn = begun.then(nextTurn).then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,
         hasFailed: false,
