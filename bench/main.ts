@@ -20,6 +20,7 @@ import { benchRecovery } from './recovery.js'
 import { benchShopLoad } from './shopLoad.js'
 import { benchShopPage } from './shopPage.js'
 import { benchVerifyPayment } from './verifyPayment.js'
+import { benchX402Paid } from './x402Paid.js'
 
 const cell = (value: string | number, width: number): string =>
   typeof value === 'string'
@@ -60,6 +61,7 @@ for (const bench of [
   benchReadsPreconfirmed,
   benchOrdersAccept,
   benchOrdersCapture,
+  benchX402Paid,
   ...(claim ? [() => benchOrdersClaim(Number(claim))] : []),
   ...(load ? [() => benchOrdersLoad(Number(load))] : []),
   ...(million ? [() => benchMillionSqlite(Number(million))] : []),

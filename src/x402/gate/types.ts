@@ -213,7 +213,7 @@ export type KeptResponse = {
  * work. `working`: the handler runs. `done`: its answer is kept. `failed`: it
  * may run again. `over`: it failed, and never runs again.
  */
-export type Step = 'paying' | 'working' | 'done' | 'failed' | 'over'
+type Step = 'paying' | 'working' | 'done' | 'failed' | 'over'
 
 /** What a note keeps of an exchange. */
 export type Exchange = {

@@ -23,7 +23,7 @@ export function encodeHeader(value: object): string {
 }
 
 /** The JSON value of a header; `undefined` when it is not base64 of JSON. */
-export function decodeHeader(header: string): unknown {
+function decodeHeader(header: string): unknown {
   if (header.length > mostHeaderLength) return undefined
   try {
     const bytes = Uint8Array.from(atob(header), (one) => one.charCodeAt(0))

@@ -63,7 +63,7 @@ export async function serveApp(
 }
 
 /** A stock client, as the packages of x402 make it. */
-export const stockClient = (account: PrivateKeyAccount): x402Client =>
+const stockClient = (account: PrivateKeyAccount): x402Client =>
   x402Client.fromConfig({
     schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
     // The token of the dev chain is none that the client knows.
