@@ -118,6 +118,7 @@ function openOwnApp(
     store: sqliteStore({ file: join(folder.path, 'orders.db') }),
     key: randomBytes(32),
     accounts: [account],
+    policy: { pollingInterval: 20, maxInFlight: crowd },
   })
   const gate = createX402Gate({
     orders,
