@@ -83,7 +83,8 @@ export async function verifyPayment(
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
   checkMembers(parameters, members)
-  const block = parseBlock(parameters.block ?? 'latest')
+  const { block: given = 'latest' } = parameters
+  const block = parseBlock(given)
   const now = parseTime(parameters.now)
   const [payment, refusal] = parseClaim(client, parameters)
   if (refusal) return { ok: false, ...refusal }

@@ -89,11 +89,11 @@ export async function verifyPayments(
   parameters: VerifyPaymentsParameters,
 ): Promise<readonly ListedVerdict[]> {
   checkMembers(parameters, members)
-  const { payments, maxCaptureGas } = parameters
+  const { payments, block = 'latest', maxCaptureGas } = parameters
   if (!Array.isArray(payments))
     throw new InvalidFieldError('payments', payments, 'a list')
   const options: Options = {
-    block: parseBlock(parameters.block ?? 'latest'),
+    block: parseBlock(block),
     maxGas: maxCaptureGas,
     now: parseTime(parameters.now),
   }

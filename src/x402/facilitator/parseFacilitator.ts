@@ -36,11 +36,10 @@ export function parseFacilitator(
       'empty, or a path such as /facilitator',
     )
   if (contractPayers !== 'accept' && contractPayers !== 'refuse')
-    throw new InvalidFieldError(
-      'contractPayers',
-      contractPayers,
-      'one of accept, refuse',
-    )
+    throw new InvalidFieldError('contractPayers', contractPayers, [
+      'accept',
+      'refuse',
+    ])
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(
       'timeout',
@@ -117,10 +116,6 @@ function parseSome(
   return given.map((one, index) => {
     const address = parseCheckedAddress(one, `${field}[${index}]`)
     if (known.includes(address)) return address
-    throw new InvalidFieldError(
-      `${field}[${index}]`,
-      address,
-      `one of ${known.join(', ')}`,
-    )
+    throw new InvalidFieldError(`${field}[${index}]`, address, known)
   })
 }

@@ -46,6 +46,6 @@ test('hashPayment hashes with the function it is given, and refuses any other va
   )
   const unknown = { keccak: keccak256 } as never
   expect(() => hashPayment(samplePayment(), unknown)).toThrow(
-    'options must be an object of only keccak256, not "keccak".',
+    'options must be an object with only the members keccak256, not "keccak".',
   )
 })
