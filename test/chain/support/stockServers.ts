@@ -21,7 +21,7 @@ import { network, price } from './stockFacilitator.js'
 export type Listening = { url: string; close: () => Promise<void> }
 
 /** Serves on a free port of loopback. */
-export async function listen(listener: RequestListener): Promise<Listening> {
+async function listen(listener: RequestListener): Promise<Listening> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
@@ -38,7 +38,7 @@ export async function listen(listener: RequestListener): Promise<Listening> {
 }
 
 /** Serves a fetch-standard handler. */
-export function listenFetch(
+function listenFetch(
   handle: (request: Request) => Promise<Response> | Response,
 ): Promise<Listening> {
   return listen(getRequestListener(handle))
