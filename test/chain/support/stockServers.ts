@@ -38,7 +38,7 @@ async function listen(listener: RequestListener): Promise<Listening> {
 }
 
 /** Serves a fetch-standard handler. */
-function listenFetch(
+export function listenFetch(
   handle: (request: Request) => Promise<Response> | Response,
 ): Promise<Listening> {
   return listen(getRequestListener(handle))
