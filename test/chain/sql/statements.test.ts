@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevChain } from 'countersign/devchain'
+import { sqliteStore } from 'countersign/sql'
+import Database from 'libsql'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { openDesk, sell } from '../support/httpDesk.js'
+
+const chain = await startDevChain({ blockTime: 0 })
+const folder = mkdtempSync(join(tmpdir(), 'countersign-statements-'))
+afterAll(async () => {
+  await chain.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+type Statement = {
+  readonly reader: boolean
+  all(values: unknown): unknown
+  run(values: unknown): unknown
+}
+
+/** Notes every statement that the database runs until the test ends. */
+function watchStatements(): string[] {
+  const ran: string[] = []
+  const { prepare } = Database.prototype
+  const noting = function (this: unknown, text: string) {
+    const statement: Statement = Reflect.apply(prepare, this, [text])
+    const note = (name: 'all' | 'run') => (values: unknown) => {
+      ran.push(text)
+      return statement[name](values)
+    }
+    const { reader } = statement
+    return { reader, all: note('all'), run: note('run') }
+  }
+  Reflect.set(Database.prototype, 'prepare', noting)
+  onTestFinished(() => {
+    Reflect.set(Database.prototype, 'prepare', prepare)
+  })
+  return ran
+}
+
+test('a purchase over HTTP makes few statements until its payment is stored', async () => {
+  const ran = watchStatements()
+  const store = sqliteStore({ file: join(folder, 'orders.db') })
+  const desk = await openDesk(chain, { store })
+  // The first purchase also opens connections and reads the submitter's funds.
+  const first = await sell(chain, desk)
+  await desk.ask(`POST /orders/${first.id}/payment`, {
+    token: first.token,
+    body: first.signed,
+  })
+  const count = async <result>(work: () => Promise<result>) => {
+    ran.length = 0
+    const result = await work()
+    return { result, statements: ran.length }
+  }
+  const draft = await count(() =>
+    desk.ask<{ order: { id: string }; buyerToken: string }>(
+      'POST /merchant/orders',
+      { body: { amount: '12.50' } },
+    ),
+  )
+  const { order, buyerToken: token } = draft.result.body
+  const read = await count(() =>
+    desk.ask(`GET /orders/${order.id}/payment`, { token }),
+  )
+  const { id, token: other, signed } = await sell(chain, desk)
+  const accept = await count(() =>
+    desk.ask(`POST /orders/${id}/payment`, { token: other, body: signed }),
+  )
+  expect(accept.result.status).toBe(200)
+  expect({
+    draft: draft.statements,
+    read: read.statements,
+    accept: accept.statements,
+  }).toEqual({ draft: 9, read: 5, accept: 21 })
+})
