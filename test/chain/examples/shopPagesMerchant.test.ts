@@ -197,7 +197,7 @@ test('an order that is not there is said to be none', async () => {
   const { page } = await desk.openWindow()
   await page.goto(`${shop.url}/merchant/orders/none${key}`)
   await page.getByRole('alert').waitFor()
-  expect(await page.getByRole('alert').innerText()).toMatch(/no such order/)
+  expect(await page.getByRole('alert').innerText()).toMatch(/Order not found/)
   expect(new Set(desk.takeProblems())).toEqual(
     new Set([expect.stringContaining('404')]),
   )
