@@ -38,7 +38,10 @@ export function unsettleOrder(
   const gone = proofs.filter(
     (proof) => !proof.removed && proof.transactionHash === transactionHash,
   )
-  const { to, reopened, isLost, isSent, ...fields } = planWithout(file, facts)
+  const { to, reopened, isLost, isCancelDue, ...fields } = planWithout(
+    file,
+    facts,
+  )
   const moved = moveOrder(
     order,
     to,
@@ -63,7 +66,7 @@ export function unsettleOrder(
     at,
   })
   // Nothing is sent for an order that was given up.
-  const isAgain = isSentAgain(moved.order) && !isSent
+  const isAgain = isSentAgain(moved.order) && !isCancelDue
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
     ...noChanges(),
@@ -104,8 +107,8 @@ function reportOlderLoss(
 type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
-  /** True when the buyer's cancellation is sent now. */
-  isSent: boolean
+  /** True when the buyer's cancellation is to be sent now. */
+  isCancelDue: boolean
   /** True when the signature to send again is erased. */
   isLost: boolean
 }
@@ -124,12 +127,12 @@ function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
   const secret = isCapture ? attempt.signature : attempt.cancellation
   const reopened = reopenLast(ours, secret)
   const isCurrent = order.attempt === attempt.number
-  const isSent =
+  const isCancelDue =
     isCapture &&
     isCurrent &&
     blockTime < ends.cancel &&
     isToBeSent(file, policy)
-  const without = { isOpen, isOurs: reopened.length > 0, isSent }
+  const without = { isOpen, isOurs: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
   // As when it was accepted. Nobody captures what the buyer canceled.
   const isDue =
@@ -138,14 +141,14 @@ function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
   // The goods went out: capture again at once, whatever the policy says.
   const isOwed = isSendable && order.fulfilled !== undefined
   const isAsked =
-    isSent || isOwed || (isSendable && policy.capture === 'onAccept')
+    isCancelDue || isOwed || (isSendable && policy.capture === 'onAccept')
   const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
   const isErased = wasErased(order, attempt, { ours, to })
   return {
     to,
     reopened,
-    isSent,
-    isLost: isOpen && isCurrent && !isSent && isErased,
+    isCancelDue,
+    isLost: isOpen && isCurrent && !isCancelDue && isErased,
     lookDue: isOpen ? lookDue : blockTime,
     sendDue: isAsked ? 0n : undefined,
     requested: isOwed ? 'capture' : requestWithout(order, to, without),
@@ -189,7 +192,7 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
   )
 }
 
-/** True when the buyer's cancellation, which a capture overtook, is sent now. */
+/** True when the buyer's cancellation, which a capture overtook, is to be sent now. */
 function isToBeSent(
   {
     order: { requested, fulfilled },
@@ -204,12 +207,12 @@ function isToBeSent(
   )
 }
 
-type Without = { isOpen: boolean; isOurs: boolean; isSent: boolean }
+type Without = { isOpen: boolean; isOurs: boolean; isCancelDue: boolean }
 
 /** Where an order is when nothing has settled it. */
 function stateWithout(
   { state, unexpected, requested, fulfilled }: OrderRecord,
-  { isOpen, isOurs, isSent }: Without,
+  { isOpen, isOurs, isCancelDue }: Without,
 ): OrderRecord['state'] {
   // A fulfilled order is captured again, even if it was given up before.
   const isOwed = state === 'captured' && fulfilled !== undefined
@@ -217,16 +220,16 @@ function stateWithout(
   // The chain is asked at once whether the nonce is unused past the deadline.
   if (!isOpen || !isOurs) return 'stored'
   if (state === 'canceled') return 'canceling'
-  return isSent ? 'stored' : 'capturing'
+  return isCancelDue ? 'stored' : 'capturing'
 }
 
 /** The buyer's cancellation is sent again, even if the order is voided. */
 function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],
-  { isOpen, isOurs, isSent }: Without,
+  { isOpen, isOurs, isCancelDue }: Without,
 ): OrderRecord['requested'] {
   if (to === 'capturing') return 'capture'
   const isVoided = to === 'voided' && state === 'canceled'
-  return isSent || (isVoided && isOpen && isOurs) ? 'cancel' : undefined
+  return isCancelDue || (isVoided && isOpen && isOurs) ? 'cancel' : undefined
 }
