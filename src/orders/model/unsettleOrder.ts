@@ -132,7 +132,7 @@ function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
     isCurrent &&
     blockTime < ends.cancel &&
     isToBeSent(file, policy)
-  const without = { isOpen, isOurs: reopened.length > 0, isCancelDue }
+  const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
   // As when it was accepted. Nobody captures what the buyer canceled.
   const isDue =
@@ -192,7 +192,7 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
   )
 }
 
-/** True when the buyer's cancellation, which a capture overtook, is to be sent now. */
+/** True when to send the buyer's cancellation, which a capture overtook, now. */
 function isToBeSent(
   {
     order: { requested, fulfilled },
@@ -207,18 +207,18 @@ function isToBeSent(
   )
 }
 
-type Without = { isOpen: boolean; isOurs: boolean; isCancelDue: boolean }
+type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
 /** Where an order is when nothing has settled it. */
 function stateWithout(
   { state, unexpected, requested, fulfilled }: OrderRecord,
-  { isOpen, isOurs, isCancelDue }: Without,
+  { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
   // A fulfilled order is captured again, even if it was given up before.
   const isOwed = state === 'captured' && fulfilled !== undefined
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
   // The chain is asked at once whether the nonce is unused past the deadline.
-  if (!isOpen || !isOurs) return 'stored'
+  if (!isOpen || !isReopened) return 'stored'
   if (state === 'canceled') return 'canceling'
   return isCancelDue ? 'stored' : 'capturing'
 }
@@ -227,9 +227,11 @@ function stateWithout(
 function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],
-  { isOpen, isOurs, isCancelDue }: Without,
+  { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['requested'] {
   if (to === 'capturing') return 'capture'
   const isVoided = to === 'voided' && state === 'canceled'
-  return isCancelDue || (isVoided && isOpen && isOurs) ? 'cancel' : undefined
+  return isCancelDue || (isVoided && isOpen && isReopened)
+    ? 'cancel'
+    : undefined
 }

@@ -43,13 +43,13 @@ export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
   { receipts, count }: Pick<SubmitterView, 'receipts' | 'count'>,
 ): JudgedNonce[] {
-  const isOurs = choosesNonce(submitter)
+  const keepsNonce = choosesNonce(submitter)
   return groupByNonce(submitter.inFlight.rows).map((rows): JudgedNonce => {
     const [{ nonce }] = rows
-    const mined = findMined(rows, receipts, isOurs)
+    const mined = findMined(rows, receipts, keepsNonce)
     if (mined) return { nonce, rows, kind: 'mined', ...mined }
     // The wallet chooses its own nonces, so the count at ours proves nothing.
-    if (!isOurs) return { nonce, rows, kind: 'unknown' }
+    if (!keepsNonce) return { nonce, rows, kind: 'unknown' }
     if (nonce < count) return { nonce, rows, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
     return { nonce, rows, kind: isUnknown ? 'unknown' : 'pending' }
@@ -66,15 +66,15 @@ type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 function findMined(
   rows: readonly TransactionRecord[],
   receipts: SubmitterView['receipts'],
-  isOurs: boolean,
+  keepsNonce: boolean,
 ): Mined | undefined {
   const others = rows.filter(({ kind }) => kind !== 'filler')
-  const deciding = isOurs || others.length === 0 ? rows : others
+  const deciding = keepsNonce || others.length === 0 ? rows : others
   const mined = deciding.flatMap((row): Mined[] => {
     const receipt = row.hash && receipts.get(row.hash)
     return receipt ? [{ row, receipt }] : []
   })
-  if (isOurs) return mined[0]
+  if (keepsNonce) return mined[0]
   const success = mined.find(({ receipt }) => receipt.status === 'success')
   return success ?? (mined.length === deciding.length ? mined[0] : undefined)
 }
@@ -205,14 +205,14 @@ async function explainPassed(
   if (evidence) {
     // Without bytes of ours there is nothing that could be sent again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
-    const isOurs = isHashless && isSentBy(evidence, judged.rows[0].account)
-    const isReported = isForeign && !isOurs
+    const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
+    const isReported = isForeign && !isSentByUs
     return {
       judged,
       file,
       evidence,
       isForeign: isReported,
-      isOver: isSafe || isOurs,
+      isOver: isSafe || isSentByUs,
     }
   }
   // Without a hash we only assume that the wallet kept the nonce.

@@ -245,8 +245,8 @@ async function judgeStuck(
     submitter.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}
   }
-  const isOurs = context.recipients.includes(order.recipient)
-  if (due?.reason === 'sealBroken' && !isOurs) return {}
+  const isOwnOrder = context.recipients.includes(order.recipient)
+  if (due?.reason === 'sealBroken' && !isOwnOrder) return {}
   if (!due?.draft) return { reason: due?.reason }
   const { call, gas } = due.draft
   return { again: { call, gas } }

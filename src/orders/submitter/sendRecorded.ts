@@ -76,8 +76,9 @@ export async function resendTransactions(
       // The bytes cannot be opened. Replace them, unless the node already has
       // the transaction, or another shop that owns the order may have the key.
       submitter.broadcasts.noteSent([nonce], submitter.pace.tick)
-      const isOurs = !file || context.recipients.includes(file.order.recipient)
-      if (raw === undefined && isOurs && nonce >= view.pendingCount)
+      const isOwnOrder =
+        !file || context.recipients.includes(file.order.recipient)
+      if (raw === undefined && isOwnOrder && nonce >= view.pendingCount)
         submitter.broadcasts.refuse(nonce)
       return undefined
     }),

@@ -261,10 +261,12 @@ function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
   // What the end of an order erased would else stay with bytes it outlived.
   const erased = file?.order.finality === 'finalized' ? { raw: undefined } : {}
   return judged.rows.map((row) => {
-    const isOurs =
+    const isSentByUs =
       evidence?.kind === row.kind && isSentBy(evidence, row.account)
     const shown =
-      isOurs && 'proof' in evidence ? evidence.proof.transactionHash : undefined
+      isSentByUs && 'proof' in evidence
+        ? evidence.proof.transactionHash
+        : undefined
     return { ...row, ...erased, hash: row.hash ?? shown, inFlight: false }
   })
 }

@@ -121,8 +121,8 @@ function faultOf(error: unknown): Fault {
       fault: `no answer in ${patience / 1000} seconds`,
       faultKind: 'timedOut',
     }
-  const isOurs = error instanceof CountersignError
-  const fault = isOurs ? error.message : 'failed'
+  const isCountersignError = error instanceof CountersignError
+  const fault = isCountersignError ? error.message : 'failed'
   return { fault, faultKind: kindOf(error) }
 }
 
