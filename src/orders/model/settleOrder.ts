@@ -105,7 +105,8 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  // In another block, the same payment is not reported as an overpayment again.
+  // The same payment in another block: `captured` is written again, `overpaid`
+  // and `refundDue` are not.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
   const refund = { ...dataOf(proof), ...refundOf(attempt, proof) }
