@@ -2,7 +2,7 @@ import type { StoredValue } from '../../store/types.js'
 
 /** What the store keeps of a submitter. */
 export type SubmitterValue = {
-  /** Lowest account nonce no transaction of ours has. */
+  /** Account nonce of the next transaction of an order. */
   nextNonce: number
   /**
    * True once it is proven that the wallet chooses its own nonces; stays true.
@@ -41,7 +41,10 @@ export type AccountNonces = {
   continueFrom(nonce: number): void
   /** Remembers what the node claims until the next look. */
   rememberClaim(claim: NonceClaim | undefined): void
-  /** Looks that found no receipt of ours below the account's count. */
+  /**
+   * How many looks found the account's count past the nonce, and no receipt of
+   * ours at it.
+   */
   lostLooks(nonce: number): number
   /** Counts such a look. */
   noticeLost(nonce: number): Noticed

@@ -41,7 +41,8 @@ export async function chooseNextNonce(
 }
 
 /**
- * True when a transaction is on record at the nonce, so the chain was there.
+ * True when a transaction is on record at the nonce: it was used before, and a
+ * node that reports it as the next one is behind.
  */
 async function wasUsed(
   { store }: OrdersContext,
