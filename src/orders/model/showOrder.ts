@@ -54,7 +54,10 @@ export function showOrder({
   }
 }
 
-/** A requested that is kept here is for a reorganization only. */
+/**
+ * True when nothing is requested any more: what the record keeps is needed only
+ * if a reorganization undoes the end.
+ */
 function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)
 }

@@ -72,7 +72,7 @@ async function fillGap(
   const signed = known.filter(
     (row) =>
       row.raw !== undefined &&
-      isWanted(row, collected.find(row.orderId, row.attempt)),
+      mayReopen(row, collected.find(row.orderId, row.attempt)),
   )
   if (signed.length > 0) {
     await reopen(context, submitter, signed)
@@ -104,10 +104,10 @@ async function fillGap(
 }
 
 /**
- * What is in flight anyway, and what the record still says the chain has; else an
- * order would be captured that nobody wants captured by now. Pure.
+ * True for a transaction that is in flight anyway, or that the chain had by the
+ * record. Any other may capture an order that nobody wants captured by now. Pure.
  */
-function isWanted(
+function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
   file: StoredOrder | undefined,
 ): boolean {
@@ -120,7 +120,7 @@ function isWanted(
   )
 }
 
-/** The same bytes again: they are sent in this very tick. */
+/** The same bytes again: they are sent at this very look. */
 async function reopen(
   context: OrdersContext,
   submitter: SubmitterState,

@@ -11,7 +11,7 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 export type DestinationCursor = {
   /** The first block that was ever looked at. */
   from: bigint
-  /** The last block before which no payment is missing. */
+  /** The block up to which, itself included, no payment is missing. */
   last: SeenBlock
   /** Heads seen before it, the lowest first, to find where a reorg began. */
   seen: readonly SeenBlock[]
