@@ -56,7 +56,7 @@ async function wasUsed(
 }
 
 /** Looks in a row after which we believe such a nonce. */
-const confirmedBy = 3
+const looksToBelieveNonce = 3
 
 /**
  * Most transactions of other senders that we believe to be in the node's pool.
@@ -99,7 +99,7 @@ function confirm(
 ): { next: number | undefined; claim: NonceClaim } {
   const looks = before?.nonce === nonce ? before.looks + 1 : 1
   return {
-    next: looks >= confirmedBy ? nonce : undefined,
+    next: looks >= looksToBelieveNonce ? nonce : undefined,
     claim: { nonce, looks },
   }
 }

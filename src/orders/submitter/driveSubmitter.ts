@@ -20,7 +20,7 @@ import {
 } from './openSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
-import { type SubmitterTick, workSubmitter } from './workSubmitter.js'
+import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 
 /** Runs some work when there is room for it. */
 export type Limit = <result>(work: () => Promise<result>) => Promise<result>
@@ -184,16 +184,16 @@ async function look(
   context: OrdersContext,
 ): Promise<number> {
   // Takes the lease only once there is a place: it would expire while waiting.
-  const tick = await driver.limit(() => takeTurn(own, driver, wallet))
-  const { settled = [], isNews = true } = tick ?? {}
-  driver.isIdle = tick?.isIdle ?? false
+  const looked = await driver.limit(() => takeTurn(own, driver, wallet))
+  const { settled = [], isNews = true } = looked ?? {}
+  driver.isIdle = looked?.isIdle ?? false
   // Look again at once: the last look may have missed what was written since.
   const isMissed = driver.isIdle && driver.isChanged
-  const next = isMissed ? 0 : (tick?.next ?? takeEvery)
-  if (tick) driver.aside.clear(wholeSubmitter)
+  const next = isMissed ? 0 : (looked?.next ?? takeEvery)
+  if (looked) driver.aside.clear(wholeSubmitter)
   await driver.aside.save(driver.held)
   await own.waits.report(wallet.submitter, { settled, isNews })
-  if (!tick?.isClaimed || !mayYield(context, driver, tick)) return next
+  if (!looked?.isClaimed || !mayYield(context, driver, looked)) return next
   await yieldSubmitter(context, driver)
   return takeEvery
 }
@@ -230,7 +230,7 @@ async function takeTurn(
   own: SharedByDrivers,
   driver: Driver,
   wallet: OrderWallet,
-): Promise<SubmitterTick | undefined> {
+): Promise<SubmitterLook | undefined> {
   const { context, waits } = own
   const { submitter: before, aside } = driver
   const isEarly = performance.now() < driver.notBefore
@@ -283,7 +283,7 @@ async function intervalOf(
 function mayYield(
   { policy }: OrdersContext,
   { takenAt }: Driver,
-  { isFull }: SubmitterTick,
+  { isFull }: SubmitterLook,
 ): boolean {
   const longest = Math.max(policy.lease, 2000 * policy.bumpAfter)
   return !isFull || performance.now() - takenAt > longest

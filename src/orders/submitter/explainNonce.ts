@@ -97,8 +97,8 @@ export type NonceFate = {
 /** Milliseconds by which receipts can be behind the account's count. */
 const receiptLag = 2000
 
-/** Ticks between two looks at what a single request cannot decide. */
-const lookEvery = 8
+/** Looks from one check of what a single request cannot decide to the next. */
+const looksApart = 8
 
 /**
  * Finds out what the chain says of a nonce. Without a request where a receipt
@@ -198,7 +198,7 @@ async function explainPassed(
   // A filler whose hash only the wallet knows may have used the nonce.
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
   const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
-  if (!isSafe && !isForeign && lost.looks % lookEvery !== 0) return undefined
+  if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
   if (!file || !isUndecided(file))
     return { judged, file, isForeign, isOver: isSafe }
   const evidence = await findEvidence(reader, file)
@@ -245,7 +245,7 @@ async function explainUnknown(
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   const { broadcasts, pace } = submitter
-  if (broadcasts.sentAt(nonce) === pace.tick) return undefined
+  if (broadcasts.sentAt(nonce) === pace.looks) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
   // If the wallet chooses its own nonces, a filler in flight blocks nothing.
@@ -271,14 +271,14 @@ function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
 
 /**
  * True soon after the account's count has passed a nonce, and at every eighth
- * tick.
+ * look.
  */
 function isTimeToLook(
   { nonces, pace }: Pick<SubmitterState, 'nonces' | 'pace'>,
   nonce: number,
   count: number,
 ): boolean {
-  const isTurn = pace.tick % lookEvery === 1
+  const isTurn = pace.looks % looksApart === 1
   if (nonce >= count) return isTurn
   return nonces.noticeLost(nonce).looks === 2 || isTurn
 }

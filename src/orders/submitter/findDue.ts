@@ -162,7 +162,7 @@ async function loadSubmitter(
     inFlight.rememberEnds(attempt)
 }
 
-/** Most orders one tick takes. */
+/** Most orders one look takes. */
 export const mostDue = 500
 
 /** Orders that may be due, the soonest deadline first. */

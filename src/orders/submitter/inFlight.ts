@@ -91,12 +91,12 @@ export type Broadcasts = {
   readonly admitted: number
   /** What the node has been given and not answered yet. */
   readonly sending: Promise<unknown>
-  /** Tick at which bytes were last sent for a nonce. */
+  /** The look at which bytes were last sent for a nonce. */
   sentAt(nonce: number): number | undefined
   /** True when another transaction should take the place of these bytes. */
   isRefused(nonce: number): boolean
-  /** Remembers the tick in which bytes are sent, or would have been. */
-  noteSent(nonces: readonly number[], tick: number): void
+  /** Remembers the look at which bytes are sent, or would have been. */
+  noteSent(nonces: readonly number[], look: number): void
   /** The node or a broken seal refused the bytes: they need a replacement. */
   refuse(nonce: number): void
   /** A replacement is on its way, or there will be none. */
@@ -125,8 +125,8 @@ export function openBroadcasts(): Broadcasts {
     },
     sentAt: (nonce) => sentAt.get(nonce),
     isRefused: (nonce) => refused.has(nonce),
-    noteSent: (nonces, tick) => {
-      for (const nonce of nonces) sentAt.set(nonce, tick)
+    noteSent: (nonces, look) => {
+      for (const nonce of nonces) sentAt.set(nonce, look)
     },
     refuse: (nonce) => {
       refused.add(nonce)

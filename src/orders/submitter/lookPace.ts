@@ -3,7 +3,7 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
 /** How often to look at a submitter's chain, and which looks to believe. */
 export type LookPace = {
   /** Counts the looks. */
-  readonly tick: number
+  readonly looks: number
   /** Looks in a row in which nothing happened. */
   readonly idle: number
   /** The chain took some of what was sent while the rest of it was signed. */
@@ -40,10 +40,10 @@ export type LookPace = {
 const usualStep = 600n
 
 /** Looks in a row after which we believe a head that is further ahead. */
-const confirmedBy = 3
+const looksToBelieveHead = 3
 
 export function openLookPace(): LookPace {
-  let tick = 0
+  let looks = 0
   let idle = 0
   let isQuick = false
   let count: number | undefined
@@ -51,8 +51,8 @@ export function openLookPace(): LookPace {
   let aheadLooks = 0
   let lowest: { nonce: number; since: bigint } | undefined
   return {
-    get tick() {
-      return tick
+    get looks() {
+      return looks
     },
     get idle() {
       return idle
@@ -64,12 +64,12 @@ export function openLookPace(): LookPace {
       return count
     },
     startLook: () => {
-      tick++
+      looks++
     },
     believeHead: ({ timestamp }, now) => {
       const isAhead = timestamp > (headTime ?? now) + usualStep
       aheadLooks = isAhead ? aheadLooks + 1 : 0
-      if (isAhead && aheadLooks < confirmedBy) return false
+      if (isAhead && aheadLooks < looksToBelieveHead) return false
       headTime = timestamp
       aheadLooks = 0
       return true
@@ -80,8 +80,8 @@ export function openLookPace(): LookPace {
     rememberQuick: (quick) => {
       isQuick = quick
     },
-    rememberIdle: (looks) => {
-      idle = looks
+    rememberIdle: (inARow) => {
+      idle = inARow
     },
     waitsSince: (nonce) =>
       lowest?.nonce === nonce ? lowest?.since : undefined,

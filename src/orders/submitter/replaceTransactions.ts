@@ -32,7 +32,7 @@ type Replacement = {
   why: 'late' | 'stuck'
 }
 
-/** Most that are replaced in one tick. */
+/** Most that are replaced at one look. */
 const mostReplaced = 20
 
 /**

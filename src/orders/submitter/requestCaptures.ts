@@ -6,7 +6,7 @@ import { OrderNotFoundError } from '../model/errors.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Writes down that an order is to be captured, with the others of this tick. */
+/** Writes down that an order is to be captured, with the others that come now. */
 export type CaptureRequest = (orderId: string) => Promise<OrderRecord>
 
 type Requested = {

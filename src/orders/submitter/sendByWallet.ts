@@ -89,7 +89,7 @@ async function recordUnsent(
   if (!row) return undefined
   nonces.keep(value)
   inFlight.add([row])
-  broadcasts.noteSent([nonce], pace.tick)
+  broadcasts.noteSent([nonce], pace.looks)
   inFlight.rememberEnds(attempt)
   return row
 }
@@ -209,7 +209,7 @@ async function recordRefusal(
   )
   nonces.keep(value)
   inFlight.remove(row)
-  // The next tick would ask for both again at once.
+  // The next look would ask for both again at once.
   if (reason === undefined || row.kind === 'filler')
     submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({

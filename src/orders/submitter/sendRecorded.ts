@@ -24,7 +24,7 @@ export async function sendRecorded(
   if (recorded.length === 0) return
   const { broadcasts, pace, wallet } = submitter
   const nonces = recorded.map(({ nonce }) => nonce)
-  broadcasts.noteSent(nonces, pace.tick)
+  broadcasts.noteSent(nonces, pace.looks)
   const started = Date.now()
   const outcomes = await sendRawBatch(wallet.client, recorded)
   const tally: Record<string, number> = {}
@@ -43,10 +43,10 @@ export async function sendRecorded(
   })
 }
 
-/** Ticks before the same bytes are sent again. */
+/** Looks before the same bytes are sent again. */
 const sendEvery = 4
 
-/** Most that are sent again in one tick. */
+/** Most that are sent again at one look. */
 const most = 100
 
 /** Sends again, as recorded, what the node's pool lacks. */
@@ -75,7 +75,7 @@ export async function resendTransactions(
       if (raw) return { nonce, hash, raw: raw as Hex }
       // The bytes cannot be opened. Replace them, unless the node already has
       // the transaction, or another shop that owns the order may have the key.
-      submitter.broadcasts.noteSent([nonce], submitter.pace.tick)
+      submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
       const isOwnOrder =
         !file || context.recipients.includes(file.order.recipient)
       if (raw === undefined && isOwnOrder && nonce >= view.pendingCount)
@@ -104,7 +104,7 @@ function planResend(
       const last = broadcasts.sentAt(nonce)
       // After a takeover all of it is sent once.
       if (last === undefined) return true
-      return nonce >= pendingCount && pace.tick - last >= sendEvery
+      return nonce >= pendingCount && pace.looks - last >= sendEvery
     })
     .filter(
       (row): row is SignedRecord =>

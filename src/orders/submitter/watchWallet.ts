@@ -9,8 +9,8 @@ import {
   submitterKey,
 } from './submitterState.js'
 
-/** Ticks between two looks at the transactions of such a wallet. */
-const lookEvery = 8
+/** Looks from one check of the transactions of such a wallet to the next. */
+const looksApart = 8
 
 /**
  * Checks the transactions of a wallet that signs and sends itself: which
@@ -43,7 +43,7 @@ async function reviseWallet(
     const isOdd = isMined !== isPassed
     if (!isOdd && ignoresNonce === false) continue
     const isNew = isMined || (isPassed && nonces.lostLooks(nonce) < 2)
-    if (!isNew && pace.tick % lookEvery !== 1) continue
+    if (!isNew && pace.looks % looksApart !== 1) continue
     await judgeWallet(context, submitter, { hash, nonce })
     if (nonces.value.ignoresNonce === true) return
   }
@@ -100,7 +100,7 @@ async function isLostFor(
     receipts: SubmitterView['receipts']
   },
 ): Promise<boolean> {
-  if (pace.tick % lookEvery !== 1) return false
+  if (pace.looks % looksApart !== 1) return false
   const looks = await Promise.all(
     hashes.map((hash) => (receipts.has(hash) ? 0 : getSentNonce(reader, hash))),
   )

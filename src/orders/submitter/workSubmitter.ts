@@ -56,7 +56,7 @@ import { watchWallet } from './watchWallet.js'
  */
 
 /** What came of one look at a submitter. */
-export type SubmitterTick = {
+export type SubmitterLook = {
   /** Orders the chain decided about, as they were written. */
   settled: readonly StoredOrder[]
   /** Something else was written that somebody may wait for. */
@@ -87,7 +87,7 @@ export async function workSubmitter(
   context: OrdersContext,
   submitter: SubmitterState,
   interval: number,
-): Promise<SubmitterTick> {
+): Promise<SubmitterLook> {
   const { pace, broadcasts } = submitter
   await retryStale(() => adoptOrders(context, submitter))
   const work = await findWork(context, submitter)
