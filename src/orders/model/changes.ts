@@ -82,7 +82,13 @@ export async function writeChanges(
   if (events.length) await tables.events.append(events)
 }
 
-/** Moves an order by the table of states, with the event that reports it. */
+/**
+ * Moves an order to a state the table allows, with the event that reports it.
+ * Only `rejectOrder.ts` sets a state without it: back to `stored`, which the
+ * table allows for all that is in flight.
+ *
+ * @throws {@link TransitionError}
+ */
 export function moveOrder(
   order: OrderRecord,
   to: OrderState,
