@@ -8,9 +8,9 @@ import {
 } from './evidence/endingContext.js'
 import type { OrdersContext } from './model/types.js'
 import {
-  driveSubmitters,
+  createSubmitterEngine,
   type SubmitterEngine,
-} from './submitter/driveSubmitters.js'
+} from './submitter/submitterEngine.js'
 import { checkSealKeys } from './verbs/checkSealKeys.js'
 import { openStore } from './verbs/openStore.js'
 
@@ -72,7 +72,7 @@ export function createInstance(context: OrdersContext): Instance {
     open,
     openSealed,
     drive: () => {
-      engine ??= driveSubmitters(context)
+      engine ??= createSubmitterEngine(context)
       return engine
     },
     perform: (name, given, work) =>

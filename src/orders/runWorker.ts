@@ -15,7 +15,7 @@ import { OrdersSetupError } from './model/errors.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
 import type { Limit } from './submitter/driveSubmitter.js'
-import type { SubmitterEngine } from './submitter/driveSubmitters.js'
+import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchDestination } from './watcher/watchDestination.js'
 
 /** What `run` takes. */

@@ -35,7 +35,7 @@ import { watchWallet } from './watchWallet.js'
 
 /*
  * The way of a capture. `orders.capture` writes the request (`requestCaptures`):
- * from then on the order is due. `driveSubmitters` holds the lease of the order's
+ * from then on the order is due. `createSubmitterEngine` holds the lease of the order's
  * submitter and calls `workSubmitter` once for each look, which
  *
  *  1. `getSubmitterView`     looks at the chain,

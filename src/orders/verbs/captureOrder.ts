@@ -7,7 +7,7 @@ import { parseOrderId } from '../model/parseOrderId.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CaptureResult, OrdersContext } from '../model/types.js'
-import type { SubmitterEngine } from '../submitter/driveSubmitters.js'
+import type { SubmitterEngine } from '../submitter/submitterEngine.js'
 import { isDecided } from '../submitter/waitForOrders.js'
 
 /** What `capture` takes. */

@@ -10,7 +10,7 @@ import {
   type RunWorkerParameters,
   runWorker,
 } from '../../../src/orders/runWorker.js'
-import { driveSubmitters } from '../../../src/orders/submitter/driveSubmitters.js'
+import { createSubmitterEngine } from '../../../src/orders/submitter/submitterEngine.js'
 import { memoryStore } from '../../../src/store/memoryStore.js'
 import type { PaymentStore } from '../../../src/store/types.js'
 import { draft, type fakeNode } from './desk.js'
@@ -82,7 +82,7 @@ export function openMany(
     },
     runDuring: async (work, options) => {
       const stop = new AbortController()
-      const engine = driveSubmitters(context)
+      const engine = createSubmitterEngine(context)
       const running = runWorker(context, engine, {
         ...options,
         signal: stop.signal,

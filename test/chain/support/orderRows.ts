@@ -13,9 +13,9 @@ import type {
   OrdersPolicy,
 } from '../../../src/orders/model/types.js'
 import {
-  driveSubmitters,
+  createSubmitterEngine,
   type SubmitterEngine,
-} from '../../../src/orders/submitter/driveSubmitters.js'
+} from '../../../src/orders/submitter/submitterEngine.js'
 import { captureOrder } from '../../../src/orders/verbs/captureOrder.js'
 import { memoryStore } from '../../../src/store/memoryStore.js'
 import type {
@@ -63,7 +63,7 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
       seen.push(one)
     },
   })
-  const engine = driveSubmitters(context)
+  const engine = createSubmitterEngine(context)
   onTestFinished(() => engine.stop())
   return { chain, context, engine, seen, account }
 }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { createContext } from '../../../../src/orders/createContext.js'
 import type { OrdersPolicy } from '../../../../src/orders/model/types.js'
 import { runWorker } from '../../../../src/orders/runWorker.js'
-import { driveSubmitters } from '../../../../src/orders/submitter/driveSubmitters.js'
+import { createSubmitterEngine } from '../../../../src/orders/submitter/submitterEngine.js'
 import { memoryStore } from '../../../../src/store/memoryStore.js'
 import { sealer } from '../../../../src/store/sealer.js'
 import type { PaymentStore, Sealer } from '../../../../src/store/types.js'
@@ -66,7 +66,7 @@ function openSharing(
     /** Starts a worker; gives what stops it. */
     start: () => {
       const stop = new AbortController()
-      const engine = driveSubmitters(context)
+      const engine = createSubmitterEngine(context)
       const { signal } = stop
       const running = runWorker(context, engine, { signal })
       return async () => {

@@ -1,6 +1,6 @@
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { expect, test, vi } from 'vitest'
-import { driveSubmitters } from '../../../../src/orders/submitter/driveSubmitters.js'
+import { createSubmitterEngine } from '../../../../src/orders/submitter/submitterEngine.js'
 import { contextOver } from '../../support/contextOver.js'
 import { storedAttempt, storedOrder } from '../../support/storedOrder.js'
 
@@ -32,7 +32,7 @@ test('an order that comes due while its submitter is read is looked at without a
         return result
       }),
   }
-  const engine = driveSubmitters(contextOver(store, { pollingInterval }))
+  const engine = createSubmitterEngine(contextOver(store, { pollingInterval }))
   const { chainId, submitter: account } = storedOrder
   const stop = new AbortController()
   const held = engine.hold({ chainId, account }, stop.signal, (work) => work())

@@ -43,7 +43,7 @@ export type SubmitterEngine = {
   stopping: AbortSignal
 }
 
-export function driveSubmitters(context: OrdersContext): SubmitterEngine {
+export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   const drivers = new Map<string, Driver>()
   const waits = waitForOrders(context)
   const stopping = new AbortController()
