@@ -4,7 +4,7 @@ import { retryStale } from '../../store/writeAgain.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { chooseNextNonce } from './chooseNextNonce.js'
+import { continueNonces } from './continueNonces.js'
 import { feesOf, type SubmitterFees } from './feesOf.js'
 import {
   adoptOrders,
@@ -46,7 +46,7 @@ import { watchWallet } from './watchWallet.js'
  * and then, in `sendDue`, takes what is due to the wire:
  *
  *  5. `findDue`              finds the orders,
- *  6. `chooseNextNonce`      chooses the account nonce to go on from,
+ *  6. `continueNonces`       agrees on the account nonce to go on from,
  *  7. `rehearseGroups`       rehearses the calls,
  *  8. `signDrafts`           signs and seals the transactions,
  *  9. `recordSigned`         writes them down with their orders,
@@ -177,7 +177,7 @@ async function sendDue(
   const most = Math.min(roomOf(submitter, policy), mostDue)
   if (most === 0 || submitter.walletMemory.isResting('order')) return done
   const files = await findDue(context, submitter, { until: now, most, peeked })
-  if (files.length > 0 && !(await chooseNextNonce(context, submitter, view)))
+  if (files.length > 0 && !(await continueNonces(context, submitter, view)))
     return done
   const fees = feesOf(view)
   const { open, refusals } = sortDue(files, view, policy)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../store/types.js'
 import type { NonceClaim } from './accountNonces.js'
-import { judgeNextNonce } from './chooseNextNonce.js'
+import { judgeNextNonce } from './continueNonces.js'
 
 type Look = { count: number; pendingCount: number }
 

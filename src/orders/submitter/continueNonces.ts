@@ -5,12 +5,13 @@ import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Chooses the account nonce from which the submitter sends next.
+ * Goes on from the account nonce on which the node and the record agree:
+ * `nonces.value.nextNonce` is it from now on.
  *
  * @returns `false` while the nonce is unclear; then nothing is sent at this
  * look.
  */
-export async function chooseNextNonce(
+export async function continueNonces(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
