@@ -35,8 +35,10 @@ import { watchWallet } from './watchWallet.js'
 
 /*
  * The way of a capture. `orders.capture` writes the request (`requestCaptures`):
- * from then on the order is due. `createSubmitterEngine` holds the lease of the order's
- * submitter and calls `workSubmitter` once for each look, which
+ * from then on the order is due. The engine (`createSubmitterEngine`) starts the
+ * loop of the order's submitter (`startDriver`) or wakes it. At each look, the
+ * loop takes the lease or keeps it (`openSubmitter`) and calls `workSubmitter`,
+ * which
  *
  *  1. `getSubmitterView`     looks at the chain,
  *  2. `settleTransactions`   writes down what the chain decided,
@@ -47,12 +49,23 @@ import { watchWallet } from './watchWallet.js'
  *
  *  5. `findDue`              finds the orders,
  *  6. `continueNonces`       agrees on the account nonce to go on from,
- *  7. `rehearseGroups`       rehearses the calls,
- *  8. `signDrafts`           signs and seals the transactions,
- *  9. `recordSigned`         writes them down with their orders,
- * 10. `sendRecorded`         sends them (`sendRawBatch`: `eth_sendRawTransaction`).
+ *  7. `sortDue`              sets apart those their record alone speaks against,
+ *  8. `rehearseGroups`       rehearses the calls of the others, group by group;
  *
- * A wallet that signs and sends itself does 8 to 10 in `sendByWallet`.
+ * for each chunk of drafts, in `sendDrafts`:
+ *
+ *  9. `canPay`               keeps as many as the account can pay for,
+ * 10. `signDrafts`           signs and seals the transactions,
+ * 11. `recordSigned`         writes them down; their orders are `capturing`,
+ * 12. `sendRecorded`         sends them (`sendRawBatch`: `eth_sendRawTransaction`);
+ *
+ * and in the end
+ *
+ * 13. `refuseDue`            writes down why the refused ones are not sent.
+ *
+ * `signAndRecord` repeats 10 and 11 for what is left when an order changed in
+ * between or a nonce was taken, up to `mostRounds` times. A wallet that signs and
+ * sends itself does 10 to 12 in `sendByWallet`.
  */
 
 /** What came of one look at a submitter. */
