@@ -27,14 +27,14 @@ const chunkSize = 150
 export async function findOpen(
   client: Client,
   destination: Pick<Destination, 'chainId' | 'token'>,
-  files: readonly Pick<StoredOrder, 'order' | 'attempt'>[],
+  storedOrders: readonly Pick<StoredOrder, 'order' | 'attempt'>[],
   block: bigint,
 ): Promise<{
   spent: ReadonlySet<Hex>
   /** By nonce: the time of a block in which it is unused, Unix seconds. */
   unused: ReadonlyMap<Hex, bigint>
 }> {
-  const asked = files.flatMap(({ order, attempt }) => {
+  const asked = storedOrders.flatMap(({ order, attempt }) => {
     const payer = attempt.payer ?? order.payer
     return payer ? [{ payer, nonce: attempt.nonce }] : []
   })

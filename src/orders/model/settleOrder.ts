@@ -27,19 +27,19 @@ export const lookAgain = 15n
  * @param at Unix milliseconds, for the events.
  */
 export function settleOrder(
-  file: Omit<StoredOrder, 'attempts'>,
+  stored: Omit<StoredOrder, 'attempts'>,
   evidence: Evidence,
   at: bigint,
 ): Changes {
   switch (evidence.kind) {
     case 'capture':
-      return settleCapture(file, evidence.proof, at)
+      return settleCapture(stored, evidence.proof, at)
     case 'cancel':
-      return settleCancel(file, evidence.proof, at)
+      return settleCancel(stored, evidence.proof, at)
     case 'consumed':
-      return settleConsumed(file, evidence, at)
+      return settleConsumed(stored, evidence, at)
     case 'expired':
-      return settleExpired(file, evidence, at)
+      return settleExpired(stored, evidence, at)
   }
 }
 
@@ -73,12 +73,12 @@ const settledBy = ({
   }) as const
 
 function settleCapture(
-  file: Omit<StoredOrder, 'attempts'>,
+  stored: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
   at: bigint,
 ): Changes {
-  const { order, attempt, proofs } = file
-  const filed = fileProof(file, proof)
+  const { order, attempt, proofs } = stored
+  const filed = fileProof(stored, proof)
   if (!filed) return noChanges()
   const { transactionHash, logIndex } = proof
   const ofAttempt = proofs.filter(
@@ -190,12 +190,12 @@ const keptRequest = ({
   state === 'voided' || requested === 'void' ? 'void' : undefined
 
 function settleCancel(
-  file: Omit<StoredOrder, 'attempts'>,
+  stored: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
   at: bigint,
 ): Changes {
-  const { order, attempt, proofs } = file
-  const filed = fileProof(file, proof)
+  const { order, attempt, proofs } = stored
+  const filed = fileProof(stored, proof)
   // The end of an older attempt says nothing new about the order.
   const isOver = attempt.number !== order.attempt || order.state === 'captured'
   if (!filed && (isOver || order.state === 'canceled')) return noChanges()

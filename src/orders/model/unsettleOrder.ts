@@ -28,10 +28,10 @@ type Facts = {
  * nothing can be sent again. That is reported as `sealBroken`.
  */
 export function unsettleOrder(
-  file: Omit<StoredOrder, 'attempts'>,
+  stored: Omit<StoredOrder, 'attempts'>,
   facts: Facts,
 ): Changes {
-  const { order, attempt, proofs } = file
+  const { order, attempt, proofs } = stored
   const { settledHash: transactionHash } = order
   const { at } = facts
   if (transactionHash === undefined) return noChanges()
@@ -39,7 +39,7 @@ export function unsettleOrder(
     (proof) => !proof.removed && proof.transactionHash === transactionHash,
   )
   const { to, reopened, isLost, isCancelDue, ...fields } = planWithout(
-    file,
+    stored,
     facts,
   )
   const moved = moveOrder(
@@ -113,8 +113,11 @@ type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   isLost: boolean
 }
 
-function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
-  const { order, attempt } = file
+function planWithout(
+  stored: Omit<StoredOrder, 'attempts'>,
+  facts: Facts,
+): Plan {
+  const { order, attempt } = stored
   const { blockTime, policy } = facts
   const isCapture = order.state === 'captured'
   const ends = endsOf(attempt)
@@ -131,7 +134,7 @@ function planWithout(file: Omit<StoredOrder, 'attempts'>, facts: Facts): Plan {
     isCapture &&
     isCurrent &&
     blockTime < ends.cancel &&
-    isToBeSent(file, policy)
+    isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
   // As when it was accepted. Nobody captures what the buyer canceled.

@@ -82,7 +82,7 @@ function findMined(
 /** What became of what was sent under a nonce. */
 export type NonceFate = {
   judged: JudgedNonce
-  file: StoredOrder | undefined
+  stored: StoredOrder | undefined
   evidence?: Evidence | undefined
   /** It was mined, and did nothing. */
   failure?: { reason: OrderReason; isRevert: boolean } | undefined
@@ -108,17 +108,17 @@ export async function explainNonce(
   submitter: SubmitterState,
   view: SubmitterView,
   judged: JudgedNonce,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   switch (judged.kind) {
     case 'pending':
       return undefined
     case 'mined':
-      return explainMined(submitter, view, judged, file)
+      return explainMined(submitter, view, judged, stored)
     case 'passed':
-      return explainPassed(submitter, view, judged, file)
+      return explainPassed(submitter, view, judged, stored)
     case 'unknown':
-      return explainUnknown(submitter, view, judged, file)
+      return explainUnknown(submitter, view, judged, stored)
   }
 }
 
@@ -131,34 +131,39 @@ async function explainMined(
   submitter: SubmitterState,
   { blockTimes }: SubmitterView,
   judged: Judged<'mined'>,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { row, receipt } = judged
   const time = blockTimes.get(receipt.blockNumber)
   const proof =
-    file && time !== undefined && row.kind !== 'filler'
-      ? proofRecordOf(receipt, file, time)
+    stored && time !== undefined && row.kind !== 'filler'
+      ? proofRecordOf(receipt, stored, time)
       : undefined
   if (proof) {
     const kind = proof.kind === 'cancel' ? 'cancel' : 'capture'
-    return { judged, file, evidence: { kind, proof }, isOver: true }
+    return { judged, stored, evidence: { kind, proof }, isOver: true }
   }
-  if (!file || !isUndecided(file)) return { judged, file, isOver: true }
-  const evidence = await findEvidence(submitter.reader, file)
-  if (evidence) return { judged, file, evidence, isOver: true }
+  if (!stored || !isUndecided(stored)) return { judged, stored, isOver: true }
+  const evidence = await findEvidence(submitter.reader, stored)
+  if (evidence) return { judged, stored, evidence, isOver: true }
   if (row.kind === 'filler') {
-    const reason = file.order.reason ?? 'deadlinePassed'
-    return { judged, file, failure: { reason, isRevert: false }, isOver: true }
+    const reason = stored.order.reason ?? 'deadlinePassed'
+    return {
+      judged,
+      stored,
+      failure: { reason, isRevert: false },
+      isOver: true,
+    }
   }
-  const payment = paymentOf(file.order, file.attempt)
-  const about = { nonce: judged.nonce, orderId: file.order.id }
+  const payment = paymentOf(stored.order, stored.attempt)
+  const about = { nonce: judged.nonce, orderId: stored.order.id }
   const reason = await explainRevert(submitter.reader, receipt, payment).then(
     (error) => error.reason,
     (error: unknown) => postponeReason(submitter, about, error),
   )
   return reason === undefined
     ? undefined
-    : { judged, file, failure: { reason, isRevert: true }, isOver: true }
+    : { judged, stored, failure: { reason, isRevert: true }, isOver: true }
 }
 
 /**
@@ -185,7 +190,7 @@ async function explainPassed(
   submitter: SubmitterState,
   { head, safe, safeCount = 0 }: SubmitterView,
   judged: Judged<'passed'>,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   const { nonces, reader } = submitter
@@ -199,9 +204,9 @@ async function explainPassed(
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
   const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
-  if (!file || !isUndecided(file))
-    return { judged, file, isForeign, isOver: isSafe }
-  const evidence = await findEvidence(reader, file)
+  if (!stored || !isUndecided(stored))
+    return { judged, stored, isForeign, isOver: isSafe }
+  const evidence = await findEvidence(reader, stored)
   if (evidence) {
     // Without bytes of ours there is nothing that could be sent again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
@@ -209,7 +214,7 @@ async function explainPassed(
     const isReported = isForeign && !isSentByUs
     return {
       judged,
-      file,
+      stored,
       evidence,
       isForeign: isReported,
       isOver: isSafe || isSentByUs,
@@ -217,9 +222,9 @@ async function explainPassed(
   }
   // Without a hash we only assume that the wallet kept the nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
-  const isDead = isKnown || head.timestamp >= endOf(judged, file)
-  const isFree = isSafe && isDead && (await isUnused(reader, file, safe))
-  return { judged, file, isForeign, isFree, isOver: isFree }
+  const isDead = isKnown || head.timestamp >= endOf(judged, stored)
+  const isFree = isSafe && isDead && (await isUnused(reader, stored, safe))
+  return { judged, stored, isForeign, isFree, isOver: isFree }
 }
 
 /**
@@ -241,7 +246,7 @@ async function explainUnknown(
   submitter: SubmitterState,
   { head, count }: SubmitterView,
   judged: Judged<'unknown'>,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
   const { broadcasts, pace } = submitter
@@ -249,19 +254,19 @@ async function explainUnknown(
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
   // If the wallet chooses its own nonces, a filler in flight blocks nothing.
-  if (!file) return keepsNonce ? undefined : { judged, file, isOver: true }
-  const evidence = isUndecided(file)
-    ? await findEvidence(submitter.reader, file)
+  if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
+  const evidence = isUndecided(stored)
+    ? await findEvidence(submitter.reader, stored)
     : undefined
   // If the wallet keeps the nonce, the submitter fills it later.
-  if (keepsNonce) return evidence && { judged, file, evidence, isOver: false }
-  if (evidence || !isUndecided(file))
-    return { judged, file, evidence, isOver: true }
+  if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
+  if (evidence || !isUndecided(stored))
+    return { judged, stored, evidence, isOver: true }
   // Compares time and state at the same block or a later one.
-  if (head.timestamp < endOf(judged, file)) return undefined
-  if (!(await isUnused(submitter.reader, file, head))) return undefined
+  if (head.timestamp < endOf(judged, stored)) return undefined
+  if (!(await isUnused(submitter.reader, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
-  return { judged, file, failure, isOver: true }
+  return { judged, stored, failure, isOver: true }
 }
 
 /** The time from which the transaction at a nonce comes too late. */
@@ -326,7 +331,7 @@ const othersReasons: readonly OrderReason[] = [
  */
 export async function blamesPayer(
   { reader }: SubmitterState,
-  { judged, file, failure, evidence }: NonceFate,
+  { judged, stored, failure, evidence }: NonceFate,
 ): Promise<boolean> {
   if (!failure) {
     const isReverted =
@@ -335,9 +340,9 @@ export async function blamesPayer(
   }
   const { reason, isRevert } = failure
   if (!isRevert || othersReasons.includes(reason)) return false
-  if (reason !== 'gasTooHigh' || !file) return true
+  if (reason !== 'gasTooHigh' || !stored) return true
   // Only the payer's own code can use more gas than the rehearsal showed.
-  const { from } = paymentOf(file.order, file.attempt).message
+  const { from } = paymentOf(stored.order, stored.attempt).message
   const found = await hasCode(reader, from).catch(() => undefined)
   return found ?? true
 }

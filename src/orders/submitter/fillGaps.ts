@@ -109,10 +109,10 @@ async function fillGap(
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): boolean {
-  if (inFlight || kind === 'filler' || !file) return true
-  const { order, proofs } = file
+  if (inFlight || kind === 'filler' || !stored) return true
+  const { order, proofs } = stored
   const isGivenUp = order.unexpected || order.requested === 'void'
   return (
     !(kind === 'capture' && isGivenUp) &&

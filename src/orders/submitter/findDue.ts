@@ -167,7 +167,7 @@ export const mostDue = 500
 
 /** Orders that may be due, the soonest deadline first. */
 export type PeekedDue = {
-  files: readonly StoredOrder[]
+  storedOrders: readonly StoredOrder[]
   /** There may be more than were read. */
   isCut: boolean
 }
@@ -184,13 +184,16 @@ export async function peekDue(
   if (limit === 0) return undefined
   // The look at the chain is on its way before this takes the time.
   await wait(1)
-  const files = await loadSendDue(context, submitter, endOfTime, limit).catch(
-    () => undefined,
-  )
-  if (!files) return undefined
-  const [first = []] = groupByPayer(files)
+  const storedOrders = await loadSendDue(
+    context,
+    submitter,
+    endOfTime,
+    limit,
+  ).catch(() => undefined)
+  if (!storedOrders) return undefined
+  const [first = []] = groupByPayer(storedOrders)
   void openSeals(context, submitter, first)
-  return { files, isCut: files.length === limit }
+  return { storedOrders, isCut: storedOrders.length === limit }
 }
 
 /**
@@ -208,15 +211,15 @@ export async function findDue(
 ): Promise<readonly StoredOrder[]> {
   // Orders that wait for their next try do not count.
   const limit = most + submitter.aside.size()
-  const due = peeked?.files.filter(
+  const due = peeked?.storedOrders.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
   )
   const isAll = peeked && due && (!peeked.isCut || due.length >= limit)
-  const files = isAll
+  const storedOrders = isAll
     ? due.slice(0, limit)
     : await loadSendDue(context, submitter, until, limit)
-  submitter.orders.rememberDue(files)
-  return files
+  submitter.orders.rememberDue(storedOrders)
+  return storedOrders
     .filter(({ order }) => !submitter.aside.isWaiting(order.id))
     .slice(0, most)
 }
@@ -242,9 +245,9 @@ function loadSendDue(
 export async function openSeals(
   context: OrdersContext,
   { orders }: SubmitterState,
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
 ): Promise<void> {
-  for (const { order, attempt } of files) {
+  for (const { order, attempt } of storedOrders) {
     const isSealed = attempt.signature !== undefined
     if (!isSealed || order.requested === 'cancel') continue
     if (orders.opening(attempt)) continue
@@ -253,7 +256,9 @@ export async function openSeals(
     payment.catch(() => undefined)
     orders.rememberOpening(attempt, payment)
   }
-  await Promise.allSettled(files.map(({ attempt }) => orders.opening(attempt)))
+  await Promise.allSettled(
+    storedOrders.map(({ attempt }) => orders.opening(attempt)),
+  )
 }
 
 /** The payment of an attempt, which stays in memory no longer than it is used. */
@@ -275,14 +280,16 @@ const groupSize = 200
 const mostOfPayer = 250
 
 /** Groups that keep a payer's orders together: they draw on one balance. */
-export function groupByPayer(files: readonly StoredOrder[]): StoredOrder[][] {
+export function groupByPayer(
+  storedOrders: readonly StoredOrder[],
+): StoredOrder[][] {
   const byPayer = new Map<string, StoredOrder[]>()
-  for (const file of files) {
-    const { token, payer } = file.order
-    const key = `${token} ${file.attempt.payer ?? payer}`
+  for (const stored of storedOrders) {
+    const { token, payer } = stored.order
+    const key = `${token} ${stored.attempt.payer ?? payer}`
     const group = byPayer.get(key)
-    if (group) group.push(file)
-    else byPayer.set(key, [file])
+    if (group) group.push(stored)
+    else byPayer.set(key, [stored])
   }
   const groups: StoredOrder[][] = []
   for (const own of byPayer.values())

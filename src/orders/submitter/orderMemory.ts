@@ -40,7 +40,7 @@ export type OrderMemory = RefusalMemory & {
    */
   isTimeToAdopt(): boolean
   /** Remembers orders as they were found due, until they are on record. */
-  rememberDue(files: readonly StoredOrder[]): void
+  rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
   /** Remembers orders as they were put on record with a transaction. */
   rememberRecorded(orders: readonly OrderRecord[]): void
@@ -87,8 +87,8 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
       adoptedAt = now
       return true
     },
-    rememberDue: (files) => {
-      due = new Map(files.map((file) => [file.order.id, file]))
+    rememberDue: (storedOrders) => {
+      due = new Map(storedOrders.map((stored) => [stored.order.id, stored]))
     },
     forgetDue: () => {
       due = new Map()
@@ -103,9 +103,9 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
       }
     },
     takeRecorded: (orderId) => {
-      const file = recorded.get(orderId)
+      const stored = recorded.get(orderId)
       recorded.delete(orderId)
-      return file
+      return stored
     },
     forgetRecordedExcept: (orderIds) => {
       for (const id of recorded.keys())

@@ -17,13 +17,13 @@ test.each([
 ] as const)(
   'a %s at second %s is judged by the signatures it is about',
   (requested, timestamp, verdict) => {
-    const file = {
+    const stored = {
       order: { ...order, requested },
       attempt,
       attempts: [attempt],
       proofs: [],
     }
     const policy = { safetyMargin: 20n }
-    expect(judgeSending(file, { timestamp }, policy)).toEqual(verdict)
+    expect(judgeSending(stored, { timestamp }, policy)).toEqual(verdict)
   },
 )

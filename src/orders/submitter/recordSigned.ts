@@ -75,7 +75,7 @@ async function writeSigned(
   orders.rememberRecorded(changes.orders)
   inFlight.add(signed.map(({ row }) => ({ ...row, version: 1 })))
   for (const draft of ready) {
-    inFlight.rememberEnds(draft.file.attempt)
+    inFlight.rememberEnds(draft.stored.attempt)
     aside.clear(signingOf(draft))
   }
 }
@@ -101,11 +101,11 @@ async function dropStale(
   { store }: OrdersContext,
   drafts: readonly DueDraft[],
 ): Promise<DueDraft[]> {
-  const ids = drafts.map(({ file }) => file.order.id)
+  const ids = drafts.map(({ stored }) => stored.order.id)
   const orders = await store.read((tables) => tables.orders.find({ ids }))
   const versions = new Map(orders.map((row) => [row.id, row.version]))
   return drafts.filter(
-    ({ file: { order } }) => versions.get(order.id) === order.version,
+    ({ stored: { order } }) => versions.get(order.id) === order.version,
   )
 }
 
@@ -115,7 +115,7 @@ export function planRecord(
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
   at: bigint,
 ): Changes {
-  const moved = drafts.map(({ file, kind }) => startOrder(file, kind, at))
+  const moved = drafts.map(({ stored, kind }) => startOrder(stored, kind, at))
   return {
     ...noChanges(),
     orders: moved.map(({ order }) => order),

@@ -16,7 +16,7 @@ import type { SubmitterState } from './submitterState.js'
 
 /** An order that was due and is not sent; a due without a reason just ends. */
 export type DueRefusal = {
-  file: StoredOrder
+  stored: StoredOrder
   reason: OrderReason | undefined
   /** Where someone else's transaction decided it before. */
   evidence?: Evidence | undefined
@@ -24,16 +24,16 @@ export type DueRefusal = {
 
 /** What is due, and what its record alone speaks against. */
 export function sortDue(
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
   { head }: Pick<SubmitterView, 'head'>,
   policy: OrdersContext['policy'],
 ): { open: StoredOrder[]; refusals: DueRefusal[] } {
   const open: StoredOrder[] = []
   const refusals: DueRefusal[] = []
-  for (const file of files) {
-    const judged = judgeSending(file, head, policy)
-    if (judged) refusals.push({ file, ...judged })
-    else open.push(file)
+  for (const stored of storedOrders) {
+    const judged = judgeSending(stored, head, policy)
+    if (judged) refusals.push({ stored, ...judged })
+    else open.push(stored)
   }
   return { open, refusals }
 }
@@ -51,12 +51,12 @@ const ownReasons: readonly OrderReason[] = [
  */
 export function isCertain(
   { orders }: SubmitterState,
-  { file, reason }: DueRefusal,
+  { stored, reason }: DueRefusal,
 ): boolean {
   return (
     reason === undefined ||
     ownReasons.includes(reason) ||
-    orders.confirmDoubt(file.order.id, reason)
+    orders.confirmDoubt(stored.order.id, reason)
   )
 }
 
@@ -66,10 +66,10 @@ async function explainRefusal(
   refusal: DueRefusal,
 ): Promise<DueRefusal | undefined> {
   if (refusal.reason !== 'consumed') return refusal
-  const { file } = refusal
-  const { id } = file.order
+  const { stored } = refusal
+  const { id } = stored.order
   try {
-    const evidence = await findEvidence(reader, file)
+    const evidence = await findEvidence(reader, stored)
     if (evidence) return { ...refusal, evidence }
     throw new NodeAnswerError({
       method: 'eth_call',
@@ -94,14 +94,14 @@ export async function refuseDue(
     refused.map((refusal) => explainRefusal(submitter, refusal)),
   )
   const refusals = explained.filter((one) => one !== undefined)
-  for (const { file } of refusals) submitter.aside.clear(file.order.id)
+  for (const { stored } of refusals) submitter.aside.clear(stored.order.id)
   const at = context.now()
   const byId = new Map(
     refusals.map((one) => {
-      const { file, reason } = one
+      const { stored, reason } = one
       const again =
-        reason && againAt(submitter, file, reason, now, context.policy)
-      return [file.order.id, { ...one, again: again || undefined }]
+        reason && againAt(submitter, stored, reason, now, context.policy)
+      return [stored.order.id, { ...one, again: again || undefined }]
     }),
   )
   submitter.orders.dropPauses(now)
@@ -111,15 +111,15 @@ export async function refuseDue(
     async (tables) => {
       const ids = [...byId.keys()]
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      for (const [id, { file: judged, reason, evidence, again }] of byId) {
-        const file = collected.find(id)
+      for (const [id, { stored: judged, reason, evidence, again }] of byId) {
+        const stored = collected.find(id)
         // What was written since is judged again, if it is due again.
-        if (file?.order.version !== judged.order.version) continue
-        if (evidence) collected.add(settleOrder(file, evidence, at))
-        else if (!reason) collected.add(endDue(file))
+        if (stored?.order.version !== judged.order.version) continue
+        if (evidence) collected.add(settleOrder(stored, evidence, at))
+        else if (!reason) collected.add(endDue(stored))
         else
           collected.add(
-            rejectOrder(file, {
+            rejectOrder(stored, {
               reason,
               again,
               at,

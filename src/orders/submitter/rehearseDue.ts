@@ -27,13 +27,13 @@ import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
 export type DueDraft = {
-  file: StoredOrder
+  stored: StoredOrder
   kind: 'capture' | 'cancel'
   call: { to: Address; data: Hex }
   gas: bigint
 }
 
-type RehearsedDue = { file: StoredOrder } & (
+type RehearsedDue = { stored: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: OrderReason; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
@@ -55,10 +55,10 @@ type RehearsedGroup = {
 export async function* rehearseGroups(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
 ): AsyncGenerator<RehearsedGroup> {
-  const groups = groupByPayer(files)
+  const groups = groupByPayer(storedOrders)
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
@@ -103,12 +103,12 @@ function sortRehearsed(
 ): Pick<RehearsedGroup, 'drafts' | 'refused'> {
   const drafts: DueDraft[] = []
   const refused: DueRefusal[] = []
-  for (const { file, draft, reason, failure } of rehearsed) {
-    const { id } = file.order
+  for (const { stored, draft, reason, failure } of rehearsed) {
+    const { id } = stored.order
     if (failure) aside.put(id, failure, id)
-    else if (!draft) refused.push({ file, reason })
+    else if (!draft) refused.push({ stored, reason })
     else if (maxFee !== undefined && draft.gas * maxFeePerGas > maxFee)
-      refused.push({ file, reason: 'feeTooHigh' })
+      refused.push({ stored, reason: 'feeTooHigh' })
     else {
       drafts.push(draft)
       aside.clear(id)
@@ -122,34 +122,36 @@ function sortRehearsed(
 export async function rehearseDue(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const isCancel = ({ order }: StoredOrder) => order.requested === 'cancel'
-  const captures = groupByKind(files.filter((file) => !isCancel(file)))
+  const captures = groupByKind(
+    storedOrders.filter((stored) => !isCancel(stored)),
+  )
   const done = await Promise.all([
     ...captures.map((group) =>
       rehearseTogether(context, submitter, group, { fees, splits: mostSplits }),
     ),
-    ...files.filter(isCancel).map((file) =>
-      rehearseCancellation(context, submitter, file, fees)
-        .catch((error: unknown) => failedWith(file, error))
+    ...storedOrders.filter(isCancel).map((stored) =>
+      rehearseCancellation(context, submitter, stored, fees)
+        .catch((error: unknown) => failedWith(stored, error))
         .then((due) => [due]),
     ),
   ])
-  const byId = new Map(done.flat().map((due) => [due.file.order.id, due]))
+  const byId = new Map(done.flat().map((due) => [due.stored.order.id, due]))
   // In the order they came in: the soonest deadline first.
-  return files.flatMap(({ order }) => byId.get(order.id) ?? [])
+  return storedOrders.flatMap(({ order }) => byId.get(order.id) ?? [])
 }
 
-function groupByKind(files: readonly StoredOrder[]): StoredOrder[][] {
+function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   const groups = new Map<string, StoredOrder[]>()
-  for (const file of files) {
-    const { token, recipient, primaryType } = file.order
+  for (const stored of storedOrders) {
+    const { token, recipient, primaryType } = stored.order
     const key = `${token} ${recipient} ${primaryType}`
     const group = groups.get(key)
-    if (group) group.push(file)
-    else groups.set(key, [file])
+    if (group) group.push(stored)
+    else groups.set(key, [stored])
   }
   return [...groups.values()]
 }
@@ -165,17 +167,17 @@ const mostSplits = 10
 async function rehearseTogether(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
   { fees, splits }: { fees: SubmitterFees; splits: number },
 ): Promise<RehearsedDue[]> {
   try {
-    return await rehearseCaptures(context, submitter, files, fees)
+    return await rehearseCaptures(context, submitter, storedOrders, fees)
   } catch (error) {
-    const [only] = files
-    if (only && files.length === 1) return [failedWith(only, error)]
+    const [only] = storedOrders
+    if (only && storedOrders.length === 1) return [failedWith(only, error)]
     if (splits === 0) return []
-    const half = Math.ceil(files.length / 2)
-    const before = files.slice(0, half)
+    const half = Math.ceil(storedOrders.length / 2)
+    const before = storedOrders.slice(0, half)
     const first = await rehearseTogether(context, submitter, before, {
       fees,
       splits: splits - 1,
@@ -184,7 +186,7 @@ async function rehearseTogether(
     const second = await rehearseTogether(
       context,
       submitter,
-      files.slice(half),
+      storedOrders.slice(half),
       {
         fees,
         splits: isFound ? 0 : splits - 1,
@@ -195,39 +197,40 @@ async function rehearseTogether(
 }
 
 /** Rethrows foreign errors: they are bugs of ours or faults of the database. */
-function failedWith(file: StoredOrder, error: unknown): RehearsedDue {
+function failedWith(stored: StoredOrder, error: unknown): RehearsedDue {
   if (!(error instanceof CountersignError)) throw error
-  return { file, failure: error }
+  return { stored, failure: error }
 }
 
-type OpenedFile = { file: StoredOrder; payment: SignedPayment }
+type OpenedFile = { stored: StoredOrder; payment: SignedPayment }
 
 async function rehearseCaptures(
   context: OrdersContext,
   submitter: SubmitterState,
-  files: readonly StoredOrder[],
+  storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const { maxCaptureGas } = context.policy
   const origin = submitter.wallet.submitter.account
-  const sendable = files.filter(({ order }) => isSender(order, origin))
+  const sendable = storedOrders.filter(({ order }) => isSender(order, origin))
   const opened = await Promise.all(
-    sendable.map(async (file) => ({
-      file,
-      payment: await openOrWait(takePayment(context, submitter, file)),
+    sendable.map(async (stored) => ({
+      stored,
+      payment: await openOrWait(takePayment(context, submitter, stored)),
     })),
   )
-  const whole = opened.flatMap(({ file, payment }): OpenedFile[] =>
+  const whole = opened.flatMap(({ stored, payment }): OpenedFile[] =>
     payment && !(payment instanceof CountersignError)
-      ? [{ file, payment }]
+      ? [{ stored, payment }]
       : [],
   )
   const payments = whole.map(({ payment }) => payment)
-  const refused = files.flatMap((file): RehearsedDue[] => {
-    if (!sendable.includes(file)) return [{ file, reason: 'wrongSender' }]
-    const payment = opened.find((one) => one.file === file)?.payment
-    if (payment instanceof CountersignError) return [{ file, failure: payment }]
-    return payment ? [] : [{ file, reason: 'sealBroken' }]
+  const refused = storedOrders.flatMap((stored): RehearsedDue[] => {
+    if (!sendable.includes(stored)) return [{ stored, reason: 'wrongSender' }]
+    const payment = opened.find((one) => one.stored === stored)?.payment
+    if (payment instanceof CountersignError)
+      return [{ stored, failure: payment }]
+    return payment ? [] : [{ stored, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
   const [{ rehearsals }, contracts] = await Promise.all([
@@ -240,10 +243,10 @@ async function rehearseCaptures(
     findContracts(context, submitter, payments),
   ])
   const judged = whole.map(
-    ({ file, payment }, at): RehearsedDue =>
+    ({ stored, payment }, at): RehearsedDue =>
       contracts.has(payment.message.from)
-        ? { file, reason: 'contractPayer' }
-        : draftOf(file, rehearsals[at], maxCaptureGas, () =>
+        ? { stored, reason: 'contractPayer' }
+        : draftOf(stored, rehearsals[at], maxCaptureGas, () =>
             encodeCapture(payment),
           ),
   )
@@ -288,17 +291,18 @@ function isSender(
 async function rehearseCancellation(
   context: OrdersContext,
   submitter: SubmitterState,
-  file: StoredOrder,
+  stored: StoredOrder,
   fees: SubmitterFees,
 ): Promise<RehearsedDue> {
   const { maxCaptureGas } = context.policy
-  const { order, attempt } = file
-  if (attempt.cancellation === undefined) return { file, reason: 'sealBroken' }
+  const { order, attempt } = stored
+  if (attempt.cancellation === undefined)
+    return { stored, reason: 'sealBroken' }
   const place = sealContextOf('cancellation', order, attempt)
   const opening = openSealed(context, attempt.cancellation, place)
   const signature = await openOrWait(opening)
-  if (signature === undefined) return { file, reason: 'sealBroken' }
-  if (signature instanceof StoreError) return { file, failure: signature }
+  if (signature === undefined) return { stored, reason: 'sealBroken' }
+  if (signature instanceof StoreError) return { stored, failure: signature }
   const cancellation: SignedCancellation = {
     ...buildCancellation({ payment: paymentOf(order, attempt) }),
     signature: signature as Hex,
@@ -308,25 +312,25 @@ async function rehearseCancellation(
     fees: callFeesOf(fees),
     maxGas: maxCaptureGas,
   })
-  const due = draftOf(file, rehearsal, maxCaptureGas, () =>
+  const due = draftOf(stored, rehearsal, maxCaptureGas, () =>
     encodeCancel(cancellation),
   )
   return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
 }
 
 function draftOf(
-  file: StoredOrder,
+  stored: StoredOrder,
   rehearsal: Rehearsal | undefined,
   maxGas: bigint,
   encode: () => { to: Address; data: Hex },
 ): RehearsedDue {
-  if (!rehearsal) return { file, reason: 'simulationFailed' }
+  if (!rehearsal) return { stored, reason: 'simulationFailed' }
   if (!rehearsal.ok) {
     // The payment is of the right chain, so the node is wrong: try again.
     if (rehearsal.reason === 'wrongChain') throw wrongChain(rehearsal)
-    return { file, reason: rehearsal.reason }
+    return { stored, reason: rehearsal.reason }
   }
   const { to, data } = encode()
   const gas = gasLimit(rehearsal, maxGas)
-  return { file, draft: { file, kind: 'capture', call: { to, data }, gas } }
+  return { stored, draft: { stored, kind: 'capture', call: { to, data }, gas } }
 }

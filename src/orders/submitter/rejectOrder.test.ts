@@ -42,8 +42,8 @@ test.each([
 ] as const)(
   'a capture that fails with the requested %s, cancellation %s, relayed %s leaves %o',
   (requested, cancellation, relays, fields, types) => {
-    const file = fileOf({ requested }, cancellation)
-    const { orders, events } = rejectOrder(file, {
+    const stored = fileOf({ requested }, cancellation)
+    const { orders, events } = rejectOrder(stored, {
       reason: 'released',
       at: 0n,
       relays,
@@ -82,16 +82,16 @@ test.each([
 ] as const)(
   'what is %s with the requested %s, relayed %s, is %o when its transaction is lost',
   (state, requested, relays, fields, types) => {
-    const file = fileOf({ state, requested }, kept)
-    const { orders, events } = reopenOrder(file, { at: 0n, relays })
+    const stored = fileOf({ state, requested }, kept)
+    const { orders, events } = reopenOrder(stored, { at: 0n, relays })
     expect(orders).toMatchObject([fields])
     expect(events.map(({ type }) => type)).toEqual(types)
   },
 )
 
 test('what is decided stays so when its transaction is lost', () => {
-  const file = fileOf({ state: 'captured', requested: undefined }, kept)
-  expect(reopenOrder(file, { at: 0n, relays: true })).toEqual({
+  const stored = fileOf({ state: 'captured', requested: undefined }, kept)
+  expect(reopenOrder(stored, { at: 0n, relays: true })).toEqual({
     orders: [],
     events: [],
   })

@@ -92,16 +92,16 @@ export function isGivenUp(
  * it was given up in between. Pure.
  */
 export function reopenOrder(
-  file: Undecided,
+  stored: Undecided,
   options: Pick<Refused, 'at' | 'relays'>,
 ): Pick<Changes, 'orders' | 'events'> {
-  const { order } = file
+  const { order } = stored
   const { state, requested } = order
   if (!isInFlight(order)) return { orders: [], events: [] }
   if (state === 'voided')
     return { orders: [{ ...order, sendDue: 0n }], events: [] }
   if (isGivenUp(order, options.relays))
-    return rejectOrder(file, { ...options, reason: 'voided' })
+    return rejectOrder(stored, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const reopened = withEvent(
     dropPreconfirmed(order),

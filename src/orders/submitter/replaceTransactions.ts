@@ -101,16 +101,16 @@ export async function replaceTransactions(
   for (const plan of planned) {
     const { orderId, attempt, nonce } = plan.last
     const name = nonceName('replace', nonce)
-    const file = collected.find(orderId, attempt)
+    const stored = collected.find(orderId, attempt)
     try {
       const draft = await draftReplacement(context, submitter, view, {
         plan,
-        file,
+        stored,
         fees,
         bump: bumps.get(nonce) ?? 0,
       })
       submitter.broadcasts.clearRefusal(nonce)
-      if (draft) await replaceOne(context, submitter, view, { file, draft })
+      if (draft) await replaceOne(context, submitter, view, { stored, draft })
       if (draft) submitter.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
@@ -161,12 +161,12 @@ async function draftReplacement(
   view: SubmitterView,
   {
     plan: { last, why },
-    file,
+    stored,
     fees: now,
     bump,
   }: {
     plan: Replacement
-    file: StoredOrder | undefined
+    stored: StoredOrder | undefined
     fees: SubmitterFees
     bump: number
   },
@@ -183,13 +183,13 @@ async function draftReplacement(
     orderId,
     attempt,
     fees,
-    seal: sealOf(last, file),
+    seal: sealOf(last, stored),
   }
   const { maxFee } = context.policy
   const verdict =
     why === 'late'
       ? ({ reason: 'expired' } as const)
-      : await judgeStuck(context, submitter, view, { last, file, fees })
+      : await judgeStuck(context, submitter, view, { last, stored, fees })
   if (verdict.reason === undefined) {
     const { again } = verdict
     if (!again) return undefined
@@ -212,11 +212,11 @@ async function judgeStuck(
   { head }: SubmitterView,
   {
     last,
-    file,
+    stored,
     fees,
   }: {
     last: TransactionRecord
-    file: StoredOrder | undefined
+    stored: StoredOrder | undefined
     fees: SubmitterFees
   },
 ): Promise<{
@@ -224,9 +224,9 @@ async function judgeStuck(
   /** With the gas it takes by now. */
   again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {
-  if (last.kind === 'filler' || !file)
+  if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
-  const { order, attempt } = file
+  const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // The cancellation of an older attempt, which a reorganization took back.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
@@ -237,7 +237,7 @@ async function judgeStuck(
     return { reason: 'deadlinePassed' }
   if (isCurrent && isGivenUp(order, isRelaying(context)))
     return { reason: 'voided' }
-  const again = { ...file, order: { ...order, requested: last.kind } }
+  const again = { ...stored, order: { ...order, requested: last.kind } }
   const [due] = await rehearseDue(context, submitter, [again], fees)
   // Leave it until the node answers and the seal can be opened. Another shop on
   // this submitter may have the key.
@@ -256,14 +256,14 @@ async function replaceOne(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-  { file, draft }: { file: StoredOrder | undefined; draft: Drafted },
+  { stored, draft }: { stored: StoredOrder | undefined; draft: Drafted },
 ): Promise<void> {
   const { wallet } = submitter
   const isLocal = wallet.account.type === 'local'
   const signed = isLocal ? await signRow(context, submitter, draft) : undefined
   const row = signed?.row ?? rowOf(draft, wallet.submitter, context.now())
   await context.store.write(
-    (tables) => writeChanges(tables, planChange(row, draft, file)),
+    (tables) => writeChanges(tables, planChange(row, draft, stored)),
     { lease: submitter.lease },
   )
   const kept = { ...row, version: 1 }
@@ -280,9 +280,9 @@ async function replaceOne(
 function planChange(
   row: Omit<TransactionRecord, 'version'>,
   { reason }: Drafted,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): Changes {
-  const order = file?.order
+  const order = stored?.order
   const isRefused = reason !== undefined && order && isInFlight(order)
   return {
     ...noChanges(),

@@ -30,8 +30,8 @@ export async function reportPreconfirmed(
   const collected = collectChanges(rows)
   const changes = noChanges()
   for (const row of shown) {
-    const file = collected.find(row.orderId, row.attempt)
-    const reported = file && reportOne(file, row, view, context.now())
+    const stored = collected.find(row.orderId, row.attempt)
+    const reported = stored && reportOne(stored, row, view, context.now())
     if (!reported) continue
     changes.orders.push(reported.order)
     changes.events.push(reported.event)

@@ -53,7 +53,7 @@ async function recordUnsent(
   draft: DueDraft,
   fees: SubmitterFees,
 ): Promise<TransactionRecord | undefined> {
-  const { order, attempt } = draft.file
+  const { order, attempt } = draft.stored
   const { nonces, inFlight, broadcasts, pace } = submitter
   const { nextNonce: nonce } = nonces.value
   const at = submitter.wallet.submitter
@@ -194,13 +194,13 @@ async function recordRefusal(
     async (tables) => {
       const ids = row.orderId === undefined ? [] : [row.orderId]
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      const file = collected.find(row.orderId, row.attempt)
+      const stored = collected.find(row.orderId, row.attempt)
       collected.add({ transactions: [{ ...row, inFlight: false }] })
-      if (file && row.kind !== 'filler' && !isReplacement)
+      if (stored && row.kind !== 'filler' && !isReplacement)
         collected.add(
           reason
-            ? rejectOrder(file, { reason, ...about })
-            : reopenOrder(file, about),
+            ? rejectOrder(stored, { reason, ...about })
+            : reopenOrder(stored, about),
         )
       await writeChanges(tables, collected.close())
       await tables.setValue(submitterKey(submitter.wallet.submitter), value)

@@ -64,8 +64,8 @@ export async function resendTransactions(
   const bytes = await Promise.all(
     rows.map(async (row): Promise<SignedBytes | undefined> => {
       const { nonce, hash } = row
-      const file = collected.find(row.orderId, row.attempt)
-      const place = sealOfRow(sealOf(row, file), row)
+      const stored = collected.find(row.orderId, row.attempt)
+      const place = sealOfRow(sealOf(row, stored), row)
       const opening = openSealed(context, row.raw, place)
       const raw = await opening.catch((error: unknown) => {
         if (!isKeyAway(error)) throw error
@@ -77,7 +77,7 @@ export async function resendTransactions(
       // the transaction, or another shop that owns the order may have the key.
       submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
       const isOwnOrder =
-        !file || context.recipients.includes(file.order.recipient)
+        !stored || context.recipients.includes(stored.order.recipient)
       if (raw === undefined && isOwnOrder && nonce >= view.pendingCount)
         submitter.broadcasts.refuse(nonce)
       return undefined

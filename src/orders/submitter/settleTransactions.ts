@@ -138,9 +138,9 @@ async function explainAll(
   const fates = await Promise.all(
     judged.map((one) => {
       const { orderId, attempt } = one.rows[0]
-      const file = collected.find(orderId, attempt)
+      const stored = collected.find(orderId, attempt)
       // If one nonce cannot be explained now, the others go on.
-      return explainNonce(submitter, view, one, file).catch(
+      return explainNonce(submitter, view, one, stored).catch(
         (error: unknown) => {
           submitter.aside.put(nonceName('settle', one.nonce), error, orderId)
           return undefined
@@ -200,10 +200,10 @@ async function loadForReview(
   if (blamed.length === 0) return new Map()
   return context.store.read(async (tables) => {
     const ids: string[] = []
-    for (const { file } of blamed) {
-      const payer = file?.attempt.payer
-      if (!file || !payer) continue
-      const { chainId, token } = file.order
+    for (const { stored } of blamed) {
+      const payer = stored?.attempt.payer
+      if (!stored || !payer) continue
+      const { chainId, token } = stored.order
       const exposure = { chainId, token, payer }
       for (const attempt of await tables.attempts.find({ exposure }))
         ids.push(attempt.orderId)
@@ -226,10 +226,10 @@ function againOf(
   fate: NonceFate,
   blamed: readonly NonceFate[],
 ): bigint | undefined {
-  const { file, failure } = fate
-  if (!file || !failure || blamed.includes(fate)) return undefined
+  const { stored, failure } = fate
+  if (!stored || !failure || blamed.includes(fate)) return undefined
   if (failure.reason === 'gasTooHigh') return undefined
-  return againAt(submitter, file, failure.reason, head.timestamp, policy)
+  return againAt(submitter, stored, failure.reason, head.timestamp, policy)
 }
 
 function applyFate(
@@ -241,14 +241,14 @@ function applyFate(
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) collected.add({ transactions: closeRows(fate) })
-  const file = () => collected.find(orderId, attempt)
-  const first = file()
+  const find = () => collected.find(orderId, attempt)
+  const first = find()
   if (first && isForeign) {
     const data = { account, nonce }
     const shared = withEvent(first.order, { type: 'submitterShared', at, data })
     collected.add({ orders: [shared.order], events: [shared.event] })
   }
-  const now = file()
+  const now = find()
   if (!now) return
   if (evidence) collected.add(settleOrder(now, evidence, at))
   else if (failure)
@@ -257,9 +257,14 @@ function applyFate(
 }
 
 /** What only the wallet knew is on record once the chain has shown it. */
-function closeRows({ judged, evidence, file }: NonceFate): TransactionRecord[] {
+function closeRows({
+  judged,
+  evidence,
+  stored,
+}: NonceFate): TransactionRecord[] {
   // What the end of an order erased would else stay with bytes it outlived.
-  const erased = file?.order.finality === 'finalized' ? { raw: undefined } : {}
+  const erased =
+    stored?.order.finality === 'finalized' ? { raw: undefined } : {}
   return judged.rows.map((row) => {
     const isSentByUs =
       evidence?.kind === row.kind && isSentBy(evidence, row.account)

@@ -66,8 +66,8 @@ export async function signDrafts(
   const unsigned: Unsigned[] = []
   const rows: Promise<SignedRow | undefined>[] = []
   for (const [at, draft] of drafts.entries()) {
-    const { file, kind, call, gas } = draft
-    const { order, attempt } = file
+    const { stored, kind, call, gas } = draft
+    const { order, attempt } = stored
     const row = signRow(context, submitter, {
       nonce: submitter.nonces.value.nextNonce + at,
       bump: bumps[at] ?? 0,
@@ -114,7 +114,8 @@ export async function signDrafts(
 const repeated = 400
 
 /** The name under which an order is put aside when its signer fails. */
-export const signingOf = ({ file }: DueDraft): string => `sign:${file.order.id}`
+export const signingOf = ({ stored }: DueDraft): string =>
+  `sign:${stored.order.id}`
 
 /**
  * Puts aside orders whose transactions were not signed. One that fails
@@ -143,7 +144,7 @@ async function putOffUnsigned(
   const late = paused.filter(({ pause }) => pause >= repeated)
   const dues = new Map(
     late.map(({ one, pause }) => [
-      one.draft.file.order.id,
+      one.draft.stored.order.id,
       now + BigInt(Math.ceil(Math.max(pause, took) / 1000)),
     ]),
   )
@@ -164,7 +165,10 @@ async function postponeUnsigned(
   dues: ReadonlyMap<string, bigint>,
 ): Promise<void> {
   const versions = new Map(
-    late.map(({ draft: { file } }) => [file.order.id, file.order.version]),
+    late.map(({ draft: { stored } }) => [
+      stored.order.id,
+      stored.order.version,
+    ]),
   )
   await writeAgain(
     context,
@@ -262,9 +266,9 @@ export function sealOf(
     account,
     nonce,
   }: Pick<TransactionRecord, 'chainId' | 'account' | 'nonce'>,
-  file: StoredOrder | undefined,
+  stored: StoredOrder | undefined,
 ): SealContext {
-  if (file) return sealContextOf('transaction', file.order, file.attempt)
+  if (stored) return sealContextOf('transaction', stored.order, stored.attempt)
   return {
     kind: 'transaction',
     orderId: `submitter:${chainId}:${account}`,

@@ -189,11 +189,18 @@ async function sendDue(
   const { timestamp: now } = view.head
   const most = Math.min(roomOf(submitter, policy), mostDue)
   if (most === 0 || submitter.walletMemory.isResting('order')) return done
-  const files = await findDue(context, submitter, { until: now, most, peeked })
-  if (files.length > 0 && !(await continueNonces(context, submitter, view)))
+  const storedOrders = await findDue(context, submitter, {
+    until: now,
+    most,
+    peeked,
+  })
+  if (
+    storedOrders.length > 0 &&
+    !(await continueNonces(context, submitter, view))
+  )
     return done
   const fees = feesOf(view)
-  const { open, refusals } = sortDue(files, view, policy)
+  const { open, refusals } = sortDue(storedOrders, view, policy)
   const ready: DueDraft[] = []
   const sends: Promise<void>[] = []
   try {
@@ -227,7 +234,7 @@ async function sendDue(
   }
   const isActive = done.sent + done.refused > 0
   done.isMore =
-    isActive && files.length === most && roomOf(submitter, policy) > 0
+    isActive && storedOrders.length === most && roomOf(submitter, policy) > 0
   return done
 }
 

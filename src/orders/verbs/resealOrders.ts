@@ -100,9 +100,9 @@ async function loadSecrets(
     ]),
   )
   const sent = transactions.map((row) => {
-    const stored = orders.get(row.orderId ?? '')
-    const file = stored && atAttempt(stored, row.attempt)
-    return secretOf(row.raw, () => sealOfRow(sealOf(row, file), row))
+    const newest = orders.get(row.orderId ?? '')
+    const stored = newest && atAttempt(newest, row.attempt)
+    return secretOf(row.raw, () => sealOfRow(sealOf(row, stored), row))
   })
   return [...found, ...sent]
     .filter((secret) => secret !== undefined)

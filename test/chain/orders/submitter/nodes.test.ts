@@ -194,12 +194,12 @@ test('a payment nonce that only a rehearsal shows as spent refuses no order', as
     submitter: undefined,
     aside,
   })
-  const file = await context.store.read((tables) =>
+  const stored = await context.store.read((tables) =>
     loadOrder(tables, context, id),
   )
   if (!submitter) throw new Error('The submitter is taken.')
   const refuse = () =>
-    refuseDue(context, submitter, [{ file, reason: 'consumed' }], 0n)
+    refuseDue(context, submitter, [{ stored, reason: 'consumed' }], 0n)
   await refuse()
   expect(aside.isWaiting(id)).toBe(true)
   await refuse()

@@ -12,9 +12,9 @@ import {
 
 test('a nonce pays once: another transaction of it takes the place of the one before', () => {
   const before = proofAt(word('a'), 9n)
-  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const stored = { order: captured(word('a')), attempt, proofs: [before] }
   const { version: _, ...proof } = proofAt(word('c'), 8n)
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  const changes = settleOrder(stored, { kind: 'capture', proof }, 0n)
   expect(changes.orders).toMatchObject([
     { state: 'captured', overpaid: false, settledHash: word('c') },
   ])
@@ -25,7 +25,7 @@ test('a nonce pays once: another transaction of it takes the place of the one be
 
 test('another nonce that pays an order pays it once too often', () => {
   const before = proofAt(word('a'), 9n)
-  const file = {
+  const stored = {
     order: captured(word('a')),
     attempt: { ...attempt, number: 2, nonce: word('d') },
     proofs: [before],
@@ -34,7 +34,7 @@ test('another nonce that pays an order pays it once too often', () => {
     logIndex: 4,
     attempt: 2,
   })
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  const changes = settleOrder(stored, { kind: 'capture', proof }, 0n)
   expect(changes.orders).toMatchObject([
     { state: 'captured', overpaid: true, settledHash: word('a') },
   ])
@@ -52,11 +52,11 @@ test('two payments of one order that are found together are a payment and one to
   }
   const collected = collectChanges(new Map([['one', stored]]))
   for (const number of [1, 2]) {
-    const file = collected.find('one', number)
-    if (!file) throw new Error('no file')
+    const stored = collected.find('one', number)
+    if (!stored) throw new Error('no file')
     const fields = { attempt: number, logIndex: number }
     const { version: _, ...proof } = proofAt(word('a'), 9n, fields)
-    collected.add(settleOrder(file, { kind: 'capture', proof }, 0n))
+    collected.add(settleOrder(stored, { kind: 'capture', proof }, 0n))
   }
   const { orders, events, newProofs } = collected.close()
   expect(orders).toMatchObject([{ state: 'captured', overpaid: true }])
@@ -66,10 +66,10 @@ test('two payments of one order that are found together are a payment and one to
 
 test('a transaction that moved to another place of another block is on record once', () => {
   const before = proofAt(word('a'), 9n)
-  const file = { order: captured(word('a')), attempt, proofs: [before] }
+  const stored = { order: captured(word('a')), attempt, proofs: [before] }
   const place = { logIndex: 4, blockHash: word('f') }
   const { version: _, ...proof } = proofAt(word('a'), 9n, place)
-  const changes = settleOrder(file, { kind: 'capture', proof }, 0n)
+  const changes = settleOrder(stored, { kind: 'capture', proof }, 0n)
   expect(changes.newProofs).toEqual([proof])
   expect(changes.proofs).toEqual([{ ...before, removed: true }])
 })

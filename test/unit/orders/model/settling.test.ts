@@ -41,32 +41,32 @@ const facts = { blockTime: 600n, at: 0n, policy }
 
 test('what was given up and paid all the same is not sent again when a fork takes it back', () => {
   const proofs = [proofAt(word('a'), 9n)]
-  const file = {
+  const stored = {
     order: { ...captured(word('a')), unexpected: true },
     attempt,
     proofs,
   }
-  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  const changes = unsettleOrder(stored, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'voided' }])
   expect(changes.transactions).toEqual([])
 })
 
 test('what was paid for real is sent again when a fork takes it back', () => {
-  const file = {
+  const stored = {
     order: captured(word('9')),
     attempt,
     proofs: [proofAt(word('9'), 9n)],
   }
-  const changes = unsettleOrder(file, { ...facts, transactions: [sent] })
+  const changes = unsettleOrder(stored, { ...facts, transactions: [sent] })
   expect(changes.orders).toMatchObject([{ state: 'capturing' }])
   expect(changes.transactions).toEqual([{ ...sent, inFlight: true }])
 })
 
 test('what someone else’s transaction has ended stays closed when a fork takes back the next', () => {
   const proofs = [proofAt(word('9'), 9n)]
-  const file = { order: captured(word('9')), attempt, proofs }
+  const stored = { order: captured(word('9')), attempt, proofs }
   const before = { ...sent, nonce: 5, hash: word('e') }
-  const changes = unsettleOrder(file, {
+  const changes = unsettleOrder(stored, {
     ...facts,
     transactions: [before, sent],
   })
@@ -81,8 +81,8 @@ test.each([
   'what another had paid for us is due again as the policy %s says',
   (capture, sendDue) => {
     const proofs = [proofAt(word('a'), 9n)]
-    const file = { order: captured(word('a')), attempt, proofs }
-    const changes = unsettleOrder(file, {
+    const stored = { order: captured(word('a')), attempt, proofs }
+    const changes = unsettleOrder(stored, {
       ...facts,
       transactions: [],
       policy: { ...policy, capture },
@@ -163,8 +163,8 @@ test('what was voided and consumed is voided when a fork takes that back, and pa
     0n,
   ).orders
   if (!consumed) throw new Error('no order')
-  const file = { order: consumed, attempt, proofs: [] }
-  const changes = unsettleOrder(file, {
+  const stored = { order: consumed, attempt, proofs: [] }
+  const changes = unsettleOrder(stored, {
     ...facts,
     transactions: [],
     policy: { ...policy, capture: 'onAccept' },
@@ -173,7 +173,7 @@ test('what was voided and consumed is voided when a fork takes that back, and pa
     { state: 'voided', requested: undefined, sendDue: undefined },
   ])
   const { version: _, ...proof } = proofAt(word('b'), 9n)
-  const paid = settleOrder(file, { kind: 'capture', proof }, 0n)
+  const paid = settleOrder(stored, { kind: 'capture', proof }, 0n)
   expect(paid.orders).toMatchObject([{ state: 'captured', unexpected: true }])
 })
 
@@ -191,20 +191,20 @@ test('after a fork a capture is sent again only in the window that it carries', 
 
 test('a cancellation that is on record ends an order a fork has opened again', () => {
   const cancel = proofAt(word('b'), 9n, { kind: 'cancel', value: 0n })
-  const file = {
+  const stored = {
     order: { ...order, state: 'capturing' as const },
     attempt,
     proofs: [proofAt(word('a'), 9n, { removed: true }), cancel],
   }
   const { version: _, ...proof } = cancel
-  const changes = settleOrder(file, { kind: 'cancel', proof }, 0n)
+  const changes = settleOrder(stored, { kind: 'cancel', proof }, 0n)
   expect(changes.orders).toMatchObject([
     { state: 'canceled', settledHash: word('b') },
   ])
   expect([...changes.proofs, ...changes.newProofs]).toEqual([])
   const [canceled] = changes.orders
   if (!canceled) throw new Error('no order')
-  const again = { ...file, order: canceled }
+  const again = { ...stored, order: canceled }
   const repeated = settleOrder(again, { kind: 'cancel', proof }, 0n)
   expect(repeated.orders).toEqual([])
   expect(repeated.events).toEqual([])
@@ -226,9 +226,9 @@ function overtake(
   if (!paid) throw new Error('no order')
   expect(paid).toMatchObject({ state: 'captured', unexpected: false })
   const signed = { ...attempt, cancellation: 'sealed' }
-  const file = { order: { ...paid, ...fields }, proofs: [proof] }
+  const stored = { order: { ...paid, ...fields }, proofs: [proof] }
   const options = { ...facts, transactions: [sent] }
-  return unsettleOrder({ ...file, attempt: signed }, options)
+  return unsettleOrder({ ...stored, attempt: signed }, options)
 }
 
 test('a void that a capture overtook is applied when a fork takes the capture back', () => {
