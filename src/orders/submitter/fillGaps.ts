@@ -10,7 +10,7 @@ import type { AccountNonces } from './accountNonces.js'
 import { mostForeign } from './continueNonces.js'
 import { feesOf } from './feesOf.js'
 import type { SubmitterView } from './getSubmitterView.js'
-import type { InFlight } from './inFlight.js'
+import { type InFlight, nextBump } from './inFlight.js'
 import { askToSend } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
 import { type RowDraft, rowOf, sealOf, signRow } from './signDrafts.js'
@@ -83,7 +83,7 @@ async function fillGap(
   const draft: RowDraft = {
     ...(await fillerCall(submitter)),
     nonce,
-    bump: known.length,
+    bump: nextBump(known),
     kind: 'filler',
     fees: feesOf(view),
     orderId: undefined,

@@ -9,7 +9,7 @@ import {
 } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { nextBump } from './inFlight.js'
+import { loadBumps } from './loadBumps.js'
 import type { DueDraft } from './rehearseDue.js'
 import {
   type DraftsLeft,
@@ -41,16 +41,17 @@ export async function recordSigned(
     const isTaken = error instanceof DuplicateRecordError
     if (!(isStale || isTaken) || isLastTry) throw error
     const again = [...ready, ...left.drafts]
-    return {
-      recorded: [],
-      left: isStale
-        ? { drafts: await dropStale(context, again), bumps: drafts.bumps }
-        : // A closed transaction may be on record at one of these nonces.
-          {
-            drafts: again,
-            bumps: await loadBumps(context, submitter, again.length),
-          },
+    if (isStale) {
+      const fresh = await dropStale(context, again)
+      return { recorded: [], left: { drafts: fresh, bumps: drafts.bumps } }
     }
+    // A closed transaction may be on record at one of these nonces.
+    const { nextNonce } = submitter.nonces.value
+    const nonces = again.map((_, place) => nextNonce + place)
+    const bumps = await context.store.read((tables) =>
+      loadBumps(tables, submitter, nonces),
+    )
+    return { recorded: [], left: { drafts: again, bumps } }
   }
 }
 
@@ -78,22 +79,6 @@ async function writeSigned(
     inFlight.rememberEnds(draft.stored.attempt)
     aside.clear(signingOf(draft))
   }
-}
-
-/** Loads the next free bump of each of the next nonces. */
-function loadBumps(
-  { store }: OrdersContext,
-  { nonces, wallet: { submitter: at } }: SubmitterState,
-  count: number,
-): Promise<number[]> {
-  const { nextNonce } = nonces.value
-  const places = Array.from({ length: count }, (_, place) => nextNonce + place)
-  return store.read(async (tables) => {
-    const bumps: number[] = []
-    for (const nonce of places)
-      bumps.push(nextBump(await tables.transactions.find({ at, nonce })))
-    return bumps
-  })
 }
 
 /** The drafts of orders that nobody wrote to since they were found. */

@@ -1,8 +1,4 @@
-import type {
-  OrderReason,
-  StoreReader,
-  TransactionRecord,
-} from '../../store/types.js'
+import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
@@ -13,7 +9,8 @@ import type { OrdersContext, SettledPolicy } from '../model/types.js'
 import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
 import { fillerCall, fillGaps } from './fillGaps.js'
 import type { SubmitterView } from './getSubmitterView.js'
-import { groupByNonce, newestOf, nextBump } from './inFlight.js'
+import { groupByNonce, newestOf } from './inFlight.js'
+import { loadBumps } from './loadBumps.js'
 import { rehearseDue } from './rehearseDue.js'
 import { isGivenUp, isInFlight, isRelaying } from './rejectOrder.js'
 import { askToSend } from './sendByWallet.js'
@@ -93,12 +90,16 @@ export async function replaceTransactions(
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
   const { rows, bumps } = await context.store.read(async (tables) => ({
     rows: await loadOrders(tables, { ids }),
-    bumps: await loadBumps(tables, submitter, planned),
+    bumps: await loadBumps(
+      tables,
+      submitter,
+      planned.map(({ last }) => last.nonce),
+    ),
   }))
   const collected = collectChanges(rows)
   const fees = feesOf(view)
   let isActive = filled
-  for (const plan of planned) {
+  for (const [at, plan] of planned.entries()) {
     const { orderId, attempt, nonce } = plan.last
     const name = nonceName('replace', nonce)
     const stored = collected.find(orderId, attempt)
@@ -107,7 +108,7 @@ export async function replaceTransactions(
         plan,
         stored,
         fees,
-        bump: bumps.get(nonce) ?? 0,
+        bump: bumps[at] ?? 0,
       })
       submitter.broadcasts.clearRefusal(nonce)
       if (draft) await replaceOne(context, submitter, view, { stored, draft })
@@ -135,21 +136,6 @@ function watchLowest(
 ): void {
   const lowest = inFlight.rows.find(({ nonce }) => nonce >= count)
   pace.watchLowest(lowest?.nonce, head.timestamp)
-}
-
-/** Loads the next free bump of each nonce; closed transactions count too. */
-async function loadBumps(
-  tables: StoreReader,
-  { wallet: { submitter: at } }: SubmitterState,
-  planned: readonly Replacement[],
-): Promise<ReadonlyMap<number, number>> {
-  const bumps = new Map<number, number>()
-  for (const { last } of planned) {
-    const { nonce } = last
-    const known = await tables.transactions.find({ at, nonce })
-    bumps.set(nonce, nextBump(known))
-  }
-  return bumps
 }
 
 /** A replacement with the reason why the order's own has no future. */

@@ -1,0 +1,18 @@
+import type { StoreReader } from '../../store/types.js'
+import { nextBump } from './inFlight.js'
+import type { SubmitterState } from './submitterState.js'
+
+/**
+ * Loads the next free bump of each nonce, by place; closed transactions count
+ * too.
+ */
+export async function loadBumps(
+  tables: StoreReader,
+  { wallet: { submitter: at } }: Pick<SubmitterState, 'wallet'>,
+  nonces: readonly number[],
+): Promise<number[]> {
+  const bumps: number[] = []
+  for (const nonce of nonces)
+    bumps.push(nextBump(await tables.transactions.find({ at, nonce })))
+  return bumps
+}
