@@ -14,3 +14,16 @@ export function clientOf(
   if (found) return found.client
   throw new OrdersSetupError('have no client for a token', { chainId, token })
 }
+
+/** The client that reads a chain. */
+export function readerOf(
+  { tokens }: Pick<OrdersContext, 'tokens'>,
+  chainId: number,
+): Client {
+  const token = tokens.find((one) => one.chainId === chainId)
+  if (!token)
+    throw new OrdersSetupError('have no token on the chain of a wallet', {
+      chainId,
+    })
+  return token.client
+}

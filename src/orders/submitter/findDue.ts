@@ -1,16 +1,16 @@
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
-import type { SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { signedPaymentOf } from '../model/paymentOf.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseSubmitterValue } from './accountNonces.js'
+import { groupByPayer } from './groupByPayer.js'
+import { openSeals } from './openSeals.js'
 import { isClaimed } from './openSubmitter.js'
 import { roomOf } from './planSending.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
@@ -239,66 +239,4 @@ function loadSendDue(
     })
     return [...found.values()]
   })
-}
-
-/** Opens seals ahead, so that what is asked with them is asked at once. */
-export async function openSeals(
-  context: OrdersContext,
-  { orders }: SubmitterState,
-  storedOrders: readonly StoredOrder[],
-): Promise<void> {
-  for (const { order, attempt } of storedOrders) {
-    const isSealed = attempt.signature !== undefined
-    if (!isSealed || order.requested === 'cancel') continue
-    if (orders.opening(attempt)) continue
-    const payment = signedPaymentOf(context, order, attempt)
-    // A failure is reported to `takePayment`.
-    payment.catch(() => undefined)
-    orders.rememberOpening(attempt, payment)
-  }
-  await Promise.allSettled(
-    storedOrders.map(({ attempt }) => orders.opening(attempt)),
-  )
-}
-
-/** The payment of an attempt, which stays in memory no longer than it is used. */
-export function takePayment(
-  context: OrdersContext,
-  { orders }: SubmitterState,
-  { order, attempt }: StoredOrder,
-): Promise<SignedPayment | undefined> {
-  const ahead = orders.opening(attempt)
-  orders.forgetOpening(attempt)
-  return ahead ?? signedPaymentOf(context, order, attempt)
-}
-
-/** Orders rehearsed while those before them are signed; fewer at first. */
-const firstGroup = 100
-const groupSize = 200
-
-/** Most of one payer's that are rehearsed together. */
-const mostOfPayer = 250
-
-/** Groups that keep a payer's orders together: they draw on one balance. */
-export function groupByPayer(
-  storedOrders: readonly StoredOrder[],
-): StoredOrder[][] {
-  const byPayer = new Map<string, StoredOrder[]>()
-  for (const stored of storedOrders) {
-    const { token, payer } = stored.order
-    const key = `${token} ${stored.attempt.payer ?? payer}`
-    const group = byPayer.get(key)
-    if (group) group.push(stored)
-    else byPayer.set(key, [stored])
-  }
-  const groups: StoredOrder[][] = []
-  for (const own of byPayer.values())
-    for (let at = 0; at < own.length; at += mostOfPayer) {
-      const part = own.slice(at, at + mostOfPayer)
-      const last = groups.at(-1)
-      const size = groups.length > 1 ? groupSize : firstGroup
-      if (last && last.length + part.length <= size) addAll(last, part)
-      else groups.push(part)
-    }
-  return groups
 }

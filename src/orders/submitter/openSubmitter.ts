@@ -4,11 +4,11 @@ import { endOfTime } from '../../core/clock.js'
 import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
+import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import {
   createSubmitter,
-  readerOf,
   type SubmitterState,
   submitterKey,
 } from './submitterState.js'

@@ -9,8 +9,7 @@ import { putAside } from '../model/putAside.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import { againAt, judgeSending } from './planSending.js'
+import { againAt } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
@@ -20,22 +19,6 @@ export type DueRefusal = {
   reason: OrderReason | undefined
   /** Where someone else's transaction decided it before. */
   evidence?: Evidence | undefined
-}
-
-/** What is due, and what its record alone speaks against. */
-export function sortDue(
-  storedOrders: readonly StoredOrder[],
-  { head }: Pick<SubmitterView, 'head'>,
-  policy: OrdersContext['policy'],
-): { open: StoredOrder[]; refusals: DueRefusal[] } {
-  const open: StoredOrder[] = []
-  const refusals: DueRefusal[] = []
-  for (const stored of storedOrders) {
-    const judged = judgeSending(stored, head, policy)
-    if (judged) refusals.push({ stored, ...judged })
-    else open.push(stored)
-  }
-  return { open, refusals }
 }
 
 /** Reasons that come from the record alone, without the node. */

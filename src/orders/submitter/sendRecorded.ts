@@ -1,15 +1,8 @@
-import type { Hash, Hex } from 'viem'
 import { sendRawBatch } from '../../payments/capture/sendRawBatch.js'
-import { isKeyAway } from '../../store/isKeyAway.js'
-import type { TransactionRecord } from '../../store/types.js'
-import { collectChanges } from '../model/collectChanges.js'
-import { loadOrders } from '../model/loadOrders.js'
-import { openSealed } from '../model/openSealed.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
-import { groupByNonce, newestOf } from './inFlight.js'
-import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
-import { nonceName, type SubmitterState } from './submitterState.js'
+import type { SignedBytes } from './signDrafts.js'
+import type { SubmitterState } from './submitterState.js'
 
 /**
  * Sends bytes that are on record, once, and remembers what the node said of
@@ -41,74 +34,4 @@ export async function sendRecorded(
     duration: Date.now() - started,
     attributes: { ...wallet.submitter, ...tally },
   })
-}
-
-/** Looks before the same bytes are sent again. */
-const sendEvery = 4
-
-/** Most that are sent again at one look. */
-const most = 100
-
-/** Sends again, as recorded, what the node's pool lacks. */
-export async function resendTransactions(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  view: SubmitterView,
-): Promise<void> {
-  const rows = planResend(submitter, view)
-  if (rows.length === 0) return
-  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
-  const collected = collectChanges(
-    await context.store.read((tables) => loadOrders(tables, { ids })),
-  )
-  const bytes = await Promise.all(
-    rows.map(async (row): Promise<SignedBytes | undefined> => {
-      const { nonce, hash } = row
-      const stored = collected.find(row.orderId, row.attempt)
-      const place = sealOfRow(sealOf(row, stored), row)
-      const opening = openSealed(context, row.raw, place)
-      const raw = await opening.catch((error: unknown) => {
-        if (!isKeyAway(error)) throw error
-        submitter.aside.put(nonceName('resend', nonce), error, row.orderId)
-        return null
-      })
-      if (raw) return { nonce, hash, raw: raw as Hex }
-      // The bytes cannot be opened. Replace them, unless the node already has
-      // the transaction, or another shop that owns the order may have the key.
-      submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
-      const isOwnOrder =
-        !stored || context.recipients.includes(stored.order.recipient)
-      if (raw === undefined && isOwnOrder && nonce >= view.pendingCount)
-        submitter.broadcasts.refuse(nonce)
-      return undefined
-    }),
-  )
-  const whole = bytes.filter((one) => one !== undefined)
-  await sendRecorded(context, submitter, view, whole)
-}
-
-type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
-
-/** Bytes the node does not count, and has not been given just now. Pure. */
-function planResend(
-  { inFlight, broadcasts, pace, aside }: SubmitterState,
-  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
-): SignedRecord[] {
-  return groupByNonce(inFlight.rows)
-    .map(newestOf)
-    .filter(
-      ({ nonce }) => nonce >= count && nonce < count + broadcasts.admitted,
-    )
-    .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
-    .filter(({ nonce }) => {
-      const last = broadcasts.sentAt(nonce)
-      // After a takeover all of it is sent once.
-      if (last === undefined) return true
-      return nonce >= pendingCount && pace.looks - last >= sendEvery
-    })
-    .filter(
-      (row): row is SignedRecord =>
-        row.hash !== undefined && row.raw !== undefined,
-    )
-    .slice(0, most)
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import type { Lease, Submitter } from '../../store/types.js'
-import { OrdersSetupError } from '../model/errors.js'
+import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { type AccountNonces, openAccountNonces } from './accountNonces.js'
@@ -106,17 +106,4 @@ export type NonceChoice = {
  */
 export function choosesNonce({ wallet, nonces }: NonceChoice): boolean {
   return wallet.account.type === 'local' || nonces.value.ignoresNonce === false
-}
-
-/** The client that reads a chain. */
-export function readerOf(
-  { tokens }: Pick<OrdersContext, 'tokens'>,
-  chainId: number,
-): Client {
-  const token = tokens.find((one) => one.chainId === chainId)
-  if (!token)
-    throw new OrdersSetupError('have no token on the chain of a wallet', {
-      chainId,
-    })
-  return token.client
 }

@@ -8,8 +8,8 @@ import { getBalance } from '../../chain/state/getBalance.js'
 import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { endOnAbort } from '../../core/onAbort.js'
+import { readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import { readerOf } from '../submitter/submitterState.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'
 
 /** How the view of one chain stands. */

@@ -1,0 +1,33 @@
+import { addAll } from '../../core/addAll.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+
+/** Orders rehearsed while those before them are signed; fewer at first. */
+const firstGroup = 100
+const groupSize = 200
+
+/** Most of one payer's that are rehearsed together. */
+const mostOfPayer = 250
+
+/** Groups that keep a payer's orders together: they draw on one balance. */
+export function groupByPayer(
+  storedOrders: readonly StoredOrder[],
+): StoredOrder[][] {
+  const byPayer = new Map<string, StoredOrder[]>()
+  for (const stored of storedOrders) {
+    const { token, payer } = stored.order
+    const key = `${token} ${stored.attempt.payer ?? payer}`
+    const group = byPayer.get(key)
+    if (group) group.push(stored)
+    else byPayer.set(key, [stored])
+  }
+  const groups: StoredOrder[][] = []
+  for (const own of byPayer.values())
+    for (let at = 0; at < own.length; at += mostOfPayer) {
+      const part = own.slice(at, at + mostOfPayer)
+      const last = groups.at(-1)
+      const size = groups.length > 1 ? groupSize : firstGroup
+      if (last && last.length + part.length <= size) addAll(last, part)
+      else groups.push(part)
+    }
+  return groups
+}

@@ -1,0 +1,36 @@
+import type { SignedPayment } from '../../core/types.js'
+import { signedPaymentOf } from '../model/paymentOf.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterState } from './submitterState.js'
+
+/** Opens seals ahead, so that what is asked with them is asked at once. */
+export async function openSeals(
+  context: OrdersContext,
+  { orders }: SubmitterState,
+  storedOrders: readonly StoredOrder[],
+): Promise<void> {
+  for (const { order, attempt } of storedOrders) {
+    const isSealed = attempt.signature !== undefined
+    if (!isSealed || order.requested === 'cancel') continue
+    if (orders.opening(attempt)) continue
+    const payment = signedPaymentOf(context, order, attempt)
+    // A failure is reported to `takePayment`.
+    payment.catch(() => undefined)
+    orders.rememberOpening(attempt, payment)
+  }
+  await Promise.allSettled(
+    storedOrders.map(({ attempt }) => orders.opening(attempt)),
+  )
+}
+
+/** The payment of an attempt, which stays in memory no longer than it is used. */
+export function takePayment(
+  context: OrdersContext,
+  { orders }: SubmitterState,
+  { order, attempt }: StoredOrder,
+): Promise<SignedPayment | undefined> {
+  const ahead = orders.opening(attempt)
+  orders.forgetOpening(attempt)
+  return ahead ?? signedPaymentOf(context, order, attempt)
+}

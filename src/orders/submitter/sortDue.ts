@@ -1,0 +1,21 @@
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { judgeSending } from './planSending.js'
+import type { DueRefusal } from './refuseDue.js'
+
+/** What is due, and what its record alone speaks against. */
+export function sortDue(
+  storedOrders: readonly StoredOrder[],
+  { head }: Pick<SubmitterView, 'head'>,
+  policy: OrdersContext['policy'],
+): { open: StoredOrder[]; refusals: DueRefusal[] } {
+  const open: StoredOrder[] = []
+  const refusals: DueRefusal[] = []
+  for (const stored of storedOrders) {
+    const judged = judgeSending(stored, head, policy)
+    if (judged) refusals.push({ stored, ...judged })
+    else open.push(stored)
+  }
+  return { open, refusals }
+}
