@@ -1,6 +1,7 @@
-import { type Address, type BlockTag, isAddress } from 'viem'
+import type { BlockTag } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
 import type { LogFilter, ReadLog } from './types.js'
 
@@ -48,20 +49,6 @@ function encodeAddresses(address: unknown): string | string[] {
       'an address, or a list of at least one',
     )
   return address.map((one, i) => parseCheckedAddress(one, `address[${i}]`))
-}
-
-/** An address whose checksum, where it carries one, is right. */
-export function parseCheckedAddress(value: unknown, field: string): Address {
-  if (typeof value !== 'string' || !isAddress(value, { strict: false }))
-    throw new InvalidFieldError(field, value, 'an address')
-  if (!isAddress(value))
-    throw new InvalidFieldError(
-      field,
-      value,
-      'an address with a right checksum, or all in lower case',
-      'It may be mistyped: copy it again from its source.',
-    )
-  return value.toLowerCase() as Address
 }
 
 function encodeTopics(topics: unknown): (string | string[] | null)[] {

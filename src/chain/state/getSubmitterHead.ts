@@ -1,5 +1,6 @@
 import type { Address, Client } from 'viem'
-import { NodeAnswerError, NodeError } from '../rpc/errors.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { orNone } from '../rpc/orNone.js'
 import {
   type BlockHead,
   type BlockSelector,
@@ -87,18 +88,4 @@ export async function getSubmitterHead(
 
 async function getWei(client: Client, method: string): Promise<bigint> {
   return parseQuantity(await requestNode(client, method, []), method)
-}
-
-/** What the node says it does not have is none; a fault stays a fault. */
-export async function orNone<value>(
-  asked: Promise<value>,
-): Promise<value | undefined> {
-  return asked.catch((error: unknown) => {
-    if (!(error instanceof NodeError)) throw error
-    const words = String(error.details.words)
-    const isLimit = /\brate\b|limit|too many|quota|capacity/i.test(words)
-    const isMissing = /block|header/i.test(words) && !isLimit
-    if (error.retryable && !isMissing) throw error
-    return undefined
-  })
 }

@@ -1,8 +1,8 @@
 import type { Address, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { wallTime } from '../../core/clock.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { TokenDomain } from '../../core/types.js'
-import { parseCheckedAddress } from '../logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
 import {
   parseCapabilities,

@@ -1,9 +1,7 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import {
-  parseBlockSelector,
-  parseCheckedAddress,
-} from '../logs/encodeLogFilter.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { parseBlockSelector } from '../logs/encodeLogFilter.js'
 import { parseFrom } from '../rpc/endpointHost.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'

@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { orNone } from '../../chain/rpc/orNone.js'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
-import { orNone } from '../../chain/state/getSubmitterHead.js'
 import type { SettledPolicy } from '../model/types.js'
 
 /** How far the chain is, and how sure of what. */

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../core/canonicalJson.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
@@ -15,7 +16,6 @@ import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
-import { canonicalJson } from './parseMetadata.js'
 import {
   type Draft,
   type DraftOrderParameters,

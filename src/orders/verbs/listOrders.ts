@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Destination, OrderState } from '../../store/types.js'
 import { nextStates } from '../model/nextStates.js'
 import { showOrder } from '../model/showOrder.js'

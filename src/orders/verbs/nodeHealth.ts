@@ -1,11 +1,11 @@
 import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
+import { orNone } from '../../chain/rpc/orNone.js'
 import {
   getBlockHead,
   parseQuantity,
   requestNode,
 } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
-import { orNone } from '../../chain/state/getSubmitterHead.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { readerOf } from '../evidence/clientOf.js'

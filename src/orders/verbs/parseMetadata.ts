@@ -1,4 +1,5 @@
 import { stringToBytes } from 'viem'
+import { isPlainObject } from '../../core/canonicalJson.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { JsonObject } from '../../store/types.js'
 
@@ -25,17 +26,6 @@ export function parseMetadata(value: unknown = {}): JsonObject {
   return JSON.parse(text)
 }
 
-/** JSON text with the members of each object in one order. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member) =>
-    isPlainObject(member)
-      ? Object.fromEntries(
-          Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)),
-        )
-      : member,
-  )
-}
-
 function isJson(value: unknown, levels: number): boolean {
   if (levels < 0) return false
   if (value === null || typeof value === 'boolean') return true
@@ -54,10 +44,4 @@ function isJson(value: unknown, levels: number): boolean {
 /** Text that databases keep: without NUL, and without half of a pair. */
 function isText(text: string): boolean {
   return !text.includes('\0') && !/\p{Cs}/u.test(text)
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || !value || Array.isArray(value)) return false
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }

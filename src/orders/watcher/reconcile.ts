@@ -1,5 +1,5 @@
-import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
 import { clientOf } from '../evidence/clientOf.js'

@@ -1,10 +1,10 @@
 import type { Address, Client } from 'viem'
-import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Payment } from '../../core/types.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
 

@@ -1,13 +1,11 @@
 import type { Client } from 'viem'
-import {
-  parseBlock,
-  parseCheckedAddress,
-} from '../../chain/logs/encodeLogFilter.js'
+import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { parseBytes32, parsePayment } from '../../core/fields.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'

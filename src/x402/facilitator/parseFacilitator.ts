@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import { parseCheckedAddress } from '../../chain/logs/encodeLogFilter.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { sweepNotes } from './sweepNotes.js'

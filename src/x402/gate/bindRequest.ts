@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
+import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashText } from '../../core/hashText.js'
-import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
 
 /** What one payment pays for. */
 export type Binding = {

@@ -1,7 +1,7 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Hex } from 'viem'
+import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashText } from '../../core/hashText.js'
-import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
 /** Header of a request that carries a payment. It is a credential. */

@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { type Address, getAddress } from 'viem'
+import { canonicalJson } from '../../core/canonicalJson.js'
 import type { TokenDomain } from '../../core/types.js'
-import { canonicalJson } from '../../orders/verbs/parseMetadata.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseCheckedAddress } from './encodeLogFilter.js'
+import { parseCheckedAddress } from './parseCheckedAddress.js'
 
 const right = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 

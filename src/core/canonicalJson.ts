@@ -1,0 +1,19 @@
+/** JSON text with the members of each object in one order. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    isPlainObject(member)
+      ? Object.fromEntries(
+          Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      : member,
+  )
+}
+
+/** True for an object of no class; a list is none. */
+export function isPlainObject(
+  value: unknown,
+): value is Record<string, unknown> {
+  if (typeof value !== 'object' || !value || Array.isArray(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,16 @@
+import { type Address, isAddress } from 'viem'
+import { InvalidFieldError } from './errors.js'
+
+/** An address whose checksum, where it carries one, is right. */
+export function parseCheckedAddress(value: unknown, field: string): Address {
+  if (typeof value !== 'string' || !isAddress(value, { strict: false }))
+    throw new InvalidFieldError(field, value, 'an address')
+  if (!isAddress(value))
+    throw new InvalidFieldError(
+      field,
+      value,
+      'an address with a right checksum, or all in lower case',
+      'It may be mistyped: copy it again from its source.',
+    )
+  return value.toLowerCase() as Address
+}
