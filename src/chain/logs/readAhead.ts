@@ -44,10 +44,11 @@ export function readAhead<piece, answer>(
     },
     start(piece) {
       const { signal: end } = ending
-      // A batch transport would join pieces of one tick: all would wait for the
-      // last of them, and none could be used while another is on its way.
+      // A batch transport would send pieces of one tick as one request: the
+      // first piece could only be used when the last one is there.
       const begun = turn
-      // The transport sends in the first turn, perhaps after this one continues.
+      // Two turns: in the first one, the transport may send after this code
+      // goes on.
       turn = begun.then(nextTurn).then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,

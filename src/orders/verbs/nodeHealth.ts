@@ -43,7 +43,7 @@ export type NodeFault =
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
 
-/** Asks a node for its heads; what goes wrong is part of the answer. */
+/** Gets the newest block of a chain. Returns a fault instead of throwing. */
 export async function getChainHealth(
   context: OrdersContext,
   chainId: number,
@@ -83,7 +83,10 @@ export function noFunds(fault: Fault): Funds {
   return { balance: undefined, gasPrice: undefined, ...fault }
 }
 
-/** Asks what a submitter has for gas; what goes wrong is part of the answer. */
+/**
+ * Gets a submitter's balance and gas price. Returns a fault instead of
+ * throwing.
+ */
 export async function getFunds(
   context: OrdersContext,
   { submitter }: OrderWallet,

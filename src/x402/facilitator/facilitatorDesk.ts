@@ -3,7 +3,7 @@ import type { OrdersContext } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
 
-/** What a facilitator answers from. */
+/** The checked parameters of a facilitator, with its context. */
 export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   basePath: string
   orders: Orders
@@ -12,18 +12,23 @@ export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   assets: readonly Address[]
   contractPayers: 'accept' | 'refuse'
   timeout: number
-  /** Removes what need not be kept any longer, now and then. */
+  /** Removes expired notes, at most once a minute. */
   sweep: () => void
 }
 
-/** A caller with what it may settle, in lower case. */
+/**
+ * A caller and the recipients and tokens it may use, addresses in lower case.
+ */
 export type SettledCaller = Pick<FacilitatorCaller, 'name' | 'gasPerDay'> & {
   payTo: readonly Address[]
   assets: readonly Address[]
   deduplicates: boolean
 }
 
-/** The client of a token that a caller may settle payments in, to a recipient. */
+/**
+ * Returns the client for a token if the caller may settle payments in this
+ * token to this recipient.
+ */
 export function clientFor(
   { context }: Pick<FacilitatorDesk, 'context'>,
   { payTo, assets }: SettledCaller,

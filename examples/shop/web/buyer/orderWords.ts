@@ -54,7 +54,7 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   },
   consumed: {
     title: 'This needs a look',
-    text: 'The chain shows the number of this payment as spent on something else. Ask the shop.',
+    text: 'This payment can no longer be collected: the chain shows its number as used for something else. Ask the shop.',
   },
 }
 
