@@ -1,8 +1,8 @@
 import { RequestRefusedError } from './routes/errors.js'
 
 /**
- * Refuses what pages of other origins would have a browser change. What names
- * no origin is no browser's.
+ * Refuses a request that a page of another origin sent. Passes requests without
+ * an `Origin` header: browsers send one with every POST.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -17,7 +17,7 @@ export function checkOrigin(
 
 /**
  * Refuses a request that a browser marks as sent by a page of another site.
- * Older browsers and other programs set no such mark and pass.
+ * Passes requests without the mark, as from older browsers and other programs.
  *
  * @throws {@link RequestRefusedError}
  */

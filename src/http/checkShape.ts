@@ -2,9 +2,9 @@ import type * as z from 'zod'
 import { RequestRefusedError } from './routes/errors.js'
 
 /**
- * Checks a value by its schema, and names the first field at fault.
+ * Checks a value against its schema. The error names the first wrong field.
  *
- * @param whole what the value itself is called.
+ * @param whole name of the value when no single field is wrong.
  * @throws {@link RequestRefusedError}
  */
 export function checkShape<value>(
@@ -24,7 +24,7 @@ export function checkShape<value>(
   })
 }
 
-/** Of the schema's own words only: those of zod can be changed by anyone. */
+/** Uses only texts of our schemas: any code can change zod's own messages. */
 function describe(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'unrecognized_keys':
@@ -32,7 +32,7 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'invalid_format':
-      // The rule in words that the schema has beside each of its patterns.
+      // Our schemas give each pattern a message that states the rule.
       return `must be ${issue.message}`
     case 'invalid_value':
       return `must be ${issue.values.join(' or ')}`
@@ -41,7 +41,9 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
   }
 }
 
-/** A member someone else named: what is no plain name may be a secret. */
+/**
+ * Hides a client's member name unless it is a plain word: it may be a secret.
+ */
 function showName(name = ''): string {
   return /^[a-z_]\w{0,31}$/i.test(name) ? name : '…'
 }

@@ -1,4 +1,4 @@
-/** Answers the question a browser asks before a request of another origin. */
+/** Answers a preflight request (CORS). */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,
@@ -11,7 +11,9 @@ export function preflight(): Response {
   })
 }
 
-/** Lets a page of an allowed origin read an answer. */
+/**
+ * Adds the CORS headers that let a page of an allowed origin read the answer.
+ */
 export function allowOrigin(
   request: Request,
   response: Response,

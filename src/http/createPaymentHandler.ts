@@ -12,17 +12,16 @@ import { type Desk, serve } from './serve.js'
 import { createStreamHub } from './streams/streamHub.js'
 import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
 
-/** Milliseconds an answer may take; a stream only to begin. */
+/** Milliseconds until a request times out; for a stream, until it begins. */
 const longest = 30_000
 
 /**
- * Serves orders over HTTP: to buyers what their `buyerToken` opens, to merchants
- * what `authorize` lets them act for. One function of the fetch standard, for
- * any server that speaks it.
+ * Serves orders over HTTP. A buyer reaches the order of their `buyerToken`, a
+ * merchant the orders of the recipients that `authorize` returns. It is one
+ * fetch-standard function, for any server that runs those.
  *
- * It captures nothing by itself: `orders.run` does, here or in another process.
- * Requests are not counted: what limits how often someone may ask stands in
- * front of it.
+ * It does not send captures: run a worker (`orders.run`), here or in another
+ * process. It has no rate limit: put one in front of it.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -65,7 +64,7 @@ export function createPaymentHandler(
   }
 }
 
-/** Answers in any case; what goes wrong is an answer too. */
+/** Never rejects: turns errors into problem responses. */
 async function reply(desk: Desk, request: Request): Promise<Response> {
   const leaving = new AbortController()
   const leave = () => leaving.abort()
@@ -77,7 +76,7 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     if (request.signal.aborted) leave()
     const work = serve(desk, asked, found).catch(toProblem)
     const response = await inTime(work, longest, () => {
-      // Nobody waits for that answer any more: its stream must end.
+      // The client already got the timeout: end the late answer's stream.
       work.then(({ body }) => body?.cancel()).catch(() => {})
       return problem('timeout')
     })
@@ -89,7 +88,7 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     return toProblem(error)
   } finally {
     request.signal.removeEventListener('abort', leave)
-    // The answer is there or too late: end the work that is still going on.
+    // Answered or timed out: abort work that is still running.
     leave()
   }
 }

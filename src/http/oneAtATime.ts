@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { RequestRefusedError } from './routes/errors.js'
 
-/** Runs a principal's work unless that principal has some running already. */
+/** Runs a principal's work unless work of the same principal is running. */
 export type OneAtATime = <result>(
   recipients: readonly Address[],
   work: () => Promise<result>,

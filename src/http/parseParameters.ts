@@ -6,12 +6,12 @@ export type SettledParameters = {
   basePath: string
   authorize: PaymentHandlerParameters['authorize']
   corsOrigins: readonly string[]
-  /** Absent where each request's own origin counts. */
+  /** Absent: the origin of each request's own URL is allowed. */
   origins: readonly string[] | undefined
 }
 
 /**
- * Checks what a handler is created with.
+ * Checks the parameters of `createPaymentHandler`.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -43,7 +43,7 @@ export function parseParameters(
   }
 }
 
-/** Never `*`: each site is named. */
+/** Refuses `*`: every site must be named. */
 function parseOrigins(
   origins: readonly string[],
   field: string,

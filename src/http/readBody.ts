@@ -7,8 +7,9 @@ const mostBytes = 65_536
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * Reads the JSON a request carries, up to a limit while it arrives. `undefined`
- * where there is nothing and the schema asks for nothing.
+ * Reads and checks the JSON body of a request. Stops at the size limit while
+ * the body arrives. Returns `undefined` if the body is empty and the schema
+ * allows that.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -32,7 +33,10 @@ export async function readBody<body>(
   return checkShape(schema, isLeftOut ? undefined : parse(text), 'body')
 }
 
-/** True where a body parser left nothing, or its result in place of the text. */
+/**
+ * True when a body parser consumed the body, or replaced its text by its
+ * result.
+ */
 function isReadBefore({ headers }: Request, text: string): boolean {
   const isGone = text === '' && Number(headers.get('content-length')) > 0
   return isGone || text === '[object Object]'
@@ -59,7 +63,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       if (!chunk || chunk.done) break
       length += chunk.value.byteLength
       if (length > mostBytes) {
-        // The answer does not wait until the sender notices.
+        // Not awaited: the answer must not wait for the sender.
         reader?.cancel().catch(() => {})
         throw new RequestRefusedError('tooLarge')
       }

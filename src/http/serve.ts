@@ -12,7 +12,7 @@ import type { BuyerCall, MerchantCall, Route } from './routes/route.js'
 import type { BodySchemas } from './schemas/bodySchemas.js'
 import type { StreamHub } from './streams/streamHub.js'
 
-/** What a handler serves from. */
+/** The checked parameters of a handler, with its routes and streams. */
 export type Desk = SettledParameters & {
   orders: Orders
   hub: StreamHub
@@ -21,13 +21,13 @@ export type Desk = SettledParameters & {
   compareAlone: OneAtATime
 }
 
-/** A request, and a signal that aborts when nobody waits for the answer. */
+/** A request, and a signal that aborts when the client left or it timed out. */
 export type Asked = { request: Request; signal: AbortSignal }
 
 /**
- * Answers a request whose address is known: first who asks, then what.
+ * Answers a request at a known address. Checks the sender, then the body.
  *
- * @throws {@link RequestRefusedError} and whatever the orders throw.
+ * @throws {@link RequestRefusedError} and any error of `orders`.
  */
 export async function serve(
   desk: Desk,
@@ -51,7 +51,7 @@ export async function serve(
   return route.run({ ...sent, ...admitted, orderId, signal })
 }
 
-/** What another site's page is asked first by its browser; else no answer. */
+/** Answers a CORS preflight request; refuses every other method with a 405. */
 function serveOther(
   { corsOrigins }: Desk,
   { method, headers }: Request,
@@ -76,7 +76,7 @@ function originsFor(
   return who === 'buyer' ? [...own, ...corsOrigins] : own
 }
 
-/** No order has a malformed id: the answer is the same for everyone. */
+/** A malformed id gets the answer for an unknown order. */
 function parseSegment(segment: string): string {
   try {
     return parseOrderId(decodeURIComponent(segment))
@@ -85,7 +85,7 @@ function parseSegment(segment: string): string {
   }
 }
 
-/** A missing token is a wrong one: it takes as long, and gets the same answer. */
+/** Treats a missing token like a wrong one: same answer, same duration. */
 async function admitBuyer(
   { orders }: Desk,
   { headers }: Request,
@@ -97,7 +97,7 @@ async function admitBuyer(
   return { orders, order, payment }
 }
 
-/** What `authorize` throws is its own trouble, not the request's. */
+/** An error of `authorize` is a server error, not a refusal of the request. */
 async function admitMerchant(
   { orders, authorize, basePath, compareAlone }: Desk,
   request: Request,
@@ -121,7 +121,7 @@ async function admitMerchant(
   })
 }
 
-/** The body and the query, of the shapes the route asks for. */
+/** Parses the body and the query against the route's schemas. */
 async function parseSent(
   { bodies, hub }: Desk,
   request: Request,

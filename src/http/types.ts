@@ -1,27 +1,27 @@
 import type { Address } from 'viem'
 import type { MembersOf } from '../core/checkMembers.js'
 
-/** Who asks as a merchant, and for whom. */
+/** The merchant behind a request, and the recipients it may act for. */
 export type Principal = {
-  /** Nothing of any other recipient is shown or changed. */
+  /** Recipients whose orders it may see and change. */
   recipients: readonly Address[]
 }
 
 /** What {@link createPaymentHandler} takes. */
 export type PaymentHandlerParameters = {
-  /** Where the routes begin, such as `/payments`. @default '' */
+  /** Path before all routes, such as `/payments`. @default '' */
   basePath?: string | undefined
   /**
-   * Says who a merchant's request is from, by its own session or key; nothing
-   * for a stranger, who gets a 401. Never asked about a buyer's request.
+   * Returns the merchant of a request, by your session or API key. Return
+   * nothing for a stranger, who gets a 401. Not called for requests of buyers.
    */
   authorize: (
     request: Request,
   ) => Principal | undefined | Promise<Principal | undefined>
-  /** Sites of other origins whose pages may use the buyer's routes. @default none */
+  /** Other origins whose pages may use the buyer's routes. @default none */
   cors?: { origins: readonly string[] } | undefined
   /**
-   * Origins this handler is reached by, where a proxy changes them.
+   * Origins under which clients reach this handler, if a proxy changes them.
    * @default the origin of each request's own URL
    */
   origins?: readonly string[] | undefined
@@ -34,5 +34,5 @@ export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
   origins: true,
 }
 
-/** Answers a request; a fetch-standard handler. Never rejects. */
+/** A fetch-standard handler. Never rejects. */
 export type PaymentHandler = (request: Request) => Promise<Response>

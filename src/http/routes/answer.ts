@@ -1,6 +1,6 @@
 import { toJson } from '../../core/toJson.js'
 
-/** An answer in JSON, integers as decimal strings. */
+/** Builds a JSON response, with integers as decimal strings. */
 export function answer(
   status: number,
   value: unknown,

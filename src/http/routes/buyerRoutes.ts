@@ -4,7 +4,7 @@ import { problem } from './problem.js'
 import { buyerRoute, type Route } from './route.js'
 import { notOpen, refusal } from './toProblem.js'
 
-/** What a buyer can do; each asks for the token of the order. */
+/** The routes for buyers. Each needs the token of the order. */
 export function buyerRoutes(): readonly Route[] {
   return [
     buyerRoute({

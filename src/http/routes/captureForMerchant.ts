@@ -2,10 +2,10 @@ import { answer } from './answer.js'
 import type { MerchantCall } from './route.js'
 import { refusal } from './toProblem.js'
 
-/** Seconds a capture is waited for at most: an answer takes 30 in all. */
+/** Longest wait for a capture, in seconds. A request times out after 30. */
 const longestWait = 25
 
-/** Captures an order, and waits for it as long as is preferred. */
+/** Captures an order. Waits as long as the `Prefer: wait` header asks. */
 export async function captureForMerchant({
   orders,
   orderId,
@@ -22,7 +22,7 @@ export async function captureForMerchant({
   })
 }
 
-/** What RFC 7240 calls the wait; nothing where none is asked for. */
+/** Parses `wait` of the `Prefer` header (RFC 7240); 0 when it is absent. */
 function parseWait(request: Request): number {
   const prefer = request.headers.get('prefer') ?? ''
   const [, digits = '0'] =

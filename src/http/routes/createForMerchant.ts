@@ -5,7 +5,7 @@ import { answer } from './answer.js'
 import { RequestRefusedError } from './errors.js'
 import type { MerchantCall } from './route.js'
 
-/** Drafts an order under the id the merchant gave, or a drawn one. */
+/** Drafts an order. Its id is the `Idempotency-Key`, or a random one. */
 export async function createForMerchant({
   orders,
   request,
@@ -29,7 +29,7 @@ export async function createForMerchant({
 function parseKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
-  // Steps in a path, which no address can name.
+  // URLs remove these segments, so no route could reach the order.
   if (key === '.' || key === '..')
     throw new InvalidFieldError(
       'Idempotency-Key',
@@ -47,7 +47,7 @@ function parseKey(request: Request): string | undefined {
   }
 }
 
-/** The id was well formed: what is wrong with it is that it is not free. */
+/** The id is well formed, so this error means that it is in use. */
 function refuseUsedId(error: unknown): never {
   const isId =
     error instanceof InvalidFieldError && error.details.field === 'orderId'

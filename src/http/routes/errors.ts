@@ -3,16 +3,16 @@ import type { ProblemReason } from '../schemas/problemTable.js'
 
 /** The members of a problem beside its reason. */
 export type ProblemFacts = {
-  /** Status, where it is another than the reason's usual one. */
+  /** HTTP status, if it is not the reason's usual one. */
   status?: number | undefined
-  /** Member of the body or the query that is at fault. */
+  /** The wrong member of the body or the query. */
   field?: string | undefined
-  /** One sentence, in place of the reason's own; never a secret. */
+  /** One sentence that replaces the reason's own text. Never a secret. */
   detail?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A request is answered with a problem. Never leaves the handler. */
+/** The request gets a problem response. The handler catches it. */
 export class RequestRefusedError extends CountersignError {
   override readonly name = 'RequestRefusedError'
   readonly reason: ProblemReason

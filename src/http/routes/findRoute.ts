@@ -2,15 +2,15 @@ import { RequestRefusedError } from './errors.js'
 import type { Route } from './route.js'
 
 export type FoundRoute = {
-  /** All that is served at the address, one a method. */
+  /** The routes at this address, one for each method. */
   routes: readonly Route[]
-  /** As the address names an order, percent-encoded. */
+  /** The order id in the address, percent-encoded. */
   segment: string | undefined
 }
 
 /**
- * What is served at an address. Segments are compared as they stand, so that
- * one route has one spelling.
+ * Finds the routes at an address. Compares segments without decoding them, so
+ * each route has one spelling.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -7,7 +7,7 @@ import type { MerchantCall } from './route.js'
  * Opens the merchant's stream of events.
  *
  * @throws {@link OrderNotFoundError} for an order of another recipient.
- * @throws {@link CursorAheadError} where it would begin after the newest event.
+ * @throws {@link CursorAheadError} when the cursor is after the newest event.
  */
 export async function followForMerchant(
   call: MerchantCall & { query: EventsQuery },
@@ -18,7 +18,7 @@ export async function followForMerchant(
   if (orderId !== undefined) await scoped.get({ orderId })
   const lastEventId = headers.get('last-event-id') ?? after
   const cursor = parseCursor(lastEventId)
-  // Once a stream is open it cannot say what is wrong.
+  // Checked before: an open stream can no longer answer with an error.
   if (cursor !== undefined)
     await scoped.events({ orderId, after: cursor, limit: 1 })
   const about = { scoped, recipients, orderId, lastEventId, signal }

@@ -15,7 +15,9 @@ import { merchantRoute, type Route } from './route.js'
 import { showHealth } from './showHealth.js'
 import { notOpen, refusal } from './toProblem.js'
 
-/** What a merchant can do, with the orders of its own recipients. */
+/**
+ * The routes for merchants. Each sees the orders of the principal's recipients.
+ */
 export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
   return [
     ...readingRoutes(queries),
@@ -181,7 +183,7 @@ function filterOf({
 }: ListQuery): ListOrdersParameters {
   return {
     ...addresses,
-    // The query's own form lets nothing else pass.
+    // The query's schema allows only these names.
     states: state?.split(',') as OrderState[] | undefined,
     chainId: chainId === undefined ? undefined : Number(chainId),
     before: integer(before),

@@ -4,7 +4,7 @@ import type { ProblemFacts } from './errors.js'
 /** Prefix of every problem's `type`. */
 const problemType = 'urn:countersign:problem:'
 
-/** A problem as RFC 9457 writes it. */
+/** Builds a problem response (RFC 9457). */
 export function problem(
   reason: ProblemReason,
   { field, headers, ...facts }: ProblemFacts = {},

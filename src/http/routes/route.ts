@@ -7,28 +7,28 @@ import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
 
-/** A request whose route, sender and shape are known. */
+/** A request after its route, sender and shape were checked. */
 type Call = {
   request: Request
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client has left or the request has timed out. */
   signal: AbortSignal
   hub: StreamHub
-  /** As the address names it; empty where it names none. */
+  /** The id in the address; empty on routes without one. */
   orderId: string
-  /** Of the shape the route asks for. */
+  /** Checked against the route's schema. */
   body: unknown
   query: unknown
 }
 
 export type BuyerCall = Call & {
   orders: Orders
-  /** The order whose token was shown, as it was then. */
+  /** The order of the buyer's token, as loaded when the token was checked. */
   order: Order
   payment: DraftedPayment | undefined
 }
 
 export type MerchantCall = Call & {
-  /** Those of the principal. */
+  /** The orders of the principal's recipients. */
   orders: DestinationOrders
   recipients: readonly Address[]
   basePath: string
@@ -42,23 +42,26 @@ type StreamName = 'BuyerEventStream' | 'OrderEventStream'
 export type BodyName = keyof BodySchemas
 
 type RouteFields = {
-  /** What generated clients call it. */
+  /** Name of the operation in generated clients. */
   name: string
   method: 'GET' | 'POST'
-  /** Below the base path; segments in braces are filled in. */
+  /** Path below the base path; `{…}` is a parameter. */
   path: string
   summary: string
   body?: BodyName | undefined
   query?: z.ZodType | undefined
-  /** Sends many requests to nodes, so pages of other sites may not start it. */
+  /**
+   * True if it sends many requests to nodes. Pages of other sites may not start
+   * it.
+   */
   isExpensive?: true | undefined
-  /** Headers that say something here, with what. */
+  /** Request headers that this route uses, each with its description. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** What is answered when all is well, by status. */
+  /** Successful answers by HTTP status. */
   answers: Readonly<Record<number, AnswerName | StreamName | 'openApi'>>
 }
 
-/** The body that a schema of this name lets pass. */
+/** The parsed body of the schema with this name. */
 type BodyOf<name extends BodyName> = z.infer<BodySchemas[name]>
 
 type Asked<call, name extends BodyName, query> = RouteFields & {
@@ -67,7 +70,7 @@ type Asked<call, name extends BodyName, query> = RouteFields & {
   run(call: call & { body: BodyOf<name>; query: query }): Promise<Response>
 }
 
-/** What is served at one address by one method. */
+/** One operation: a method at an address. */
 export type Route = RouteFields &
   (
     | { who: 'buyer'; run(call: BuyerCall): Promise<Response> }
@@ -75,14 +78,14 @@ export type Route = RouteFields &
     | { who: 'public'; run(): Promise<Response> }
   )
 
-/** A route for the buyer who shows the token of the order. */
+/** Makes a route for a buyer who sends the token of the order. */
 export function buyerRoute<name extends BodyName = never>(
   route: Asked<BuyerCall, name, unknown>,
 ): Route {
   return { ...route, who: 'buyer' }
 }
 
-/** A route for a merchant that `authorize` knows. */
+/** Makes a route for a merchant that `authorize` accepts. */
 export function merchantRoute<name extends BodyName = never, query = never>(
   route: Asked<MerchantCall, name, query>,
 ): Route {

@@ -5,7 +5,7 @@ import { merchantRoutes } from './merchantRoutes.js'
 import { openApi } from './openApi.js'
 import type { Route } from './route.js'
 
-/** Everything that is served, and the document that says so. */
+/** Returns all routes, including that of the OpenAPI document. */
 export function createRoutes(basePath: string): readonly Route[] {
   let document: unknown
   const routes: Route[] = [

@@ -43,7 +43,9 @@ const storeErrors = [
   DuplicateRecordError,
 ]
 
-/** Turns an error into a problem; says nothing of an unexpected one. */
+/**
+ * Turns an error into a problem response. Hides the text of unexpected errors.
+ */
 export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)
     return problem(error.reason, error.facts)
@@ -61,17 +63,20 @@ export function toProblem(error: unknown): Response {
   return problem('internal')
 }
 
-/** Without the value and its type: in JSON there is no bigint. */
+/**
+ * Leaves out the value and its JavaScript type, which a JSON client cannot
+ * know.
+ */
 function malformed(error: InvalidFieldError): Response {
   const field = fieldOf(error)
   const detail = `${field} must be ${error.details.expected}.`
   return problem('invalidField', { field, detail })
 }
 
-/** What makes a refusal one of the order's state, not of what was sent. */
+/** Reasons that become a 409 when the order's state causes them. */
 const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
-/** A verdict on what was sent, or on the order's state, as a problem. */
+/** Turns a refused verdict into a problem response. */
 export function refusal(
   reason: ProblemReason | OrderReason,
   about: 'sent' | 'state',
@@ -83,7 +88,7 @@ export function refusal(
   return problem(known, isEnding ? { status: 409 } : {})
 }
 
-/** The problem of an order whose state does not allow what was asked. */
+/** Builds the problem for an order whose state does not allow the request. */
 export function notOpen(state: OrderState, about: 'sent' | 'state'): Response {
   const toDo = adviceOf(state, about)
   return problem('notOpen', {
@@ -100,12 +105,12 @@ function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
     : ''
 }
 
-/** False for reasons that only the order itself gives. */
+/** False for reasons that exist only on orders. */
 function isKnown(reason: ProblemReason | OrderReason): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 
-/** As the body has it: the payment is all of it there. */
+/** Names the field as in the body: there the payment is the whole body. */
 function fieldOf({ details }: InvalidFieldError): string {
   return String(details.field).replace(/^(payment|cancellation)\./, '')
 }

@@ -9,7 +9,7 @@ import {
 import { problemTable } from './problemTable.js'
 import { createReportSchemas, type ReportSchemaName } from './reportSchemas.js'
 
-/** What is answered; each a name in the OpenAPI document. */
+/** Names of answers in the OpenAPI document. */
 export type AnswerName =
   | OrderSchemaName
   | ReportSchemaName

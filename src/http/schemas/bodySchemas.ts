@@ -22,7 +22,7 @@ export type DraftBody = {
   metadata?: Record<string, unknown> | undefined
 }
 
-/** What requests may carry; each a name in the OpenAPI document. */
+/** Schemas of request bodies, by their name in the OpenAPI document. */
 export type BodySchemas = {
   SignedPayment: z.ZodType
   SignedCancellation: z.ZodType<SignedCancellation>
@@ -75,11 +75,11 @@ export function createBodySchemas(): BodySchemas {
 }
 
 /**
- * As it was sent: a record of zod leaves a member `__proto__` out without a
- * word. Whether it is an object of JSON at all is for the draft to say.
+ * Passes metadata on as it was sent, because a record of zod silently drops a
+ * member `__proto__`. `draft` checks that it is a JSON object.
  */
 function metadataSchema(): z.ZodType<Record<string, unknown>> {
   const schema = z.unknown().meta({ type: 'object' })
-  // A draft checks its metadata itself, whatever the types say.
+  // `draft` checks the metadata at run time.
   return schema as z.ZodType<Record<string, unknown>>
 }

@@ -2,18 +2,18 @@ import type { Hash } from 'viem'
 import type { Finality } from '../../core/types.js'
 import type { Order } from '../../orders/model/types.js'
 
-/** What a buyer is shown of an order, and nothing else. */
+/** All that a buyer sees of an order. */
 export type BuyerOrder = Pick<
   Order,
   'amount' | 'token' | 'recipient' | 'state'
 > & {
   /** Unix seconds, both exclusive. */
   window: { validAfter: bigint; validBefore: bigint }
-  /** What settled it, or is about to. */
+  /** The transaction that settled the order or is meant to. */
   transaction: { hash: Hash; finality: Finality } | null
 }
 
-/** An order as its buyer is shown it. */
+/** Returns the part of an order that its buyer may see. */
 export function buyerOrder(order: Order): BuyerOrder {
   const { amount, token, recipient, validAfter, validBefore, state } = order
   const window = { validAfter, validBefore }

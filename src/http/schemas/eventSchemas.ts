@@ -13,7 +13,7 @@ import {
   stateSchema,
 } from './fieldSchemas.js'
 
-/** Events that a buyer sees; the rest is between merchant and chain. */
+/** Events that a buyer sees. */
 export const buyerEventTypes: readonly OrderEventType[] = [
   'drafted',
   'accepted',
@@ -33,7 +33,7 @@ export const buyerEventTypes: readonly OrderEventType[] = [
   'reorged',
 ]
 
-/** An event in a buyer's stream, with the order as it is then. */
+/** An event in a buyer's stream, with the order as read after the event. */
 export function buyerEventSchema(order: z.ZodType): z.ZodType {
   return z.strictObject({
     type: z.enum(['status', ...buyerEventTypes]),
@@ -43,8 +43,8 @@ export function buyerEventSchema(order: z.ZodType): z.ZodType {
 }
 
 /**
- * The events of a merchant's stream: `OrderEvent` is one of them, by its type,
- * and each type has a schema of its own, such as `FulfilEvent`.
+ * The schemas of a merchant's events: one for each type, such as `FulfilEvent`,
+ * and `OrderEvent`, the union of all.
  */
 export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
   const all = Object.entries(dataSchemas()).map(([type, data]) => ({
@@ -54,7 +54,7 @@ export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
   }))
   const [first, ...others] = all.map(({ schema }) => schema)
   if (!first) return {}
-  // Says to generated clients which schema a type has.
+  // Tells generated clients which schema belongs to which `type`.
   const mapping = Object.fromEntries(
     all.map(({ type, name }) => [type, `#/components/schemas/${name}`]),
   )
@@ -79,7 +79,7 @@ function eventSchema(type: string, data: z.ZodType) {
   })
 }
 
-/** What each event holds; complete and correct by its type. */
+/** The data of each event. The compiler checks that no type is missing. */
 type DataSchemas = {
   [type in OrderEventType]: z.ZodType<OrderEventData[type]>
 }

@@ -10,7 +10,7 @@ export function decimalSchema(): z.ZodType<string> {
     .regex(/^(0|[1-9][0-9]{0,77})$/, "a decimal string such as '1250000'")
 }
 
-/** A block or a cursor: what fits the 64 bits of a database. */
+/** A block number or a cursor, which fits 64 bits in the database. */
 export function placeSchema(): z.ZodType<string> {
   return z
     .string()
@@ -21,7 +21,7 @@ export function addressSchema(): z.ZodType<Address> {
   return hexSchema(/^0x[0-9a-fA-F]{40}$/, 'an address')
 }
 
-/** Of a nonce, a transaction or a block. */
+/** A payment nonce, or the hash of a transaction or a block. */
 export function bytes32Schema(): z.ZodType<Hex> {
   return hexSchema(/^0x[0-9a-fA-F]{64}$/, '0x and 64 hex digits')
 }
@@ -47,7 +47,7 @@ export function domainSchema(): z.ZodType<TokenDomain> {
   })
 }
 
-/** Where an order can be; complete by its type. */
+/** All states of orders. The compiler checks that none is missing. */
 const states: Readonly<Record<OrderState, OrderState>> = {
   drafted: 'drafted',
   stored: 'stored',
@@ -64,7 +64,7 @@ export function stateSchema(): z.ZodEnum<typeof states> {
   return z.enum(states)
 }
 
-/** Why an order was not captured or canceled; complete by its type. */
+/** All reasons of orders. The compiler checks that none is missing. */
 const reasons: Readonly<Record<OrderReason, OrderReason>> = {
   malformedSignature: 'malformedSignature',
   wrongChain: 'wrongChain',
@@ -125,6 +125,6 @@ export function finalitySchema(): z.ZodType<Finality> {
 }
 
 function hexSchema(form: RegExp, rule: string): z.ZodType<Hex> {
-  // Each form begins with the prefix that makes text a Hex.
+  // Every pattern starts with `0x`, so the text is a `Hex`.
   return z.string().regex(form, rule) as unknown as z.ZodType<Hex>
 }

@@ -19,7 +19,7 @@ export type OrderSchemaName =
   | 'Cancellation'
   | 'Call'
 
-/** Orders, and what their buyers sign. */
+/** Creates the schemas of orders and of the payments that buyers sign. */
 export function createOrderSchemas(): Readonly<
   Record<OrderSchemaName, z.ZodType>
 > {

@@ -1,7 +1,7 @@
 import type { RejectionReason } from '../../core/types.js'
 import type { AcceptRefusal, CaptureRefusal } from '../../orders/model/types.js'
 
-/** Why a request did not get what it asked for; each a row of the docs. */
+/** Why a request was refused. Each reason is a row in `docs/errors.md`. */
 export type ProblemReason =
   | RejectionReason
   | AcceptRefusal
@@ -34,7 +34,9 @@ export type ProblemRow = {
   retryAfter?: number
 }
 
-/** What each problem says; a table, complete by its type. */
+/**
+ * Title and status of each problem. The compiler checks that none is missing.
+ */
 export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   noRoute: {
     status: 404,

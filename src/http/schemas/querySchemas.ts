@@ -22,7 +22,7 @@ export type EventsQuery = {
   orderId?: string | undefined
 }
 
-/** What queries may ask, all of it text. */
+/** Schemas of query strings. All values are text. */
 export type QuerySchemas = {
   list: z.ZodType<ListQuery>
   audit: z.ZodType<AuditQuery>

@@ -9,7 +9,7 @@ import {
 
 export type ReportSchemaName = 'ReconciliationReport' | 'AuditReport' | 'Health'
 
-/** Reports on all orders, not on one. */
+/** Creates the schemas of reports, such as health and audit. */
 export function createReportSchemas(): Readonly<
   Record<ReportSchemaName, z.ZodType>
 > {
@@ -103,7 +103,7 @@ function healthSchema(): z.ZodType {
         ...destinationFields(),
         counts: z.partialRecord(stateSchema(), z.int()),
         reconciledTo: block,
-        // Negative where the node is behind what was reconciled.
+        // Negative when the node is behind the last reconciled block.
         lag: z
           .string()
           .regex(/^-?(0|[1-9][0-9]*)$/)

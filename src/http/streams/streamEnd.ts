@@ -1,11 +1,11 @@
 import type { OrderEvent } from '../../orders/model/orderEvents.js'
 
-/** Follows an order's events and knows when no other is waited for. */
+/** Follows the events of an order until no important one can follow. */
 export type StreamEnd = { note(event: OrderEvent): void; isReached(): boolean }
 
 /**
- * An order is at its end once it is settled as surely as it is fulfilled at;
- * one that is canceled or lost, once the chain is surer than of any block.
+ * A captured order is at its end after `fulfil`, or after `refundDue` and a
+ * raised finality. A canceled or consumed one is after a raised finality.
  */
 export function watchEnd(): StreamEnd {
   let settled: 'captured' | 'canceled' | 'consumed' | undefined

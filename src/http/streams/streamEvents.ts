@@ -7,18 +7,18 @@ import { retryUntil } from './streamRetry.js'
 import type { StreamSink } from './streamSink.js'
 
 export type StreamEventsParameters = {
-  /** Sees nothing but what the merchant may see. */
+  /** Limited to the merchant's recipients. */
   scoped: Pick<Orders, 'events' | 'get'>
-  /** Absent where all orders are asked for. */
+  /** Absent to follow all orders. */
   orderId?: string | undefined
-  /** A cursor; without one, the stream begins at the present. */
+  /** A cursor. Without one, the stream begins after the newest event. */
   lastEventId: string | null
   sink: StreamSink
   inbox: StreamInbox
   following: Following
 }
 
-/** Tells a merchant every event of its recipients, or of one order. */
+/** Sends a merchant every event of its recipients, or of one order. */
 export async function streamEvents(
   parameters: StreamEventsParameters,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function streamEvents(
   )
   if (!latest) return
   const after = parseCursor(lastEventId) ?? latest.cursor
-  // A reader cut off before the first event comes back to the same place.
+  // A reader that loses the stream before the first event resumes at this id.
   sink.write(streamFrame({ id: after }))
   await followNews({
     ...stream,
@@ -45,7 +45,7 @@ export async function streamEvents(
   })
 }
 
-/** A number that was sent as an id before; nothing for any other text. */
+/** Parses an event id as a cursor; `undefined` for any other text. */
 export function parseCursor(text: string | null): bigint | undefined {
   return text !== null && /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }

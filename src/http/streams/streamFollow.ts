@@ -7,21 +7,21 @@ export type FollowNewsParameters = {
   sink: StreamSink
   inbox: StreamInbox
   following: Following
-  /** The cursor of the event sent last. */
+  /** Cursor of the last event that was sent. */
   after: bigint
-  /** Reads what is on record after a cursor; nothing where that is all. */
+  /** Loads a page of events after a cursor; an empty page at the end. */
   read: (after: bigint) => Promise<readonly News[]>
   tell: (news: News) => Promise<void>
 }
 
-/** Milliseconds without news after which the record is read again. */
+/** Milliseconds without events after which we load from the database again. */
 const lookAgain = 30_000
 
 /**
- * Tells a stream everything after a cursor, once and in order, at the pace of
- * its reader: first what is on record, and then what comes. A stream that falls
- * far behind reads the record again. So does one without news for a while, so
- * that lost news arrive late but are never missed.
+ * Sends every event after a cursor once and in order, as fast as its reader
+ * takes them: first from the database, then from the inbox. Loads from the
+ * database again when the inbox overflowed, and after 30 s without events, so
+ * an event that the inbox missed arrives late but is not lost.
  */
 export async function followNews(
   parameters: FollowNewsParameters,
@@ -33,14 +33,14 @@ export async function followNews(
     for (const news of all) {
       await sink.waitForRoom()
       if (sink.ended.aborted) return
-      // Between record and present the same event may come by both ways.
+      // The same event can come from the database and from the inbox.
       if (news.event.cursor <= after) continue
       await tell(news)
       after = news.event.cursor
     }
   }
   while (!sink.ended.aborted) {
-    // What is in the box by now was on record before, and is read again.
+    // Events in the inbox are in the database too: the next line loads them.
     inbox.clear()
     const page = (await retryUntil(sink.ended, () => read(after))) ?? []
     await tellAll(page)

@@ -1,13 +1,13 @@
 import { toJson } from '../../core/toJson.js'
 
 export type StreamFrame = {
-  /** What a reader that comes back names as its `Last-Event-ID`. */
+  /** The reader sends it as `Last-Event-ID` when it reconnects. */
   id?: bigint | number | undefined
   event?: string | undefined
   data?: unknown
 }
 
-/** One event as `text/event-stream` writes it; JSON has no line ends to mind. */
+/** Formats an event as `text/event-stream`. JSON data contains no line ends. */
 export function streamFrame({ id, event, data }: StreamFrame): string {
   const lines = [
     ...(id === undefined ? [] : [`id: ${id}`]),

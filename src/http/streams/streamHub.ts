@@ -13,34 +13,34 @@ import {
 import { openSink, type SinkLimits, type StreamSink } from './streamSink.js'
 
 type Opening = {
-  /** The id of the event that the reader says it saw last. */
+  /** `Last-Event-ID` of the request. */
   lastEventId: string | null
-  /** Ends the stream when the request is gone. */
+  /** Ends the stream when the client disconnects. */
   signal: AbortSignal
 }
 
-/** Opens streams of events; nothing where there are too many already. */
+/** Opens streams of events. Returns `undefined` when too many are open. */
 export type StreamHub = {
-  /** For the buyer of an order, who is known by now. */
+  /** Opens a stream for the buyer of an order. The token was checked before. */
   openOrder(
     request: Opening & { order: Pick<Order, 'id'> },
   ): Response | undefined
-  /** For a merchant, of what `scoped` shows: of one order, or of all. */
+  /** Opens a stream for a merchant: of one order in `scoped`, or of all. */
   openEvents(
     request: Opening & {
       scoped: Pick<Orders, 'events' | 'get'>
       recipients: readonly Address[]
-      /** One of `scoped`, as is known by now. */
+      /** An order in `scoped`; checked before. */
       orderId?: string | undefined
     },
   ): Response | undefined
 }
 
 export type StreamLimits = SinkLimits & {
-  /** Of all buyers, and of one order. */
+  /** Most open streams of all buyers, and of one order. */
   buyerStreams: number
   streamsAnOrder: number
-  /** Of all merchants, and of one principal. */
+  /** Most open streams of all merchants, and of one principal. */
   merchantStreams: number
   streamsAPrincipal: number
 }
@@ -56,10 +56,10 @@ const usual: StreamLimits = {
   streamsAPrincipal: 20,
 }
 
-/** Places for streams: `most` in all, `mostOfOne` for one reader. */
+/** Limits open streams: `most` in total, `mostOfOne` for one reader. */
 type Pool = { most: number; mostOfOne: number; open: string[] }
 
-/** Who reads what; a merchant takes no place of an order's buyers. */
+/** A reader, with the pool whose limits apply to it. */
 type Reading = {
   pool: Pool
   whose: string
@@ -70,10 +70,11 @@ type Reading = {
 type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 
 /**
- * Lets all streams of a handler read the events together, while there is one.
+ * Reads events once for all streams of a handler, while any is open.
  *
- * A stream sends each event at least once to a reader that comes back with the
- * last id it saw; a reader that takes nothing for too long is cut off and does just that.
+ * Each event is sent at least once to a reader that reconnects with the last id
+ * it saw. A reader that takes nothing for too long is disconnected, and can
+ * reconnect.
  */
 export function createStreamHub(
   orders: Pick<Orders, 'events' | 'get'>,

@@ -1,24 +1,24 @@
 import type { OrderEvent } from '../../orders/model/orderEvents.js'
 import type { Order } from '../../orders/model/types.js'
 
-/** An event, with the order as it was read after the event. */
+/** An event, and a function that loads its order. */
 export type News = { event: OrderEvent; getOrder: () => Promise<Order> }
 
-/** What came in for a stream and was not taken yet. */
+/** Events that arrived for a stream and were not taken yet. */
 export type StreamInbox = {
   put(news: News): void
   /**
-   * Resolves with the news so far, or with the first to arrive. Resolves with
-   * none after so many milliseconds, or when the stream is over.
+   * Resolves with the waiting events, or else with the first one to arrive.
+   * Resolves with none after so many milliseconds, or when the stream ends.
    */
   take(milliseconds: number): Promise<readonly News[]>
-  /** Throws away what there is, for it is on record. */
+  /** Drops all waiting events; the database has them. */
   clear(): void
-  /** Whether more came than is kept; the record has it all. */
+  /** True when the inbox overflowed and dropped events. */
   hasMissed(): boolean
 }
 
-/** More than this one stream is not kept in memory for. */
+/** Most events kept in memory for one stream. */
 const most = 2_000
 
 export function openInbox(ended: AbortSignal): StreamInbox {

@@ -16,17 +16,17 @@ import type { StreamSink } from './streamSink.js'
 export type StreamOrderParameters = {
   orders: Pick<Orders, 'events' | 'get'>
   orderId: string
-  /** The number of the event of the order that was sent last. */
+  /** Sequence number of the last event that was sent. */
   lastEventId: string | null
   sink: StreamSink
   inbox: StreamInbox
   following: Following
 }
 
-/** Events read at once. */
+/** Events in one page. */
 const limit = 1_000
 
-/** Tells a buyer how the order stands, and then all that happens to it. */
+/** Sends a buyer the order as it is, and then every event of it. */
 export async function streamOrder(
   parameters: StreamOrderParameters,
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function streamOrder(
   })
 }
 
-/** Everything on record so far. */
+/** Loads all events of the order from the database. */
 async function readPast(
   { ended }: StreamSink,
   read: (after: bigint) => Promise<News[]>,

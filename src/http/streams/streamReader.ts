@@ -6,26 +6,32 @@ import { retryUntil, tryInTime } from './streamRetry.js'
 
 /** Reads events once for all streams that are open. */
 export type StreamReader = {
-  /** Hands over what comes for these orders or recipients, while any can. */
+  /**
+   * Puts new events of these orders or recipients into the inbox. Calls
+   * `onLost` when reading failed for good.
+   */
   follow(
     keys: readonly string[],
     inbox: StreamInbox,
     onLost: () => void,
   ): Following
-  /** Starts again where reading stands still, as with a request that is gone. */
+  /**
+   * Restarts reading after 10 s without a read, for example when a request to
+   * the database never ended.
+   */
   revive(): void
 }
 
 export type Following = {
-  /** From here on nothing is missed; what was before is on record. */
+  /** Resolves when reading has begun. Earlier events are in the database. */
   started: Promise<void>
   stop: () => void
 }
 
-/** Milliseconds between two looks: right after news, and at most. */
+/** Milliseconds between two reads: after new events, and the longest pause. */
 const pauses = { least: 25, most: 100 }
 
-/** Milliseconds without a look after which reading stands still. */
+/** Milliseconds without a read after which `revive` restarts. */
 const standstill = 10_000
 
 export function startReader(
@@ -102,7 +108,9 @@ export function startReader(
   }
 }
 
-/** Events with their orders, each read once, and when it is asked for. */
+/**
+ * Adds to each event a function that loads its order, at most once per order.
+ */
 export function showNews(
   orders: Pick<Orders, 'get'>,
   events: readonly News['event'][],

@@ -15,8 +15,9 @@ const pauses = { shortest: 50, longest: 5_000 }
 /**
  * Tries until it succeeds, with a growing pause; stops when the signal aborts.
  *
- * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link StoreError}
- * which no other try would change, as of a store that is closed.
+ * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link
+ * StoreError} when another try cannot help, for example when the store is
+ * closed.
  */
 export async function retryUntil<result>(
   ended: AbortSignal,

@@ -1,40 +1,40 @@
 /** How long a stream lives, and how far its reader may fall behind. */
 export type SinkLimits = {
-  /** Milliseconds between two signs of life. */
+  /** Milliseconds between two comments that keep the connection open. */
   heartbeat: number
-  /** Milliseconds after which a stream ends, for the reader to come back. */
+  /** Milliseconds after which a stream ends. The reader then reconnects. */
   life: number
-  /** Bytes that wait for the reader at most. */
+  /** Most bytes that may wait for the reader. */
   room: number
-  /** Milliseconds a reader may leave them lie. */
+  /** Milliseconds that the buffer may stay full before the stream ends. */
   patience: number
 }
 
 export type OpenSinkParameters = {
   signal: AbortSignal
   limits: SinkLimits
-  /** Is called with each sign of life. */
+  /** Called at each heartbeat. */
   onHeartbeat: () => void
 }
 
-/** Where a stream writes to, and its reader reads from. */
+/** The writing side of a stream, with the response that its reader gets. */
 export type StreamSink = {
   response: Response
-  /** Aborts when the stream is over, at whichever end. */
+  /** Aborts when the stream ends, for whatever reason. */
   ended: AbortSignal
   /**
-   * Resolves when there is room, or the stream is over: one whose reader takes
-   * nothing for too long ends.
+   * Resolves when the buffer has room or the stream has ended. Ends the stream
+   * when the buffer stays full for too long.
    */
   waitForRoom(): Promise<void>
-  /** Ends the stream instead when there is no room: nothing is piled up. */
+  /** Writes, or ends the stream when the buffer is full. */
   write(frame: string): void
   end(): void
 }
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // What compresses on the way would keep each event until there are many.
+  // A proxy that compresses would hold events back until it has many.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
@@ -74,7 +74,7 @@ export function openSink(parameters: OpenSinkParameters): StreamSink {
     else end()
   }
   const beat = setInterval(() => {
-    // A reader that is behind has enough to show that this end is alive.
+    // Not needed while data waits: that keeps the connection open too.
     if (hasRoom()) write(':\n\n')
     onHeartbeat()
   }, limits.heartbeat)
