@@ -31,21 +31,22 @@ const members: MembersOf<CancelPaymentParameters> = {
 }
 
 /**
- * Submits a payer's cancellation, from any account, and gives the hash of the
- * transaction. Rehearses it first.
+ * Rehearses a payer's cancellation, sends it from any account, and returns the
+ * hash of the transaction.
  *
- * A capture can still be mined first: use `waitForOutcome` to see which of the two
- * the chain shows.
+ * A capture can still be mined first: use `waitForOutcome` to see which one
+ * won.
  *
- * @throws {@link CancelRejectedError} when the cancellation would fail, as when
- * the nonce is consumed; nothing was sent.
- * @throws {@link SendError} when the transaction was not taken; with `maybeSent`
- * it may be on its way, under the `transactionHash` in the details if known.
+ * @throws {@link CancelRejectedError} when the cancellation would fail, for
+ * example because the nonce is consumed; nothing was sent.
+ * @throws {@link SendError} when the node or wallet did not accept the
+ * transaction. With `maybeSent` it may still be sent: `details` has its
+ * `transactionHash` if known.
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
  * @throws {@link WrongWalletError} when the wallet is on another chain.
  * @throws {@link InvalidFieldError} when the cancellation is malformed, or a
- * nonce, gas or fee is no whole number.
+ * nonce, gas or fee is not a whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example

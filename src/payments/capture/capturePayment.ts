@@ -6,20 +6,21 @@ import { sendCall } from './sendCall.js'
 export type CapturePaymentParameters = CaptureOptions
 
 /**
- * Settles a payment on chain and gives the hash of the transaction. Rehearses
- * it first, and sends it with a gas limit of its own.
+ * Rehearses the capture of a payment, sends it with a gas limit based on that,
+ * and returns the hash of the transaction.
  *
  * A hash is not a settlement: only `waitForOutcome` proves one.
  *
- * @throws {@link CaptureRejectedError} when the capture would fail; nothing
- * was sent.
- * @throws {@link SendError} when the transaction was not taken; with `maybeSent`
- * it may be on its way, under the `transactionHash` in the details if known.
+ * @throws {@link CaptureRejectedError} when the capture would fail; nothing was
+ * sent.
+ * @throws {@link SendError} when the node or wallet did not accept the
+ * transaction. With `maybeSent` it may still be sent: `details` has its
+ * `transactionHash` if known.
  * @throws {@link AccountError} when there is no account to send from.
  * @throws {@link SigningDeclinedError} when the user declines in the wallet.
  * @throws {@link WrongWalletError} when the wallet is on another chain.
  * @throws {@link InvalidFieldError} when the payment is malformed, or a nonce,
- * gas or fee is no whole number.
+ * gas or fee is not a whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example

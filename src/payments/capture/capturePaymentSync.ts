@@ -24,17 +24,17 @@ import { waitForOutcome } from './waitForOutcome.js'
 export type CapturePaymentSyncParameters = CaptureOptions & {
   /** Milliseconds to wait for an outcome. @default 20_000 */
   timeout?: number | undefined
-  /** Milliseconds between two looks where the node cannot answer at once. */
+  /** Milliseconds between two polls, if the node cannot answer at once. */
   pollingInterval?: number | undefined
 }
 
 /**
- * Settles a payment and gives its outcome, through one request that the node
- * answers with the receipt (`eth_sendRawTransactionSync`, EIP-7966), or by
- * polling where it has no such method.
+ * Captures a payment and returns its outcome. Uses one request that the node
+ * answers with the receipt (`eth_sendRawTransactionSync`, EIP-7966); polls if
+ * the node does not have it.
  *
- * The outcome may be only `preconfirmed`: fulfil nothing before `waitForOutcome`
- * gave it a better finality.
+ * The outcome may be only `preconfirmed`: do not fulfil before `waitForOutcome`
+ * returns a higher finality.
  *
  * @throws as {@link capturePayment} and {@link waitForOutcome}.
  *
@@ -62,7 +62,8 @@ export async function capturePaymentSync(
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
   const payment = parseSignedPayment(options.payment)
-  // Checked before the capture is sent; the wait would refuse them too late.
+  // Checked here because `waitForOutcome` would throw after the capture was
+  // sent.
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(pollingInterval, 'pollingInterval')
   const capture = await planCapture(client, options)
@@ -84,7 +85,7 @@ export async function capturePaymentSync(
   return outcome ?? wait(hash)
 }
 
-/** No outcome where the transaction is on its way and nothing is known yet. */
+/** Returns no outcome if the transaction was sent but has no receipt yet. */
 async function sendSync(
   client: Client,
   payment: SignedPayment,
@@ -96,12 +97,15 @@ async function sendSync(
     retryCount: 0,
   })
   if (!failure) return { hash, outcome: judgeAnswer(result, payment, hash) }
-  // The same bytes again do no harm, and every node knows the plain method.
+  // Sending the same bytes twice is safe, and every node has the plain method.
   if (!isKnown(failure) && !isTimeout(failure)) await sendRaw(client, signed)
   return { hash }
 }
 
-/** An answer that is no receipt of the transaction says only that it was taken. */
+/**
+ * Returns `undefined` for an answer that is not the transaction's receipt: then
+ * the node has only accepted it.
+ */
 function judgeAnswer(
   answer: unknown,
   payment: SignedPayment,
@@ -117,7 +121,7 @@ function judgeAnswer(
   }
 }
 
-/** EIP-7966's code 4, or the words of a node or a transport. */
+/** True for EIP-7966's code 4, or a text about a timeout. */
 function isTimeout({ code, words }: NodeFailure): boolean {
   return code === 4 || /time[d ]*out/i.test(words)
 }

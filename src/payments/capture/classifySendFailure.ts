@@ -1,32 +1,35 @@
 import { isPassing, type NodeFailure } from '../../chain/rpc/errors.js'
 
-/** What a node's answer to signed bytes means for them. */
+/** What a failed send means for the signed bytes. */
 export type SendStatus =
   | 'sent'
   /** The node has these bytes already. */
   | 'known'
-  /** The chain, or what the node foresees, has spent the nonce. */
+  /** The account nonce is used, on chain or in the node's pending state. */
   | 'nonceTooLow'
-  /** Its fees are below what the node takes. */
+  /** The fees are below the node's minimum. */
   | 'underpriced'
-  /** The node holds another transaction of the nonce, and this pays too little more. */
+  /**
+   * The node has another transaction of this nonce, and the fees are too low to
+   * replace it.
+   */
   | 'replacementUnderpriced'
   /**
-   * No room now, in the pool or for this sender, or an earlier nonce has to
-   * come first. The same bytes may be taken later.
+   * The pool is full, the sender has too many transactions in it, or an earlier
+   * nonce is missing. The node may accept the same bytes later.
    */
   | 'poolFull'
   /** The account cannot pay for its gas. */
   | 'insufficientFunds'
-  /** No answer, or none that says it: the bytes may have been taken. */
+  /** No clear answer: the node may have accepted the bytes. */
   | 'unclear'
-  /** The node will not take these bytes. */
+  /** The node will never accept these bytes. */
   | 'refused'
 
 /**
- * The words of Geth, Reth, Nethermind, Besu, Erigon, anvil, OpenEthereum and
- * rollups; the first pattern that fits decides. Sequencers quote the words of
- * the node behind them, so the last patterns are the vaguest.
+ * Error texts of Geth, Reth, Nethermind, Besu, Erigon, anvil, OpenEthereum and
+ * rollups. The first match decides. Sequencers quote the node behind them, so
+ * specific patterns come first.
  */
 const wordings: readonly (readonly [RegExp, SendStatus])[] = [
   [
@@ -63,7 +66,7 @@ const wordings: readonly (readonly [RegExp, SendStatus])[] = [
   ],
 ]
 
-/** What a failure to send signed bytes means for them. */
+/** Classifies a failure to send signed bytes. */
 export function classifySendFailure(failure: NodeFailure): SendStatus {
   const wording = wordings.find(([pattern]) => pattern.test(failure.words))
   if (wording) return wording[1]

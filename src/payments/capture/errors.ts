@@ -47,13 +47,13 @@ export class CaptureRevertedError extends CountersignError {
 }
 
 /**
- * The node or the wallet did not take the transaction, or did not say. Where it
- * may have been sent all the same, wait for the outcome before sending again.
+ * The node or the wallet refused the transaction, or gave no clear answer. If
+ * `maybeSent` is true, wait for the outcome before you send again.
  */
 export class SendError extends CountersignError {
   override readonly name = 'SendError'
   override readonly retryable: boolean
-  /** Whether the transaction may be on its way. */
+  /** True when the transaction may have been sent. */
   readonly maybeSent: boolean
 
   constructor({
@@ -74,7 +74,7 @@ export class SendError extends CountersignError {
   }
 }
 
-/** No account can send, or this kind of account cannot do what was asked. */
+/** There is no account, or this kind of account cannot sign or send this. */
 export class AccountError extends CountersignError {
   override readonly name = 'AccountError'
 
@@ -87,7 +87,7 @@ export class AccountError extends CountersignError {
   }
 }
 
-/** The outcome was still open when the time to wait was over. */
+/** The payment had no outcome before the timeout. */
 export class OutcomeTimeoutError extends CountersignError {
   override readonly name = 'OutcomeTimeoutError'
   override readonly retryable = true

@@ -26,7 +26,7 @@ type FailedReceipt = {
   gasUsed: bigint
 }
 
-/** Errors of nodes that no longer have the state of a block. */
+/** Error texts of nodes that no longer have the state of a block. */
 const stateIsGone =
   /missing trie node|state .*(not |un)available|historical state|pruned|archive/i
 
@@ -87,13 +87,16 @@ async function repeatFailed(
   })
 }
 
-/** A call that is cut off leaves less than the 64th it keeps per level. */
+/**
+ * True when over 96% of the gas limit was used: calls that run out of gas leave
+ * at most a few 64ths of it.
+ */
 function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
   const limit = parseQuantity(gas ?? '0x0', 'eth_getTransactionByHash')
   return limit > 0n && gasUsed * 100n > limit * 96n
 }
 
-/** Asks for what a rehearsal asks too, so that the reasons are the same. */
+/** Reads the same facts as a rehearsal, to find the same reason. */
 async function refineAt(
   client: Client,
   reason: RevertReason,

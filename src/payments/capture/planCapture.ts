@@ -17,12 +17,12 @@ import {
   type SendOptions,
 } from './planTransaction.js'
 
-/** How a capture is rehearsed and sent. */
+/** Options for rehearsing and sending a capture. */
 export type CaptureOptions = SendOptions & {
   payment: SignedPayment
   /**
-   * Rehearses the capture before anything is sent. `false` saves a request
-   * and risks gas; it is refused for payers that are contracts.
+   * Rehearses the capture before sending it. `false` saves a request, but a
+   * capture that fails costs gas; not allowed for payers that are contracts.
    * @default true
    */
   simulate?: boolean | undefined
@@ -40,7 +40,7 @@ export const captureMembers: MembersOf<CaptureOptions> = {
   maxCaptureGas: true,
 }
 
-/** A capture that may be sent: the call, the sender and the gas limit. */
+/** A checked capture: the call, the sender and the gas limit. */
 export type PlannedCapture = {
   call: Pick<TokenCall, 'to' | 'data'>
   chainId: number
@@ -49,7 +49,7 @@ export type PlannedCapture = {
   options: SendOptions
 }
 
-/** Refuses what cannot be captured, and decides the gas limit of what can. */
+/** Checks that a payment can be captured, and decides the gas limit. */
 export async function planCapture(
   client: Client,
   parameters: CaptureOptions,
@@ -99,7 +99,7 @@ function checkSender(
     })
 }
 
-/** Checks what needs no node: the window, and that the payer is a plain account. */
+/** Checks the window, and that the payer is a plain account, without a node. */
 async function checkUnsimulated(payment: SignedPayment): Promise<void> {
   const { domain, message } = payment
   const { from, validAfter, validBefore } = message

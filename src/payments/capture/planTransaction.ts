@@ -16,7 +16,7 @@ import type { TokenCall } from '../message/captureCall.js'
 import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
 
-/** How to send a transaction. What is left out is asked from the node. */
+/** How to send a transaction. The node decides the fields you leave out. */
 export type SendOptions = CallFees & {
   /** @default the client's account */
   account?: Account | Address | undefined
@@ -55,7 +55,7 @@ export function parseLocalAccount(account: Account): LocalAccount {
   return account
 }
 
-/** Fills in nonce and fees; asks nothing where both are given. */
+/** Gets the nonce and the fees from the node unless they are given. */
 export async function planTransaction(
   client: Client,
   {
@@ -73,7 +73,8 @@ export async function planTransaction(
   },
 ): Promise<PlannedTransaction> {
   const asked = decideFees(client, options)
-  // A nonce consumed beside fees that fail would be lost.
+  // Get the fees first: if they failed after the nonce was taken, the nonce
+  // would be lost.
   const manager = account.type === 'local' ? account.nonceManager : undefined
   if (manager && options.nonce === undefined) await asked
   const [nonce, fees] = await Promise.all([
@@ -81,7 +82,7 @@ export async function planTransaction(
     asked,
   ])
   const { type, ...prices } = fees
-  // A signer takes what is no number for 0.
+  // A signer would treat a value that is not a number as 0.
   for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
     if (!/^\d+$/.test(String(value)))
       throw new InvalidFieldError(field, value, 'an integer of 0 or more')
@@ -125,7 +126,7 @@ async function decideFees(
   return { ...fees, maxPriorityFeePerGas: tip < cap ? tip : cap }
 }
 
-/** As viem estimates them; by gas price where blocks have no base fee. */
+/** Estimates fees with viem; uses the gas price if blocks have no base fee. */
 async function estimateFees(
   client: Client,
   request: Pick<CallFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
@@ -152,7 +153,7 @@ async function estimateFees(
   }
 }
 
-/** A quarter above what the rehearsal used, never the node's own estimate. */
+/** Adds a quarter to the gas of the rehearsal. */
 export function gasLimit(
   rehearsal: Rehearsal | undefined,
   maxGas: bigint,
@@ -162,7 +163,7 @@ export function gasLimit(
   return limit < maxGas ? limit : maxGas
 }
 
-/** The fee fields given, of one kind: a gas price stands alone. */
+/** Picks the given fee fields: either a gas price or EIP-1559 fees. */
 export function pickFees({
   maxFeePerGas,
   maxPriorityFeePerGas,

@@ -4,7 +4,9 @@ import { pickFees, planTransaction } from './planTransaction.js'
 import { sendFromWallet, sendRaw } from './sendTransaction.js'
 import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
-/** Sends a planned call: signed here, or by the wallet behind the client. */
+/**
+ * Sends a planned call, signed by a local account or by the client's wallet.
+ */
 export async function sendCall(
   client: Client,
   planned: PlannedCapture,

@@ -3,19 +3,21 @@ import { tryRequest } from '../../chain/rpc/requestNode.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** What became of signed bytes that were sent. */
+/** The result of sending signed bytes. */
 export type SendOutcome = {
   hash: Hash
   status: SendStatus
-  /** The node's, where it did not take them; free of secrets. */
+  /**
+   * The node's error text, without secrets; absent if it accepted the bytes.
+   */
   words?: string | undefined
 }
 
 /**
- * Sends signed transactions in their order, once each, with requests of one
- * tick, which a batching transport sends as one.
+ * Sends each signed transaction once, in order. A batching transport sends all
+ * as one request.
  *
- * Sent is not included: a pool can still drop them.
+ * Sent does not mean mined: a pool can still drop them.
  */
 export function sendRawBatch(
   client: Pick<Client, 'request'>,

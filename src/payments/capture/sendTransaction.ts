@@ -7,7 +7,7 @@ import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { AccountError, SendError } from './errors.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** Sends signed bytes once. A node that has them already took them. */
+/** Sends signed bytes once. Succeeds if the node already has them. */
 export async function sendRaw(
   client: Client,
   { hash, raw }: SignedTransaction,
@@ -23,7 +23,7 @@ export async function sendRaw(
   throw sendError(failure, hash)
 }
 
-/** These very bytes may have used the nonce: sent before, or by a fallback. */
+/** The same bytes may have used the nonce: sent before, or by a fallback. */
 async function isMined(
   client: Client,
   { words }: NodeFailure,
@@ -36,7 +36,7 @@ async function isMined(
   return Boolean(result)
 }
 
-/** Has a JSON-RPC account's wallet or node sign and send, once. */
+/** Asks the wallet or node of a JSON-RPC account to sign and send, once. */
 export async function sendFromWallet(
   client: Client,
   account: Account,
@@ -56,13 +56,13 @@ export async function sendFromWallet(
   throw sendError({ words: 'the wallet gave no hash' }, undefined)
 }
 
-/** Elsewhere the call would do nothing but show the signature to everyone. */
+/** On another chain the call would only publish the signature. */
 async function requireChain(client: Client, chainId: number): Promise<void> {
   const found = await getChainId(client)
   if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
 }
 
-/** The fields a wallet is given. It chooses the missing ones itself. */
+/** The fields we pass to a wallet. It chooses the missing ones itself. */
 type WalletFields = CallFees & {
   to: Address
   data: Hex
@@ -71,7 +71,10 @@ type WalletFields = CallFees & {
   nonce?: number | undefined
 }
 
-/** Geth, Nethermind, Besu and anvil each say it in their own way. */
+/**
+ * True when the node already has the transaction: texts of Geth, Nethermind,
+ * Besu and anvil.
+ */
 export function isKnown({ words }: NodeFailure): boolean {
   return /already ?(known|imported)|\bknown transaction|already in (the )?(mem)?pool/i.test(
     words,
@@ -79,8 +82,9 @@ export function isKnown({ words }: NodeFailure): boolean {
 }
 
 /**
- * A refusal is final for these bytes; silence leaves it open. The same bytes
- * can be sent again, but a wallet asked again would sign another transaction.
+ * After a refusal, these bytes were not sent; without an answer they may have
+ * been. Signed bytes are safe to send again. A wallet that is asked again would
+ * sign a second transaction.
  */
 function sendError(
   failure: NodeFailure,

@@ -8,17 +8,17 @@ import type { SignedTransaction } from './signTransaction.js'
 export type SignCaptureParameters = CaptureOptions
 
 /**
- * Signs the capture of a payment without sending it, so that the bytes can be
- * kept before they leave. Works with local accounts.
+ * Signs the capture of a payment without sending it, so that you can store the
+ * bytes before you send them. Works with local accounts.
  *
- * The result holds the payment's signature: keep it like one.
+ * The result contains the payment's signature: protect it like a credential.
  *
  * @throws {@link CaptureRejectedError} when the capture would fail.
  * @throws {@link AccountError} when the account cannot sign here.
  * @throws {@link SendError} when the signer fails.
  * @throws {@link SigningDeclinedError} when the signer declines.
  * @throws {@link InvalidFieldError} when the payment is malformed, or a nonce,
- * gas or fee is no whole number.
+ * gas or fee is not a whole number.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example

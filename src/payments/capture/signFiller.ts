@@ -4,22 +4,22 @@ import type { DecidedFees } from './planTransaction.js'
 import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
 export type SignReleaseParameters = {
-  /** The account nonce to give up. */
+  /** The account nonce to fill. */
   nonce: number
   chainId: number
   fees: DecidedFees
   /**
-   * Gas limit: more for an account with code of its own (EIP-7702), and where
-   * the data's way to another chain is paid in gas. @default 21_000n
+   * Gas limit. Raise it for an account with code (EIP-7702), and on rollups
+   * that charge the data fee in gas. @default 21_000n
    */
   gas?: bigint | undefined
 }
 
 /**
- * Signs a transfer of nothing to oneself, which uses an account nonce up so that
- * later ones can go ahead. Asks no node, sends nothing.
+ * Signs an empty transfer from an account to itself. It uses up an account
+ * nonce, so that later transactions can be mined. Does not use the network.
  *
- * Another transaction of the nonce can still win.
+ * Another transaction with this nonce can still be mined instead.
  *
  * @throws {@link AccountError} when the account cannot sign here.
  * @throws {@link SendError} when the signer fails.

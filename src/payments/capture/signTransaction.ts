@@ -7,16 +7,16 @@ import {
   parseLocalAccount,
 } from './planTransaction.js'
 
-/** A signed transaction, to be kept before it is sent. It holds a signature. */
+/** A signed transaction. A capture in it contains the payment's signature. */
 export type SignedTransaction = {
   hash: Hash
-  /** The serialized transaction; a credential like the payment in it. */
+  /** The serialized transaction. Protect it like a credential. */
   raw: Hex
-  /** Account nonce it uses. */
+  /** Its account nonce. */
   nonce: number
 }
 
-/** Signs with a local account; nothing is sent. */
+/** Signs with a local account. Sends nothing. */
 export async function signTransaction(
   client: Client,
   account: Account,
@@ -34,7 +34,8 @@ export async function signTransaction(
   } catch (error) {
     throw signerError(error)
   }
-  // Checked here: viem's hash function quotes what it cannot read.
+  // Checked here because viem's hash function quotes bytes that it cannot
+  // parse.
   if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
     throw new SendError({
       words: 'the signer gave no transaction',
@@ -48,7 +49,10 @@ export async function signTransaction(
   }
 }
 
-/** The kind of a signer's failure; its words may quote the transaction. */
+/**
+ * Keeps only the kind of a signer's failure: its text may quote the
+ * transaction.
+ */
 function signerError(error: unknown): SendError | SigningDeclinedError {
   const { code, name } = Object(error)
   if (code === 4001) return new SigningDeclinedError()

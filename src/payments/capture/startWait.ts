@@ -1,22 +1,25 @@
 import { InvalidFieldError } from '../../core/errors.js'
 import { OutcomeTimeoutError } from './errors.js'
 
-/** Work and pauses that end early, by a timeout or by a signal. */
+/** Work and pauses that a timeout or a signal can end early. */
 export type Wait = {
   until<value>(work: Promise<value>): Promise<value>
   pause(milliseconds: number): Promise<void>
-  /** Leaves no timer and no listener behind. */
+  /** Removes the timer and the listener. */
   end(): void
 }
 
-/** Longer timers fire at once. Written out, for bundlers keep a computed one. */
+/**
+ * Longer timers fire at once. A literal, because bundlers keep a computed
+ * value.
+ */
 const maxTimer = 2_147_483_647
 
 /**
- * Checks a time to wait; `Infinity` is allowed. A value that is no number would
- * make the wait endless.
+ * Checks a time to wait; `Infinity` is allowed. A value that is not a number
+ * would make the wait endless.
  *
- * @throws {@link InvalidFieldError} when it is given and not such a number.
+ * @throws {@link InvalidFieldError} when it is given and invalid.
  */
 export function checkMilliseconds(
   value: number | undefined,

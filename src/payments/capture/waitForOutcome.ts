@@ -33,22 +33,23 @@ import { checkMilliseconds, startWait } from './startWait.js'
 /** What {@link waitForOutcome} takes. */
 export type WaitForOutcomeParameters = {
   payment: Payment
-  /** The transaction that is to settle or cancel it, where one is known. */
+  /** The transaction that captures or cancels it, if known. */
   hash?: Hash | undefined
   /**
-   * How sure the chain must be; for nodes without such a block, a number of
-   * blocks the deciding one must count as the newest of. @default 'included'
+   * The finality to wait for. For nodes without such a block: the number of
+   * blocks from the deciding one to the newest, both counted. @default
+   * 'included'
    */
   finality?: Finality | { blocks: number } | undefined
   /**
-   * Milliseconds between two looks. @default the client's, at most 1000 ms; for
-   * `preconfirmed` at most 100 ms, or as `detectPreconfirmations` found fit when
-   * it was last asked with this client, which also chooses the tag then
+   * Milliseconds between two polls. @default the client's, at most 1000 ms; for
+   * `preconfirmed` at most 100 ms, or the interval that
+   * `detectPreconfirmations` last found with this client
    */
   pollingInterval?: number | undefined
-  /** Milliseconds to wait at most. @default until the payment expires */
+  /** Longest wait in milliseconds. @default until the payment expires */
   timeout?: number | undefined
-  /** Unix seconds back to which a cancellation may lie. */
+  /** Unix seconds: the earliest time of a cancellation to look for. */
   since?: bigint | undefined
   signal?: AbortSignal | undefined
 }
@@ -64,21 +65,23 @@ const members: MembersOf<WaitForOutcomeParameters> = {
 }
 
 /**
- * Waits until the chain has decided a payment at the requested finality, and
- * returns the outcome: captured with its proof, canceled, consumed otherwise or
- * expired. Follows replaced transactions and submissions of third parties, because
- * it watches the payment nonce and not only the hash.
+ * Waits until a payment has an outcome at the requested finality: captured with
+ * its proof, canceled, consumed by something else, or expired. Also finds
+ * replaced transactions and those of third parties, because it watches the
+ * payment nonce and not only the hash.
  *
- * Below `finalized` a reorganization can still take the outcome back;
+ * Below `finalized`, a reorganization can still undo the outcome.
  * `preconfirmed` is only a promise of the sequencer.
  *
  * @throws {@link CaptureRevertedError} when the transaction failed and the
  * payment is still open.
- * @throws {@link OutcomeTimeoutError} when `timeout` is over.
+ * @throws {@link OutcomeTimeoutError} when there is no outcome before
+ * `timeout`.
  * @throws {@link FinalityUnsupportedError} when the node has no such block.
  * @throws {@link InvalidFieldError} when a parameter is malformed, or the
  * client is on another chain than the payment.
- * @throws {@link NodeError} when the node refuses; passing faults are waited out.
+ * @throws {@link NodeError} when the node refuses. Temporary faults are
+ * retried.
  *
  * @example
  * ```ts
@@ -133,7 +136,7 @@ export async function waitForOutcome(
     }
     ready = true
     const outcome = await look(client, watch, looks)
-    // A replica behind the others finds no logs: one such answer is not enough.
+    // A replica that is behind finds no logs, so we need this answer twice.
     const doubtful = outcome?.status === 'unknown' && !doubted
     doubted = outcome?.status === 'unknown'
     return doubtful ? undefined : outcome
@@ -149,7 +152,7 @@ export async function waitForOutcome(
   }
 }
 
-/** Where nothing was detected. */
+/** Used when `detectPreconfirmations` was not called. */
 const eager: NetworkPace = { tag: 'pending', pollingInterval: 100 }
 const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
 
@@ -158,7 +161,7 @@ type Watch = {
   hash: Hash | undefined
   since: bigint | undefined
   finality: Finality | { blocks: number }
-  /** Where a pre-confirmation shows first. */
+  /** The block tag that shows a pre-confirmation first. */
   tag: NetworkPace['tag']
 }
 
@@ -194,7 +197,9 @@ function parseFinality(
   return { blocks: parsePositiveInteger(blocks, 'finality.blocks') }
 }
 
-/** While a receipt is missing, the payment nonce is asked at every tenth look. */
+/**
+ * While the receipt is missing, only every tenth look reads the payment nonce.
+ */
 const glances = 10
 
 async function look(
@@ -236,12 +241,12 @@ async function judge(
   if (block === 'latest') return at(block)
   try {
     const outcome = await at(block)
-    // Many nodes know the state of their pending block, and not its logs.
+    // Many nodes have the state of their pending block, but not its logs.
     return outcome.status === 'unknown' && block === 'pending'
       ? at('latest')
       : outcome
   } catch (error) {
-    // The token may be younger than the block.
+    // The block may be older than the token.
     if (!(error instanceof UnsupportedTokenError)) throw error
     await at('latest')
     return { status: 'unused' }
@@ -289,7 +294,7 @@ async function requireBlock(
   if (!head) throw new FinalityUnsupportedError({ finality })
 }
 
-/** A node that stumbles is asked again. */
+/** Ignores temporary faults, so that the next look asks again. */
 function ignorePassing(error: unknown): undefined {
   if (!(error instanceof CountersignError) || !error.retryable) throw error
 }

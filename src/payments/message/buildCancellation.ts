@@ -4,7 +4,7 @@ import type { Cancellation, Payment } from '../../core/types.js'
 
 /** What {@link buildCancellation} takes. */
 export type BuildCancellationParameters = {
-  /** The payment whose nonce is to become unusable. */
+  /** The payment to cancel. */
   payment: Payment
 }
 
@@ -13,10 +13,10 @@ const members: MembersOf<BuildCancellationParameters> = {
 }
 
 /**
- * Builds the message with which a payer makes a payment uncapturable.
+ * Builds the message that a payer signs to cancel a payment.
  *
- * It takes effect when someone submits it, and only if the payment has not
- * been captured before; signing alone changes nothing.
+ * Signing alone changes nothing. It takes effect when someone submits it, and
+ * only if the payment has not been captured before.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
  *

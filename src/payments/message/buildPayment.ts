@@ -7,10 +7,10 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
 
-/** Seconds a payment is valid before it is built, against slow chain clocks. */
+/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
 const secondsBefore = 60n
 
-/** Seconds a payment can be captured after it is built. */
+/** Seconds from now to `validBefore`. */
 const windowSeconds = 900n
 
 /** What {@link buildPayment} takes. */
@@ -33,7 +33,7 @@ export type BuildPaymentParameters = {
   validAfter?: bigint | undefined
   /** Latest capture, exclusive, Unix seconds. @default `now` + 900 */
   validBefore?: bigint | undefined
-  /** 32 bytes, never used before. @default drawn from Web Crypto */
+  /** 32 bytes, never used before. @default random bytes from Web Crypto */
   nonce?: Hex | undefined
 }
 
@@ -59,7 +59,8 @@ const members: MembersOf<BuildPaymentParameters> = {
  * the token can represent.
  * @throws {@link InvalidFieldError} when another field is malformed, payer and
  * recipient are the same, or the window is empty.
- * @throws {@link NoRandomnessError} when no nonce is given and none can be drawn.
+ * @throws {@link NoRandomnessError} when no nonce is given and there is no Web
+ * Crypto.
  *
  * @example
  * ```ts

@@ -13,11 +13,11 @@ const members: MembersOf<CancelCallParameters> = {
 }
 
 /**
- * The call that makes a payment's nonce unusable; anyone may send it. The
- * overload follows from the length of the signature, as for `captureCall`.
+ * Builds the call that cancels a payment. Anyone may send it. The length of the
+ * signature decides the overload, as for `captureCall`.
  *
- * A successful transaction does not prove the cancellation: some tokens do nothing
- * and succeed if the nonce is already used. Use `waitForOutcome`.
+ * A successful transaction does not prove the cancellation: some tokens do
+ * nothing and succeed if the nonce is already used. Use `waitForOutcome`.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *

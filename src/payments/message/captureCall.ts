@@ -12,7 +12,7 @@ export type TokenCall = {
   to: Address
   data: Hex
   address: Address
-  /** The one function of the call, so that no overload is guessed. */
+  /** Only the function to call, so that no library picks the wrong overload. */
   abi: Abi
   functionName: string
   args: readonly unknown[]
@@ -28,12 +28,11 @@ const members: MembersOf<CaptureCallParameters> = {
 }
 
 /**
- * The call that settles a payment: the function follows from its primary
- * type, the overload from the length of its signature (65 bytes: `v`, `r`,
- * `s`; anything else: `bytes`). `receiveWithAuthorization` works for the
- * recipient as the caller only.
+ * Builds the call that captures a payment. Its primary type decides the
+ * function, the length of its signature the overload (65 bytes: `v`, `r`, `s`;
+ * otherwise `bytes`). Only the recipient can call `receiveWithAuthorization`.
  *
- * Says nothing about whether the token accepts it; `verifyPayment` does.
+ * Does not check whether the token accepts it: use `verifyPayment`.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *
@@ -59,7 +58,7 @@ export function captureCall(parameters: CaptureCallParameters): TokenCall {
   })
 }
 
-/** A call with its ABI and its arguments, as `writeContract` takes them. */
+/** Adds the ABI and the arguments that `writeContract` takes to a call. */
 export function describeCall(
   { to, data, signature }: EncodedCall<unknown>,
   described: { functionName: string; message: readonly unknown[] },

@@ -2,12 +2,12 @@ import { parsePayment, parseWrittenPayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
-/** More than any wallet's signature needs. */
+/** Enough for the signature of any wallet. */
 const maxJsonLength = 65_536
 
 /**
- * Writes a payment as JSON text, integers as decimal strings. This is the one
- * function that writes a signature out: treat the text as a credential.
+ * Encodes a payment as JSON text, with integers as decimal strings. The text
+ * contains the signature: treat it as a credential.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
  *
@@ -24,11 +24,11 @@ export function encodePayment(payment: Payment | SignedPayment): string {
 }
 
 /**
- * Reads a payment, signed or not, from JSON text or from its parsed value.
- * Takes exactly the members `encodePayment` writes; addresses and bytes become
+ * Decodes a payment, signed or not, from JSON text or its parsed value. Accepts
+ * exactly the members that `encodePayment` writes. Addresses and bytes become
  * lower case.
  *
- * Says nothing about who signed or whether it can be captured.
+ * Does not check the signature or whether the payment can be captured.
  *
  * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
  * missing, unknown or malformed.
@@ -47,7 +47,7 @@ export function decodePayment(json: unknown): Payment | SignedPayment {
     if (typeof json === 'string' && json.length <= maxJsonLength)
       value = JSON.parse(json)
   } catch {
-    // Text that is not JSON is refused like any other: it is not an object.
+    // Text that is not JSON is refused below, because it is not an object.
   }
   return parseWrittenPayment(value)
 }

@@ -11,17 +11,17 @@ import type {
 } from '../../core/types.js'
 import { authorizationWords, bytesWords, word } from '../../core/words.js'
 
-/** What a transaction needs of a call, and what the call was made from. */
+/** The fields that a transaction needs, and the message behind them. */
 export type EncodedCall<signed> = {
   to: Address
   data: Hex
-  /** As it was read, without its signature. */
+  /** The parsed message without its signature. */
   signed: signed
-  /** In the form tokens accept. */
+  /** In the form that tokens accept. */
   signature: Hex
 }
 
-/** The call that settles a payment, without its ABI. */
+/** Encodes the call that captures a payment, without its ABI. */
 export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   const { signature: given, ...unsigned } = Object(payment)
   const signed = parsePayment(unsigned)
@@ -40,7 +40,7 @@ export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   }
 }
 
-/** The call that makes a payment's nonce unusable, without its ABI. */
+/** Encodes the call that cancels a payment, without its ABI. */
 export function encodeCancel(
   cancellation: SignedCancellation,
 ): EncodedCall<Cancellation> {
@@ -57,12 +57,14 @@ export function encodeCancel(
   }
 }
 
-/** Whether a signature goes as `v`, `r`, `s` and not as `bytes`. */
+/**
+ * True when the call takes the signature as `v`, `r`, `s` and not as `bytes`.
+ */
 export function isPlain(signature: Hex): boolean {
   return signature.length === 132
 }
 
-/** The signature in the form tokens accept, or an error that never shows it. */
+/** Parses a signature to the form that tokens accept. Errors never show it. */
 function parseTokenSignature(signature: unknown): Hex {
   const normal = tokenSignature(signature)
   if (!normal)
@@ -70,7 +72,7 @@ function parseTokenSignature(signature: unknown): Hex {
   return normal
 }
 
-/** Static words followed by a signature. */
+/** Encodes static arguments and then the signature. */
 function encode(
   overloads: { vrs: string; bytes: string },
   words: string,

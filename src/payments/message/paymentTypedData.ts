@@ -18,9 +18,9 @@ export type PaymentTypedData = {
 }
 
 /**
- * The complete typed data of a payment or a cancellation, as wallets want it:
- * with the `EIP712Domain` type, without which some hash an empty domain, with
- * integers as decimal strings and the chain id as a number.
+ * Builds the complete typed data of a payment or a cancellation for wallets. It
+ * has the `EIP712Domain` type, because some wallets hash an empty domain
+ * without it, integers as decimal strings, and the chain id as a number.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *
@@ -47,8 +47,8 @@ export function paymentTypedData(
 }
 
 /**
- * A checked message with its types, integers still as `bigint`. A copy, so a
- * signer that modifies it does not modify the payment.
+ * Checks a message and adds its types; integers stay `bigint`. Returns a copy,
+ * so that a signer cannot modify the payment.
  */
 export function addTypes<message extends Payment | Cancellation>({
   primaryType,

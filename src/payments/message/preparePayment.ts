@@ -32,19 +32,21 @@ const members: MembersOf<PreparePaymentParameters> = {
 }
 
 /**
- * Builds a payment with the token's own domain and decimals and the chain's
- * own time, all from one request; on nodes without state overrides the first
- * takes one more.
+ * Builds a payment with the domain and decimals of the token and the time of
+ * the chain. Needs one request; on nodes without state overrides the first call
+ * needs two.
  *
  * Nothing is reserved: the payer can still move the funds before capture.
  *
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+ * s.
  * @throws {@link UnsupportedTokenError} when the token cannot settle this type.
  * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
- * @throws {@link InvalidAmountError} {@link InvalidFieldError} as `buildPayment`;
- * when an address is mistyped; when the node is on another chain than the client.
+ * @throws {@link InvalidAmountError} {@link InvalidFieldError} as
+ * `buildPayment`; when an address is mistyped; when the node is on another
+ * chain than the client.
  * @throws {@link NodeError} when the node does not answer.
- * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ * @throws {@link NodeAnswerError} when its answer is malformed.
  *
  * @example
  * ```ts
