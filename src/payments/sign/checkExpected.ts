@@ -7,7 +7,7 @@ import { UnexpectedPaymentError } from './errors.js'
 /** A field, its value, and the value that the page expects. */
 type Check = readonly [field: string, found: unknown, expected: unknown]
 
-/** Refuses the first field that is not as the page expects it. */
+/** Throws for the first field that differs from what the page expects. */
 export function checkExpected(checks: readonly Check[]): void {
   for (const [field, found, expected] of checks)
     if (found !== expected)

@@ -1,12 +1,15 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import { shorten } from '../../core/errors.js'
 
-/** The payment or cancellation is not what the page expects; the wallet was not asked. */
+/**
+ * The payment or cancellation differs from what the page expects. The wallet
+ * was not asked.
+ */
 export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 
   constructor(field: string, given: unknown, expected: unknown) {
-    // A name or a nonce may be a misplaced signature.
+    // Shortened, because the value may be a signature in the wrong field.
     const found = typeof given === 'string' ? shorten(given) : given
     super(`The payment's ${field} must be ${expected}, not ${found}.`, {
       field,
@@ -16,7 +19,7 @@ export class UnexpectedPaymentError extends CountersignError {
   }
 }
 
-/** The wallet is connected to another chain or account than the payment's. */
+/** The wallet uses another chain or account than the payment. */
 export class WrongWalletError extends CountersignError {
   override readonly name = 'WrongWalletError'
 
@@ -39,8 +42,8 @@ export class SigningDeclinedError extends CountersignError {
 }
 
 /**
- * The wallet failed, or gave something that is no signature. Carries the
- * wallet's error code but not its words or its answer.
+ * The wallet failed, or did not return a signature. Has the wallet's error
+ * code, but not its text or its answer.
  */
 export class WalletError extends CountersignError {
   override readonly name = 'WalletError'

@@ -23,7 +23,7 @@ export type SignCancellationExpectation = {
   version?: string | undefined
   /** The payer. @default the payer that the cancellation names */
   from?: Address | undefined
-  /** The nonce of the payment, where the page kept it. @default any */
+  /** The nonce of the payment, if the page kept it. @default any */
   nonce?: Hex | undefined
 }
 
@@ -40,7 +40,7 @@ const expectationMembers: MembersOf<SignCancellationExpectation> = {
 export type SignCancellationParameters = {
   cancellation: Cancellation
   /**
-   * The page's own knowledge; never take it from the response that brought the
+   * Take these values from the page, never from the response that contained the
    * cancellation.
    */
   expect: SignCancellationExpectation
@@ -52,18 +52,20 @@ const members: MembersOf<SignCancellationParameters> = {
 }
 
 /**
- * Has the payer's wallet sign a cancellation after checking that it is the
- * expected one: chain, token and its name, and payer and nonce if given.
+ * Checks that a cancellation is the expected one (chain, token and its name,
+ * and payer and nonce if given), then asks the payer's wallet to sign it.
  *
- * It takes effect when someone submits it, and only if the payment has not
- * been captured before.
+ * It takes effect when someone submits it, and only if the payment has not been
+ * captured before.
  *
  * @throws {@link UnexpectedPaymentError} when the cancellation is not the
  * expected one; the wallet was not asked.
- * @throws {@link WrongWalletError} when the wallet is on another chain or account.
+ * @throws {@link WrongWalletError} when the wallet is on another chain or
+ * account.
  * @throws {@link SigningDeclinedError} when the user declines.
- * @throws {@link WalletError} when the wallet fails or gives no signature.
- * @throws {@link InvalidFieldError} when cancellation or expectation are malformed.
+ * @throws {@link WalletError} when the wallet fails or returns no signature.
+ * @throws {@link InvalidFieldError} when cancellation or expectation are
+ * malformed.
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
 import { signWithWallet, type Wallet } from './signWithWallet.js'
 
-/** What the page itself knows of the payment, from its own configuration. */
+/** What the page expects of the payment, from its own configuration. */
 export type SignPaymentExpectation = {
   chainId: number
   /** Address of the token contract. */
@@ -29,7 +29,7 @@ export type SignPaymentExpectation = {
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
-   * Most seconds from now until `validBefore`. Leave room for a slow clock.
+   * Most seconds from now until `validBefore`. Add some for a slow clock.
    * @default 86_400n
    */
   maxWindow?: bigint | undefined
@@ -49,9 +49,12 @@ const expectationMembers: MembersOf<SignPaymentExpectation> = {
 
 /** What {@link signPayment} takes. */
 export type SignPaymentParameters = {
-  /** The payment to sign, usually as the merchant's server drafted it. */
+  /** The payment to sign, usually drafted by the merchant's server. */
   payment: Payment
-  /** Not from the response that brought the payment: from the page. */
+  /**
+   * Take these values from the page, never from the response that contained the
+   * payment.
+   */
   expect: SignPaymentExpectation
   /** Unix seconds, to measure the window from. @default the wall clock */
   now?: bigint | undefined
@@ -63,22 +66,23 @@ const members: MembersOf<SignPaymentParameters> = {
   now: true,
 }
 
-/** Most seconds until a payment expires, if the page sets no limit. */
+/** Most seconds until `validBefore`, if the page sets no limit. */
 const usualWindow = 86_400n
 
 /**
- * Has a wallet sign a payment after checking that it is the expected one: chain,
- * token and its name, type, recipient, amount, and for how long it is valid.
+ * Checks that a payment is the expected one (chain, token and its name, type,
+ * recipient, amount and window), then asks a wallet to sign it.
  *
- * Signing moves nothing and reserves nothing. Anyone who holds the result can
- * capture it if the token allows that account to. The merchant checks the signer
+ * Signing moves nothing and reserves nothing. Anyone who has the result can
+ * capture it, if the token allows that account. The merchant checks the signer
  * with `verifyPayment`.
  *
  * @throws {@link UnexpectedPaymentError} when the payment is not the expected
  * one; the wallet was not asked.
- * @throws {@link WrongWalletError} when the wallet is on another chain or account.
+ * @throws {@link WrongWalletError} when the wallet is on another chain or
+ * account.
  * @throws {@link SigningDeclinedError} when the user declines.
- * @throws {@link WalletError} when the wallet fails or gives no signature.
+ * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment or
  * expectation are malformed.
  *
@@ -121,7 +125,7 @@ export async function signPayment(
     ['value', message.value, parseAmount(expect.amount, decimals)],
   ])
   const window = message.validBefore - parseTime(given.now)
-  // Not by >, which says no to what is no number too.
+  // Not `>`: that would be false for a value that is not a number.
   if (!(window <= maxWindow))
     throw new UnexpectedPaymentError(
       'window',

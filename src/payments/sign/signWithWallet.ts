@@ -11,8 +11,8 @@ import {
 } from './errors.js'
 
 /**
- * A viem client with an account, or an EIP-1193 provider, which then signs
- * with the payer's account.
+ * A viem client with an account, or an EIP-1193 provider. A provider signs with
+ * the payer's account.
  */
 export type Wallet = {
   /** As EIP-1193 has it. */
@@ -21,7 +21,10 @@ export type Wallet = {
   account?: Account | Address | undefined
 }
 
-/** Has a wallet sign, and brings the answer into the form tokens accept. */
+/**
+ * Asks a wallet to sign, and returns the signature in the form that tokens
+ * accept.
+ */
 export async function signWithWallet(
   wallet: Wallet,
   payment: Payment | Cancellation,
@@ -65,12 +68,15 @@ async function ask(
       method: 'eth_signTypedData_v4',
       params: [signer.address, toJson(payload)],
     },
-    // For viem: who has closed the wallet is not asked three more times.
+    // Otherwise viem would ask a user who closed the wallet three more times.
     { retryCount: 0 },
   )
 }
 
-/** EIP-1193's 4001 or WalletConnect's 5000, however deep the wallet's library wrapped it. */
+/**
+ * Finds the user's refusal (EIP-1193: 4001, WalletConnect: 5000) in wrapped
+ * errors.
+ */
 function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error
   const { code, cause } = Object(error)

@@ -3,7 +3,10 @@ import { tokenSignature } from '../../core/signature.js'
 import type { Payment } from '../../core/types.js'
 import type { MessageRefusal, PaymentExpectation } from './types.js'
 
-/** What the message alone decides, without asking a node; first match wins. */
+/**
+ * Checks a message against what is expected, without a node. Returns the first
+ * reason to refuse it.
+ */
 export function checkMessage(
   { primaryType, domain, message }: Payment,
   signature: unknown,
@@ -26,7 +29,7 @@ export function checkMessage(
     if (expected !== undefined && found !== expected)
       return { reason, details: { found, expected } }
   if (from === to) return { reason: 'selfPayment', details: { found: from } }
-  // A limit that is no number is never kept to.
+  // Also refuses when the limit is not a number.
   return window <= maxWindow
     ? undefined
     : { reason: 'windowTooLong', details: { window, maxWindow } }

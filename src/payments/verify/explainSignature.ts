@@ -13,7 +13,7 @@ import type {
   TokenDomain,
 } from '../../core/types.js'
 
-/** One thing that was signed otherwise than the payment says. */
+/** A difference between the signed message and the payment. */
 export type SignatureDifference = {
   field:
     | 'primaryType'
@@ -21,21 +21,21 @@ export type SignatureDifference = {
     | 'version'
     | 'chainId'
     | 'verifyingContract'
-    /** Hashed without the `EIP712Domain` type, so with an empty domain. */
+    /** The wallet had no `EIP712Domain` type and hashed an empty domain. */
     | 'EIP712Domain'
     /** Signed as text with `personal_sign`. */
     | 'prefix'
-    /** `v`, `s`, EIP-2098 or ERC-6492 as tokens do not take it. */
+    /** Its form: a `v` or `s` that tokens refuse, EIP-2098 or ERC-6492. */
     | 'form'
   signed: unknown
   presented: unknown
 }
 
-/** What a refused signature was made for, as far as that can be found. */
+/** What the payer signed, as far as we can find it. */
 export type SignatureExplanation =
-  /** The payer signed, with these differences; none means it is valid. */
+  /** The payer signed a message with these differences. None: it is valid. */
   | { found: true; differences: readonly SignatureDifference[] }
-  /** No hypothesis leads to the payer; the message as presented leads to `signer`. */
+  /** No guess leads to the payer. `signer` signed the message as presented. */
   | { found: false; signer: Address | undefined; tried: number }
 
 /** What {@link explainSignature} takes. */
@@ -48,11 +48,11 @@ const members: MembersOf<ExplainSignatureParameters> = {
 }
 
 /**
- * Says why a signature is not the payer's: tries what commonly goes wrong,
- * alone and together, until one hypothesis recovers to `from`. For people who
- * debug; takes up to a second of computing and asks no node.
+ * Explains why a signature is not the payer's. Tries common mistakes, alone and
+ * combined, until one recovers to `from`. For debugging: takes up to a second
+ * of CPU time and uses no node.
  *
- * Signatures of contract wallets cannot be explained: they recover to no one.
+ * Cannot explain signatures of contract wallets: no address can be recovered.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
  *
@@ -96,7 +96,7 @@ export async function explainSignature(
 
 type Hypothesis = { digest: Hex; differences: readonly SignatureDifference[] }
 
-/** From the message as presented to what is further away. */
+/** Yields guesses, the most likely first. */
 function* hypotheses(payment: Payment): Generator<Hypothesis> {
   const otherType: PrimaryType =
     payment.primaryType === 'ReceiveWithAuthorization'
@@ -123,7 +123,7 @@ function* hypotheses(payment: Payment): Generator<Hypothesis> {
   }
 }
 
-/** One member changed, then several, as whole known tokens carry them. */
+/** Yields domains with one changed member, then the domains of known tokens. */
 function* domains(domain: TokenDomain): Generator<TokenDomain> {
   yield domain
   const names = new Set([...knownTokens.map(({ name }) => name), 'USDC.e'])
@@ -167,12 +167,12 @@ function difference(
   return signed === presented ? [] : [{ field, signed, presented }]
 }
 
-/** What signers hash that get no `EIP712Domain` type. */
+/** The domain separator of signers that got no `EIP712Domain` type. */
 function emptySeparator(): Hex {
   return keccak256(hashText('EIP712Domain()'))
 }
 
-/** `\x19Ethereum Signed Message:\n32`, in front of what `personal_sign` signs. */
+/** `\x19Ethereum Signed Message:\n32`, the prefix of `personal_sign`. */
 const personalPrefix =
   '0x19457468657265756d205369676e6564204d6573736167653a0a3332'
 

@@ -19,7 +19,7 @@ import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 type Answers = RunAnswers<FactName>
 
-/** What a rehearsal means, the token's refusal refined by the facts around it. */
+/** Judges a rehearsal. Other facts make the token's refusal more precise. */
 export function judgeRehearsal(
   call: RehearsedCall,
   answers: Answers,
@@ -61,8 +61,8 @@ export function judgeRehearsal(
 }
 
 /**
- * OpenZeppelin's token reads bounds that both have this bit as block numbers;
- * as seconds, which is what they are here, none of them is reached.
+ * OpenZeppelin's token treats the window as block numbers if both bounds have
+ * this bit. Our bounds are seconds, and no such time is ever reached.
  */
 const blockNumberFlag = 0x800000000000n
 
@@ -71,7 +71,7 @@ function wholeGas(used: bigint, { intrinsic, least }: FixedGas): bigint {
   return whole > BigInt(least) ? whole : BigInt(least)
 }
 
-/** Refusals that can come from a wallet, or a token, left without gas. */
+/** Refusals that a wallet or a token without gas left can cause. */
 const blamesGas: readonly RevertReason[] = [
   'gasTooHigh',
   'wrongSigner',
@@ -80,8 +80,8 @@ const blamesGas: readonly RevertReason[] = [
 ]
 
 /**
- * Each level of calls keeps a 64th of the gas back; behind the proxies of token
- * and wallet a call that burns all it is given is up to six levels deep.
+ * True when a call used 90% of its gas. Each level of calls keeps a 64th, and a
+ * call that runs out of gas behind proxies is up to six levels deep.
  */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
   if (gas === 0) return true
@@ -90,7 +90,7 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
     : Number(gasUsed) >= gas * 0.9
 }
 
-/** What a refusal means beside the facts around it. */
+/** Finds the exact reason of a refusal from the facts around it. */
 export function refine(
   reason: RevertReason,
   { domain, signature, transfer }: Omit<RehearsedCall, 'encoded'>,
@@ -122,7 +122,7 @@ export function refine(
   }
 }
 
-/** What the token signs under; some show it by ERC-5267 only. */
+/** The token's domain separator. Some tokens show it only through ERC-5267. */
 function separatorOf(
   { separator, eip712Domain }: Answers['calls'],
   domain: TokenDomain,
@@ -132,23 +132,23 @@ function separatorOf(
   return own && hashDomain({ ...domain, ...own })
 }
 
-/** Whether the recipient's balance rose by something else than the value. */
+/** True when the recipient's balance did not rise by exactly the value. */
 function movedOtherwise(
   { transfer }: RehearsedCall,
   { steps, calls }: Answers,
 ): boolean {
   const [result, after] = steps
   if (!transfer || !result) return false
-  // Plain calls cannot ask for it; `false` is the token's own word.
+  // Plain calls cannot read the balance after; the token may have returned
+  // `false`.
   if (!after) return isWord(result) && !isTrue(result)
   if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
 }
 
 /**
- * The error for a node that answers for the wrong chain. Use it only once the
- * payment's chain was compared with the order's: then the answer says nothing
- * about the payment.
+ * The error for a node of the wrong chain. Use it only after the payment's
+ * chain was compared with the order's: then the node is wrong, not the payment.
  */
 export function wrongChain({ head }: Rehearsal): NodeAnswerError {
   return new NodeAnswerError({

@@ -21,7 +21,7 @@ import { encodeCancel, encodeCapture } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-/** Gas a capture may cost before it is refused. */
+/** Most gas that a capture may use. */
 export const defaultMaxCaptureGas = 300_000n
 
 export type RehearsalOptions = {
@@ -65,7 +65,7 @@ export async function rehearseCancel(
   })
 }
 
-/** A caller without a role: the relayer may be the payer's own account. */
+/** A caller without a role, because a relayer could be the payer. */
 export const neutralCaller: Address =
   '0x3009000000000000000000000000000000003010'
 
@@ -101,7 +101,9 @@ async function rehearse(
   return rehearsal
 }
 
-/** A call as a step of a run, with what its token asks a contract wallet. */
+/**
+ * A rehearsal step, with the question that the token asks a contract wallet.
+ */
 export function rehearsalStep(
   { domain, encoded, payer }: RehearsedCall,
   gas: number,
@@ -113,15 +115,15 @@ export function rehearsalStep(
     gas,
     question: () => ({
       target: payer,
-      // Of `isValidSignature(bytes32,bytes)` (ERC-1271).
+      // Selector of `isValidSignature(bytes32,bytes)` (ERC-1271).
       data: `1626ba7e${hashChecked(signed).slice(2)}${word(64)}${bytesWords(signature)}`,
     }),
   }
 }
 
 /**
- * Without overrides, what anyone may send is simulated from the account that will
- * send it: that account can pay the fees, so that a gas price is shown.
+ * Without overrides, a call that anyone may send is simulated from the account
+ * that will send it. That account can pay fees, so the call sees a gas price.
  */
 export function plainFallback({
   encoded,
@@ -168,7 +170,7 @@ export function balanceCall(token: Address, account: Address): Call {
   }
 }
 
-/** By the tokens of its data (EIP-2028, EIP-7623). */
+/** From the count of zero and other bytes (EIP-2028, EIP-7623). */
 export function fixedGasOf(data: Hex): FixedGas {
   const tokens = countDataTokens(data.slice(2))
   return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }

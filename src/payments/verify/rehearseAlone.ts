@@ -16,23 +16,23 @@ import {
 } from './rehearse.js'
 import type { FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-/** A capture that is rehearsed, alone or among others. */
+/** A capture to rehearse, alone or with others in one request. */
 export type RehearsalPlan = {
   call: RehearsedCall & { transfer: SignedPayment['message'] }
   fixed: FixedGas
-  /** Gas it may use. */
+  /** Most gas it may use. */
   allowed: number
-  /** Gas it is given among others: all that is given counts for a node. */
+  /** Gas limit in a shared request. A node counts all of it, used or not. */
   given: number
 }
 
-/** Of a key's capture: half as much again as real tokens take. */
+/** For a payer with a key: 1.5 times what real tokens use. */
 const usualGas = 100_000
 
-/** A balance, with the token's proxies perhaps not yet warm. */
+/** For a balance, when the token's proxies may be cold. */
 export const balanceGas = 25_000
 
-/** Facts that are asked when the token is warm. */
+/** For a fact, when the token is warm. */
 export const factGas = 20_000
 
 export function planRehearsal(
@@ -48,17 +48,17 @@ export function planRehearsal(
     call: { domain, encoded, payer, nonce, signature, transfer: message },
     fixed,
     allowed,
-    // A contract wallet may want all of it.
+    // A contract wallet may need all of it.
     given: isPlain(encoded.signature) ? Math.min(usualGas, allowed) : allowed,
   }
 }
 
-/** What a capture and its facts add to the gas of a request, rounded up. */
+/** Gas that a capture and its facts add to a request, plus 5%. */
 export function weightOf({ given }: RehearsalPlan): number {
   return (given + balanceGas + 2 * factGas) * 1.05
 }
 
-/** The result of a capture, and what its payer had before it. */
+/** The result of a capture, and its payer's balance before it. */
 export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
 
 /** Simulates one capture, in one request. */

@@ -5,12 +5,12 @@ import type { RehearsalOptions } from './rehearse.js'
 import { rehearsePayments } from './rehearsePayments.js'
 import type { Rehearsal } from './types.js'
 
-/** What a rehearsal among others showed, or why there is none. */
+/** The result of a rehearsal with others, or the error. */
 export type RehearsedKind =
   | { rehearsal: Rehearsal; payerBalance: bigint; error?: undefined }
   | { error: CountersignError; rehearsal?: undefined }
 
-/** Rehearses payments: those of one token, type and recipient together. */
+/** Rehearses payments. Groups those with the same token, type and recipient. */
 export async function rehearseKinds(
   client: Client,
   payments: readonly SignedPayment[],
@@ -29,7 +29,10 @@ export async function rehearseKinds(
   return new Map((await Promise.all(results)).flat())
 }
 
-/** Anyone may send a Transfer, but only the recipient a Receive. */
+/**
+ * Anyone may send a Transfer, so recipients can share a request. Only the
+ * recipient may send a Receive.
+ */
 function kindOf({ domain, message, primaryType }: SignedPayment): string {
   const token = `${primaryType} ${domain.verifyingContract}`
   return primaryType === 'ReceiveWithAuthorization'
@@ -37,7 +40,7 @@ function kindOf({ domain, message, primaryType }: SignedPayment): string {
     : token
 }
 
-/** If the node fails on them together, each is rehearsed for itself. */
+/** If the node fails on the group, rehearses each payment alone. */
 async function rehearseKind(
   client: Client,
   payments: readonly SignedPayment[],

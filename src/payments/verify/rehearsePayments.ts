@@ -15,34 +15,41 @@ import { type RehearsedTogether, rehearseTogether } from './rehearseTogether.js'
 import type { Rehearsal } from './types.js'
 
 export type RehearsePaymentsParameters = RehearsalOptions & {
-  /** Of one token, and for Receive of one recipient; well-formed. */
+  /**
+   * Well-formed payments of one token and type; for Receive, of one recipient.
+   */
   payments: readonly SignedPayment[]
 }
 
-/** The results of rehearsals, in the order of their payments. */
+/** Results in the order of the payments. */
 export type RehearsedPayments = {
-  /** The oldest block any of them was judged at. */
+  /** The oldest block at which one of them was judged. */
   head: RunHead
   rehearsals: readonly Rehearsal[]
-  /** Token units before any of the payments; 0 where the token shows none. */
+  /**
+   * Balances before all payments, in token units; 0 if the token returns none.
+   */
   payerBalances: readonly bigint[]
 }
 
-/** Nodes allow 50 million and more; the rest is for what is asked but once. */
+/**
+ * Nodes allow 50 million or more. The rest is for the facts that are read once.
+ */
 const gasPerRequest = 44_000_000
 
 /**
- * Simulates the captures of many payments one after another on one state, about
- * 250 a request, so that two which together exceed their payer's balance are not
- * both fine. What the token's words leave open is rehearsed again alone, as is a
- * capture that takes more gas than most. One payment takes one request.
+ * Simulates many captures one after another on one state, about 250 in a
+ * request. So two payments that together exceed their payer's balance do not
+ * both pass. Rehearses a capture again alone if the token's answer is unclear
+ * or it needs unusually much gas. A single payment needs one request.
  *
- * If a node cannot simulate them together, each is rehearsed alone. The gas of a
- * capture among others is a bound, not a measure.
+ * If a node cannot simulate them together, rehearses each alone. The gas of a
+ * capture rehearsed with others is an upper bound.
  *
- * @throws {@link InvalidFieldError} when they are not of one kind, or malformed.
+ * @throws {@link InvalidFieldError} when a payment is malformed or of another
+ * kind than the first.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 export async function rehearsePayments(
   client: Client,
@@ -87,7 +94,10 @@ function checkKind(payments: readonly SignedPayment[]): void {
     )
 }
 
-/** Chunks that fit a request, where there are several a payer's in one row. */
+/**
+ * Splits plans into chunks that fit a request. Keeps a payer's payments in a
+ * row.
+ */
 function chunkByPayer(
   plans: readonly RehearsalPlan[],
 ): readonly (readonly RehearsalPlan[])[] {
@@ -112,12 +122,15 @@ function weigh(plans: readonly RehearsalPlan[]): number {
   return plans.reduce((sum, plan) => sum + weightOf(plan), 0)
 }
 
-/** A run is what was simulated on one state. */
+/** `run` is the same object for all captures simulated on one state. */
 type RehearsedPayment = RehearsedAlone & { run: object | undefined }
 
 type TogetherResults = readonly (readonly [RehearsalPlan, RehearsedTogether])[]
 
-/** Rehearses a chunk together, or if that fails as much of it as possible. */
+/**
+ * Rehearses a chunk together. If that fails, rehearses the first alone and each
+ * half of the rest together.
+ */
 async function rehearseAll(
   client: Client,
   plans: readonly RehearsalPlan[],
@@ -131,7 +144,7 @@ async function rehearseAll(
     if (!(error instanceof NodeAnswerError)) throw error
     const alone = await rehearseAlone(client, first, options)
     const results: TogetherResults = [[first, { ...alone, run: undefined }]]
-    // Without overrides none can be simulated together.
+    // Without state overrides, captures cannot be simulated together.
     if (alone.rehearsal.head.via === 'calls') return results
     const half = Math.ceil(plans.length / 2)
     const halves = [plans.slice(1, half), plans.slice(half)]
@@ -156,7 +169,10 @@ async function settle(
   }
 }
 
-/** Refuses what a payer cannot pay beside what was simulated on another state. */
+/**
+ * Refuses payments that exceed their payer's balance together with payments
+ * that were simulated on another state.
+ */
 function refuseOverdrawn(
   plans: readonly RehearsalPlan[],
   all: readonly RehearsedPayment[],

@@ -18,7 +18,7 @@ import type { FactName, Rehearsal } from './types.js'
 /**
  * Simulates captures of one token, one after another in one request.
  *
- * @throws {@link NodeAnswerError} when the node cannot simulate them so.
+ * @throws {@link NodeAnswerError} when the node cannot simulate them together.
  */
 export async function rehearseTogether(
   client: Client,
@@ -31,7 +31,8 @@ export async function rehearseTogether(
   const shared = plans.every(({ call }) => call.transfer.to === to)
   const { steps, places } = planSteps(token, plans)
   const { head, calls, ...run } = await runCalls(client, {
-    // Only Transfer goes to several, and may come from anyone.
+    // Only Transfer payments can have several recipients, and anyone may send
+    // them.
     from: shared ? to : neutralCaller,
     origin: origin?.toLowerCase() as Address | undefined,
     fees,
@@ -68,12 +69,13 @@ async function refuseTogether(): Promise<never> {
   throw new NodeAnswerError({ method: 'eth_call', problem })
 }
 
-/** Which step is a capture, and which the balance before it. */
+/** Index of a capture's step, and of the balance before it. */
 type Place = { capture: number; before?: number | undefined }
 
 /**
- * Each capture with the recipient's balance behind it; before it stands that of
- * the capture before, or where that went elsewhere one more.
+ * Plans each capture and then a read of the recipient's balance. That read is
+ * also the balance before the next capture, unless the recipient changes: then
+ * one more read comes between.
  */
 function planSteps(
   token: Address,
@@ -117,39 +119,42 @@ function askedCalls(
   return asked
 }
 
-/** The result of one capture among others, and the facts around it. */
+/** The answers about one capture of a shared request. */
 type TogetherAnswers = {
   head: RunHead
   result: CallAnswer
-  /** The recipient's balance, before and after it. */
+  /** The recipient's balance before and after the capture. */
   before: CallAnswer
   after: CallAnswer
   /** True for the first capture of a run: nothing is warm yet. */
   cold: boolean
-  /** Whether the recipient had tokens before any of them. */
+  /** True when the recipient had tokens before all of them. */
   filled: boolean
   payerBalance: CallAnswer
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
 }
 
-/** What a capture among others showed. */
+/** The result for one capture of a shared request. */
 export type RehearsedTogether = {
   payerBalance: bigint
-  /** Absent where only a rehearsal alone can decide. */
+  /** Absent if only a rehearsal alone can decide. */
   rehearsal?: Rehearsal | undefined
-  /** Holds if it passes alone: then an earlier capture made it fail. */
+  /** The verdict if it passes alone: then an earlier capture made it fail. */
   otherwise?: Rehearsal | undefined
-  /** The same object for all that were simulated on one state. */
+  /** The same object for all captures simulated on one state. */
   run: object | undefined
 }
 
-/** What a capture finds warm behind another, accounts and slots, at most. */
+/**
+ * Most gas that a capture saves because an earlier one warmed accounts and
+ * slots.
+ */
 const warmth = 32_000n
 
-/** What the first capture to an empty balance pays for the others. */
+/** Gas that only the first capture to an empty balance pays. */
 const filling = 17_100n
 
-/** The token's words decide these, whatever the facts around them. */
+/** For these, the token's answer is enough without further facts. */
 const plainReasons: readonly RevertReason[] = [
   'paused',
   'notYetValid',
@@ -158,7 +163,7 @@ const plainReasons: readonly RevertReason[] = [
   'insufficientFunds',
 ]
 
-/** Of a wallet that may answer otherwise after earlier captures. */
+/** A contract wallet can give these because of earlier captures. */
 const fickleReasons: readonly RevertReason[] = [
   'wrongSigner',
   'simulationFailed',
@@ -209,7 +214,7 @@ function judgeTogether(
     : { payerBalance }
 }
 
-/** At least what it would use alone. */
+/** An upper bound for the gas that the capture would use alone. */
 function boundGas({ result, cold, filled }: TogetherAnswers): bigint {
   const { gasUsed = 0n } = result
   if (cold) return gasUsed
@@ -225,7 +230,7 @@ function ranOut(
 
 const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
 
-/** The facts that only a refusal's own rehearsal asks. */
+/** Facts that only a rehearsal alone reads. */
 const unasked: Record<FactName, CallAnswer> = {
   token: silence,
   payer: silence,

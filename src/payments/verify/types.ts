@@ -12,7 +12,9 @@ import type {
 } from '../../core/types.js'
 import type { EncodedCall } from '../message/encodeCall.js'
 
-/** What the merchant expects, from the order and never from the request. */
+/**
+ * What the merchant expects. Take it from the order, never from the request.
+ */
 export type PaymentExpectation = {
   /** Address of the token contract. */
   token: Address
@@ -22,15 +24,15 @@ export type PaymentExpectation = {
   amount: string
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
-  /** @default the chain of the client, else the one the node is on */
+  /** @default the chain of the client, or else that of the node */
   chainId?: number | undefined
-  /** The payer, where the order fixed one. */
+  /** The payer, if the order has a fixed one. */
   from?: Address | undefined
-  /** The nonce, where the order drew it. */
+  /** The nonce, if the order has one. */
   nonce?: Hex | undefined
-  /** Longest accepted window, seconds from `validAfter` to `validBefore`. */
+  /** Longest accepted window: seconds from `validAfter` to `validBefore`. */
   maxWindow?: bigint | undefined
-  /** Seconds that must be left to capture. */
+  /** Least seconds left until `validBefore`. */
   minRemaining?: bigint | undefined
 }
 
@@ -46,7 +48,7 @@ export const expectationMembers: MembersOf<PaymentExpectation> = {
   minRemaining: true,
 }
 
-/** What a rehearsal showed. */
+/** The result of a rehearsal. */
 export type Rehearsal =
   | { ok: true; head: RunHead; at: JudgedAt; decimals: number }
   | {
@@ -54,19 +56,22 @@ export type Rehearsal =
       head: RunHead
       at: JudgedAt
       reason: RefusalReason
-      /** The token's own words, where it had any. */
+      /** The token's error text, if any. */
       words?: string
     }
 
-/** Whether a payment could be captured, judged at one block. */
+/** Whether a payment can be captured, judged at one block. */
 export type PaymentVerdict =
   | { ok: true; at: JudgedAt }
   | {
       ok: false
       reason: RefusalReason
-      /** Facts for a log line: what was found, what was expected, the token's words. */
+      /**
+       * Facts for a log line: found and expected value, or the token's error
+       * text.
+       */
       details: Readonly<Record<string, unknown>>
-      /** Absent where the message alone decided. */
+      /** Absent if the message alone decided. */
       at?: JudgedAt
     }
 
@@ -76,27 +81,27 @@ export type MessageRefusal = {
   details: Readonly<Record<string, unknown>>
 }
 
-/** What is rehearsed: a call to a token and the facts to judge it by. */
+/** A call to rehearse, and the facts to judge it by. */
 export type RehearsedCall = {
   domain: TokenDomain
   encoded: EncodedCall<Payment | Cancellation>
   payer: Address
   nonce: Hex
-  /** As the payer gave it, wrapped or not. */
+  /** As the payer gave it: possibly wrapped (ERC-6492). */
   signature: Hex
-  /** What must have moved; a cancellation moves nothing. */
+  /** The transfer that must happen; absent for a cancellation. */
   transfer?: PaymentAuthorization | undefined
 }
 
 /** Gas that follows from a transaction's data alone. */
 export type FixedGas = {
-  /** Spent before its first step. */
+  /** Gas spent before the first instruction. */
   intrinsic: number
-  /** The least it must be given, whatever its steps spend. */
+  /** The smallest valid gas limit. */
   least: number
 }
 
-/** What is asked beside the call itself, to explain a refusal. */
+/** Facts that are read with the call, to explain a refusal. */
 export type FactName =
   | 'token'
   | 'payer'

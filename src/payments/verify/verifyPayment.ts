@@ -40,8 +40,8 @@ const members: MembersOf<VerifyPaymentParameters> = {
 /**
  * Judges a signed payment by rehearsing its capture: the token's own code
  * checks signature, window, nonce, balance, pause and block list, with the
- * recipient as the caller and at the chain's own time. One request where the
- * node honours state overrides; none where the message alone decides.
+ * recipient as the caller and the time of the chain. Needs one request if the
+ * node supports state overrides, and none if the message alone decides.
  *
  * A passing verdict holds for its block: the payer can still move the funds or
  * cancel, and a contract wallet can change its mind. The rehearsal shows the
@@ -49,9 +49,10 @@ const members: MembersOf<VerifyPaymentParameters> = {
  *
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment,
  * expectation or block are malformed.
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+ * s.
  * @throws {@link NodeError} when the node does not answer.
- * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ * @throws {@link NodeAnswerError} when its answer is malformed.
  *
  * @example
  * ```ts
@@ -95,7 +96,7 @@ export async function verifyPayment(
 }
 
 /**
- * The payment as it is rehearsed, and what the message alone decides.
+ * Parses a payment and checks its message against what is expected.
  *
  * @throws {@link InvalidFieldError} when payment or expectation are malformed.
  */
@@ -111,7 +112,7 @@ export function parseClaim(
 }
 
 /**
- * The verdict that follows from a rehearsal and the expectation.
+ * Judges a rehearsal against what is expected.
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ too far.
  */
@@ -138,7 +139,7 @@ export function judgePayment(
   return late ? { ok: false, ...late, at } : { ok: true, at }
 }
 
-/** What policy asks and only the chain's facts can answer. */
+/** Checks the expectations that need facts from the chain. */
 function checkPolicy(
   { message }: Payment,
   { amount, minRemaining = 0n }: PaymentExpectation,

@@ -49,15 +49,15 @@ const memberOfList: MembersOf<PaymentToVerify> = {
 }
 
 /**
- * Judges many signed payments as {@link verifyPayment} judges one, but rehearses
- * them one after another on one state: about 250 payments of a token to one
- * recipient in one request. Payments that together exceed their payer's balance
- * are not all fine: the later ones get `insufficientFunds`. A nonce used twice
- * is `consumed` the second time.
+ * Judges many signed payments like {@link verifyPayment}, but rehearses them
+ * one after another on one state: about 250 payments of a token to one
+ * recipient in one request. If payments together exceed their payer's balance,
+ * the later ones get `insufficientFunds`. A nonce used twice is `consumed` the
+ * second time.
  *
- * Returns the verdicts in the order of the payments. A payment that is malformed,
- * or that the node fails on, gets `notJudged` with the error; the others get
- * their verdicts. The gas in `at` is an upper bound.
+ * Returns the verdicts in the order of the payments. A payment that is
+ * malformed, or that the node fails on, gets `notJudged` with the error; the
+ * others get their verdicts. The gas in `at` is an upper bound.
  *
  * @throws {@link InvalidFieldError} when the list or an option is malformed.
  *
@@ -109,13 +109,13 @@ type Options = {
   now: bigint
 }
 
-/** A payment whose message is as expected. */
+/** A payment whose message passed. */
 type Claim = {
   payment: SignedPayment
   expect: PaymentExpectation
 }
 
-/** The verdict of the message alone, or what is to be rehearsed. */
+/** Checks a message. Returns its refusal, or the claim to rehearse. */
 function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
   checkMembers(given, memberOfList, 'payments')
   const one: PaymentToVerify = Object(given)
@@ -174,14 +174,15 @@ type Passed = Extract<PaymentVerdict, { ok: true }>
 
 type Spend = (
   payment: SignedPayment,
-  /** Before any payment of the list. */
+  /** Balance before all payments of the list. */
   balance: bigint,
   verdict: Passed,
 ) => PaymentVerdict
 
 /**
- * Sums what payers spend across kinds, which are rehearsed on states of their
- * own. What a payer would receive in the list does not count: it is not there.
+ * Adds up what each payer spends over all groups, because each group is
+ * rehearsed on a state of its own. Ignores what a payer would receive from
+ * other payments of the list.
  */
 function openLedger(payments: readonly SignedPayment[]): Spend {
   const recipients = new Set(
@@ -213,7 +214,7 @@ function accountOf({ domain }: SignedPayment, account: string): string {
   return domain.verifyingContract + account
 }
 
-/** Leaves an error with the payment that caused it. */
+/** Turns an error into the verdict of the payment that caused it. */
 function keepError<result>(
   judge: () => result,
 ): result | Extract<ListedVerdict, { reason: 'notJudged' }> {
