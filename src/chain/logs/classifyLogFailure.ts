@@ -12,7 +12,9 @@ type LogFailureKind =
 
 export type LogFailure = {
   kind: LogFailureKind
-  /** Blocks the node says it takes in one request; 0 where it names none. */
+  /**
+   * Most blocks in one request, according to the node; 0 if it names no number.
+   */
   blocks?: bigint | undefined
 }
 
@@ -41,11 +43,11 @@ const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
   ['unsupported', /not (supported|available|found)|unsupported|not exist/i],
 ]
 
-/** Where a text names the number of blocks it allows; the last fit is best. */
+/** Finds the allowed number of blocks in a text. The last match is the best. */
 const limitWording =
   /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
 
-/** Sorts a node's refusal of `eth_getLogs` by what can be done about it. */
+/** Classifies a node's refusal of `eth_getLogs` by how to go on. */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
   const kind = kindOf(failure)
   const { words } = failure
@@ -61,7 +63,7 @@ function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
   return missing ? 'unsupported' : 'fault'
 }
 
-/** The number of blocks a refusal says it allows. */
+/** Returns the number of blocks that a refusal says is allowed. */
 function statedLimit(words: string): bigint {
   const [, digits = '', thousand = ''] =
     limitWording.exec(words.replace(/(?<=\d)[, '](?=\d{3}\b)/g, '')) ?? []

@@ -11,7 +11,7 @@ export type TokenEvent =
  * Decodes the three events that decide a payment; `undefined` for any other
  * log. Addresses are lower case: use viem's `getAddress` to show them.
  *
- * Says nothing about which contract emitted the log: filter by address.
+ * Does not check which contract emitted the log: filter by address.
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ const blockTags: readonly string[] = [
   'earliest',
 ]
 
-/** The criteria of a filter as the wire wants them, without its range. */
+/** The criteria of a filter in JSON-RPC form, without the range. */
 export type WireFilter = {
   address?: string | readonly string[]
   topics?: readonly (string | readonly string[] | null)[]
@@ -41,7 +41,7 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
 
 function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
-  // To a node an empty list is no condition: it would match everything.
+  // For a node, an empty list is no condition: it matches everything.
   if (address.length === 0)
     throw new InvalidFieldError(
       'address',
@@ -69,9 +69,9 @@ function encodeTopics(topics: unknown): (string | string[] | null)[] {
 }
 
 /**
- * A block selector as the API takes it: a tag, a number or its hex.
+ * Parses a block selector: a tag, a number or its hex.
  *
- * @throws {@link InvalidFieldError} when it is none of them.
+ * @throws {@link InvalidFieldError} when it is something else.
  */
 export function parseBlockSelector(
   value: unknown,
@@ -88,9 +88,9 @@ export function parseBlockSelector(
 }
 
 /**
- * Reads a block to judge at: a tag, or a number as a bigint.
+ * Parses a block to judge at: a tag, or a number as a bigint.
  *
- * @throws {@link InvalidFieldError} when it is neither.
+ * @throws {@link InvalidFieldError} when it is something else.
  */
 export function parseBlock(value: unknown): BlockSelector {
   if (isBlock(value)) return value
@@ -106,8 +106,8 @@ const isBlock = (value: unknown): value is BlockSelector =>
   (typeof value === 'string' && blockTags.includes(value))
 
 /**
- * Says of each log whether it is one the filter asks for: an answer can be
- * meant for another question, and a subscription can forget its filter.
+ * Returns a function that checks whether a log matches the filter. Needed
+ * because a node can mix up answers, and a subscription can lose its filter.
  */
 export function logMatcher({
   address,

@@ -16,21 +16,23 @@ export type FindAuthorizationLogsParameters = {
   token: Address
   payer: Address
   nonce: Hex
-  /** Newest block to look at. */
+  /** Newest block to search. */
   toBlock: bigint
-  /** Whether that block is not sealed yet, so has no number to ask by. */
+  /**
+   * True when that block is not sealed yet: then it has no number to ask for.
+   */
   pending: boolean
-  /** Unix seconds at which looking back ends. */
+  /** Unix seconds: the search goes back to this time. */
   since: bigint
   /** Blocks in one request. */
   maxBlockRange: bigint
-  /** Finds them in a block whose logs the node refuses to return. */
+  /** Searches a block whose logs the node refuses to return. */
   findInBlock: (block: bigint) => Promise<readonly Hash[]>
 }
 
 /**
- * Walks back from a block, range by range, to the transactions that spent a
- * nonce, at most to the block that is older than `since`.
+ * Searches back from a block, range by range, for the transactions that spent a
+ * payment nonce. Ends at a block older than `since`.
  */
 export async function findAuthorizationLogs(
   client: Client,
@@ -92,8 +94,8 @@ function parseHashes(result: unknown): readonly Hash[] {
 }
 
 /**
- * As far as this search must know, which finds few logs: a refusal that passes
- * is handed on, any other one means a narrower range.
+ * Simple, because this search finds few logs: a temporary refusal is thrown,
+ * any other one means that the range must be narrower.
  */
 function classifyBriefly(failure: NodeFailure): LogFailure {
   const { code, status, words } = failure

@@ -9,13 +9,16 @@ import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { ReadLog } from './types.js'
 
-/** How often a range is asked for again after a fault that may pass. */
+/** Most attempts for a range after temporary faults. */
 const attempts = 6
 
-/** How often, before narrower ranges are tried instead. */
+/** Attempts for a whole range before we try narrower ones. */
 const attemptsWhole = 2
 
-/** Reads a range in pieces, several at once, each narrowed until it is taken. */
+/**
+ * Reads a range in pieces, several at once. Narrows a piece until the node
+ * answers it.
+ */
 export async function getLogPieces(
   client: Client,
   wire: WireFilter,
@@ -27,7 +30,7 @@ export async function getLogPieces(
     onProgress:
       | ((progress: { done: bigint; total: bigint; logs: number }) => void)
       | undefined
-    /** Whether the newest piece reaches into the pre-confirmed block. */
+    /** True when the newest piece includes the pre-confirmed block. */
     toPending: boolean
   },
 ): Promise<ReadLog[]> {
@@ -58,7 +61,7 @@ export async function getLogPieces(
         signal,
       })
       if ('narrower' in answer) {
-        // One by one: a wide range of narrow pieces is more than a call takes.
+        // Pushed one by one: a call cannot take this many arguments.
         for (const part of splitRange(piece, answer.narrower).reverse())
           refused.push(part)
         continue
@@ -78,7 +81,7 @@ export async function getLogPieces(
   return sortLogs(found.flat())
 }
 
-/** Waits out faults that may pass, longer each time. */
+/** Retries temporary faults after growing pauses. */
 export async function getLogPiece(
   client: Client,
   wire: WireFilter,
@@ -106,7 +109,7 @@ export async function getLogPiece(
       })
     const answer = await getLogRange(client, wire, piece, reading).catch(
       (error: unknown) => {
-        // Up to a tag: a block that is not sealed has no receipts by number.
+        // With a tag, the block may be unsealed: it has no receipts by number.
         if (!(error instanceof LogRangeError) || toBlock) throw error
         return fromReceipts(error, error.details.kind === 'tooManyResults')
       },
@@ -114,11 +117,11 @@ export async function getLogPiece(
     signal?.throwIfAborted()
     if ('logs' in answer || !answer.again) return answer
     const { again, narrower } = answer
-    // Some providers call a range that is too wide a fault of their own.
+    // Some providers report a range that is too wide as an internal error.
     if (narrower && attempt >= attemptsWhole) return { narrower }
     if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
       if (toBlock || piece.first < piece.last) throw again
-      // May be too many logs to arrive in time, or whole.
+      // The block may have too many logs to arrive in time or complete.
       const answer = await fromReceipts(again, false)
       signal?.throwIfAborted()
       if (!('logs' in answer)) throw again
@@ -129,8 +132,9 @@ export async function getLogPiece(
 }
 
 /**
- * The logs of a range. A sealed one from elsewhere is the answer to another
- * question; a pre-confirmed one from below is a snapshot that is stuck.
+ * Parses the logs of a range. A sealed log outside it means that the answer
+ * belongs to another request: throws. A pre-confirmed log below it comes from
+ * an outdated snapshot: drops it.
  */
 function parseLogsOf(
   wire: WireFilter,

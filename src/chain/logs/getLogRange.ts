@@ -15,13 +15,13 @@ export type BlockRange = { first: bigint; last: bigint }
 
 const method = 'eth_getLogs'
 
-/** What an endpoint has shown to allow, remembered per transport. */
+/** The range limit that each endpoint has shown, by transport. */
 const learnedLimits = /* @__PURE__ */ new WeakMap<object, bigint>()
 
 /**
- * The widest range worth asking this endpoint for.
+ * Returns the widest range that this endpoint is likely to answer.
  *
- * @throws {@link InvalidFieldError} when `maxBlockRange` is no number of blocks.
+ * @throws {@link InvalidFieldError} when `maxBlockRange` is invalid.
  */
 export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
   if (typeof maxBlockRange !== 'bigint' || maxBlockRange < 1n)
@@ -36,23 +36,23 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
 
 export type RangeAnswer<logs> =
   | { logs: logs }
-  /** Refused: ask for so many blocks at most instead. */
+  /** Refused: ask for at most this many blocks. */
   | { narrower: bigint; again?: undefined }
-  /** Not now: the same may be asked again, or else fewer blocks. */
+  /** Temporary fault: ask again, or ask for fewer blocks. */
   | { again: NodeError | NodeAnswerError; narrower?: bigint | undefined }
 
 export type RangeReading<logs> = {
   signal?: AbortSignal | undefined
-  /** The newest block as the wire wants it, where that is not its number. */
+  /** Tag of the newest block, if it is not given by number. */
   toBlock?: string | undefined
   classify: (failure: NodeFailure) => LogFailure
-  /** Reads the answer. */
+  /** Parses the answer. */
   read: (result: unknown) => logs
 }
 
 /**
- * Asks for the logs of a range once and says how to go on when the node
- * refuses. Always with fewer blocks than before, so that narrowing ends.
+ * Requests the logs of a range once. If the node refuses, returns how to go on:
+ * always with fewer blocks than before, so that narrowing ends.
  *
  * @throws {@link LogRangeError} when a single block is refused.
  * @throws {@link NodeError} when narrowing cannot help.
@@ -73,7 +73,7 @@ export async function getLogRange<logs>(
     try {
       return { logs: read(result) }
     } catch (error) {
-      // A body cut short reads like this; another try or a smaller one helps.
+      // A truncated answer fails like this: try again, or a smaller range.
       if (!(error instanceof NodeAnswerError)) throw error
       return { again: error, narrower: half }
     }
@@ -85,7 +85,7 @@ export async function getLogRange<logs>(
   if (error.retryable && (kind === 'fault' || (kind === 'timeout' && !half)))
     return { again: error, narrower: half }
   const narrower = blocks && blocks > 0n && blocks < size ? blocks : half
-  // No width is taken of a single block, which says nothing about others.
+  // A refused single block shows no limit for other ranges.
   if (kind === 'rangeTooWide')
     learnedLimits.set(client.transport, narrower ?? 2n ** 64n)
   if (narrower) return { narrower }

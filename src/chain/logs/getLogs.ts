@@ -21,7 +21,7 @@ import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** How far a read of logs is, in blocks. */
+/** Progress of reading logs. */
 export type LogProgress = {
   /** Blocks read so far. */
   done: bigint
@@ -35,10 +35,10 @@ export type LogProgress = {
 export type GetLogsParameters = LogFilter & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
-  /** Requests under way at once. @default 4 */
+  /** Requests at the same time. @default 4 */
   concurrency?: number | undefined
   signal?: AbortSignal | undefined
-  /** Told after each part that is read. */
+  /** Called after each part that was read. */
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 
@@ -55,20 +55,20 @@ const members: MembersOf<GetLogsParameters> = {
 }
 
 /**
- * Reads the logs of a filter, sorted by block, transaction and log index and
- * free of duplicates. Wide ranges are split, tags pinned to numbers once, and
- * what a provider refuses is split further; the limit it shows is remembered.
- * Reads a block with more logs than the provider returns from its receipts.
+ * Reads the logs of a filter, sorted by block, transaction and log index,
+ * without duplicates. Resolves tags to numbers once. Splits wide ranges, and
+ * splits further what a provider refuses; remembers its limit. If a block has
+ * more logs than the provider returns, reads them from the receipts.
  *
- * With `toBlock: 'pending'` the logs of pre-confirmed transactions come along
- * where the network has them; both ends `pending` gives only those.
+ * `toBlock: 'pending'` adds the logs of pre-confirmed transactions, if the
+ * network has them. With both ends `pending` you get only those.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when the filter is
  * empty or malformed.
  * @throws {@link LogRangeError} when the node refuses even one block, and its
  * receipts.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with logs.
+ * answer, or its answer is malformed.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ async function getFiltered(
   if (range.last >= range.first)
     return getPinned(client, wire, range, { ...options, toPending })
   if (!toPending) return []
-  // Above the head lies what is pre-confirmed.
+  // Pre-confirmed logs are above the head.
   const ahead = await pending()
   const wanted = ahead.filter((log) => log.blockNumber >= range.first)
   return finish(wanted, options)
@@ -161,7 +161,7 @@ async function getPinned(
     log.preconfirmed && log.blockNumber <= range.last
   const stale = logs.find(isStale)
   if (!stale) return logs
-  // Those blocks are sealed: the chain knows which of their logs are true.
+  // These blocks are sealed now, so read their logs from the chain.
   const sealed = await getLogPieces(
     client,
     wire,
@@ -172,8 +172,8 @@ async function getPinned(
 }
 
 /**
- * The logs of the newest block in one request; `undefined` where the node
- * refuses: asked for by number, more is known of how to go on.
+ * Reads the logs of the newest block in one request. Returns `undefined` if the
+ * node refuses: a request by number can be narrowed.
  */
 async function getNewest(
   client: Client,
@@ -191,8 +191,8 @@ async function getNewest(
 }
 
 /**
- * What is pre-confirmed now. A node's snapshot can be stuck behind the chain;
- * what it holds of sealed blocks is not pre-confirmed any more.
+ * Reads the logs that are pre-confirmed now. Drops logs of blocks that are
+ * sealed meanwhile: a node's snapshot can be behind the chain.
  */
 export async function getPendingLogs(
   client: Client,
@@ -214,7 +214,7 @@ function pickFilter(filter: LogFilter): LogFilter {
   return { address, topics, blockHash, fromBlock, toBlock }
 }
 
-/** Turns tags into numbers, the head asked for once and from this endpoint. */
+/** Turns tags into numbers. Reads the head once, from this endpoint. */
 export async function pinRange(
   client: Client,
   from: bigint | BlockTag,
@@ -247,12 +247,12 @@ export async function pinRange(
   return { first, last }
 }
 
-/** Where in the chain to look: a sealed range, one block, or pre-confirmed. */
+/** Where to read: a sealed range, one block, or the pre-confirmed block. */
 type LogPlace = { blockHash: string } | { fromBlock: string; toBlock: string }
 
 const method = 'eth_getLogs'
 
-/** The logs of one place that is not split. */
+/** Reads the logs of one place in one request. */
 async function getLogPlace(
   client: Client,
   wire: WireFilter,

@@ -89,7 +89,7 @@ async function getBlockLogs(
 /** Sends a request that ends when the signal of the search aborts. */
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** What a filter compares; who asked for the logs checks the rest. */
+/** Parses only what the filter compares. The caller checks the rest. */
 function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
   const { address, topics } = Object(log)
   return {

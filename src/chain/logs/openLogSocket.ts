@@ -8,29 +8,29 @@ import { parseRpcLog } from './parseRpcLog.js'
 import type { ReadLog } from './types.js'
 
 export type LogSocketHandlers = {
-  /** A pre-confirmed log, where the network has them. */
+  /** Called for each pre-confirmed log, if the network has them. */
   onPending(log: ReadLog): void
-  /** Something was sealed: it is time to look. */
+  /** Called when a block was sealed. */
   onHead(): void
-  /** The connection stands, for the first time or again. */
+  /** Called when the connection is open, also after a reconnection. */
   onOpen(): void
-  /** The connection is lost; it is being opened again. */
+  /** Called when the connection was lost. It is reopened. */
   onLost(): void
   onError(error: unknown): void
 }
 
-/** Milliseconds for a connection to stand and subscriptions to be taken. */
+/** Milliseconds to connect and subscribe. */
 const patience = 10_000
 
-/** Milliseconds between two connections. */
+/** Milliseconds between two attempts to connect. */
 const pauses = { shortest: 100, longest: 10_000 }
 
-/** Milliseconds between two questions whether the other side is there. */
+/** Milliseconds between two checks that the node is still there. */
 const silence = 15_000
 
 /**
  * Keeps one WebSocket open, with a growing pause between attempts, and passes
- * on what it pushes. Gives the function that closes it.
+ * on what the node pushes. Returns the function that closes it.
  */
 export function openLogSocket(
   url: string,
@@ -63,7 +63,7 @@ export function openLogSocket(
 
 let connections = 0
 
-/** One connection from its beginning to its end. */
+/** Runs one connection until it ends. */
 async function follow(
   url: string,
   wire: WireFilter,
@@ -72,7 +72,8 @@ async function follow(
     signal,
   }: { handlers: LogSocketHandlers; signal: AbortSignal },
 ): Promise<void> {
-  // viem shares a socket among equal options; closing it would end others'.
+  // viem shares a socket between clients with equal options. These are unique,
+  // so closing ours does not close another one.
   const keepAlive = { interval: 30_000, owner: connections++ }
   const transport = webSocket(url, {
     reconnect: false,
@@ -120,7 +121,7 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    // No event reports a connection that ends without a close, as behind a dead link.
+    // No event reports a connection that dies without a close, so check it.
     while (!over.signal.aborted) {
       await wait(silence, over.signal)
       if (over.signal.aborted) break
@@ -141,7 +142,7 @@ function untilOver<result>(
 ): Promise<result | undefined> {
   let forget = () => {}
   const ended = new Promise<undefined>((resolve) => {
-    // Later than an error of the work, which says more.
+    // Resolves late, so that an error of the work comes first: it says more.
     forget = onAbort(signal, () => soon(() => resolve(undefined)))
   })
   return inTime(Promise.race([work, ended]), patience, () => {

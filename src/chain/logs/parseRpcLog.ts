@@ -6,8 +6,8 @@ import { logMatcher, type WireFilter } from './encodeLogFilter.js'
 import type { ReadLog } from './types.js'
 
 /**
- * A log of an answer in our words. Checks what later code relies on, cheaply:
- * ten thousand logs are one answer.
+ * Parses a log. Checks only what later code needs, because one answer can have
+ * ten thousand logs.
  *
  * @throws {@link NodeAnswerError} when the log is malformed.
  */
@@ -42,7 +42,7 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
   }
 }
 
-/** The logs of an answer, all of which the filter must have asked for. */
+/** Parses the logs of an answer. Every log must match the filter. */
 export function parseLogs(
   wire: WireFilter,
   result: unknown,
@@ -72,7 +72,7 @@ function isHex(value: unknown, length: number): value is string {
   )
 }
 
-/** The logs of a block stand side by side: what repeats is read once. */
+/** Logs of a block are neighbors, so remember the last parsed value. */
 function remembering(): (value: unknown, method: string) => bigint {
   let text: unknown = '0x0'
   let number = 0n

@@ -1,26 +1,29 @@
 import { endOnAbort, onAbort } from '../../core/onAbort.js'
 import { nextTurn } from '../../core/wait.js'
 
-/** Pieces that are read before their turn. */
+/** Reads pieces before they are needed. */
 export type ReadAhead<piece, answer> = {
   readonly size: number
-  /** Starts to read a piece behind those that were started before. */
+  /** Starts to read a piece, after those started before. */
   start(piece: piece): void
   /**
-   * Waits for the first piece. If it failed before its turn it is read again:
-   * the fault may have passed while other pieces were used.
+   * Waits for the first piece. If it failed early, reads it again: the fault
+   * may be over by now.
    */
   take(): Promise<{ piece: piece; answer: answer } | undefined>
-  /** Ends the reading of all pieces, and forgets them. */
+  /** Aborts and forgets all pieces. */
   drop(): void
-  /** Does so for good. */
+  /** Like `drop`, for good. */
   close(): void
 }
 
 type Reading<piece, answer> = {
   piece: piece
   hasFailed: boolean
-  /** Never rejects: perhaps nobody waits for it. */
+  /**
+   * Never rejects: otherwise a piece that nobody takes would be an unhandled
+   * rejection.
+   */
   settled: Promise<{ answer: answer } | { error: unknown }>
 }
 

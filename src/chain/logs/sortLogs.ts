@@ -1,8 +1,8 @@
 import type { ReadLog } from './types.js'
 
 /**
- * Sorts logs by their place in the chain and drops what came twice. Of a
- * sealed and a pre-confirmed copy of one log the sealed one stays.
+ * Sorts logs by their place in the chain and removes duplicates. Keeps the
+ * sealed copy of a log, not the pre-confirmed one.
  */
 export function sortLogs(logs: readonly ReadLog[]): ReadLog[] {
   const isOrdered = logs.every((log, i) => {

@@ -17,8 +17,8 @@ export type LogChunk = {
   fromBlock: bigint
   toBlock: bigint
   /**
-   * Where to go on: pass it as `fromBlock` to resume after this chunk; after the
-   * last one there is nothing.
+   * Pass it as `fromBlock` to resume after this chunk. After the last chunk you
+   * get nothing.
    */
   cursor: bigint
 }
@@ -28,8 +28,8 @@ export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
   /**
-   * Chunks that are read before they are asked for; 0 reads each when it is.
-   * Memory holds as many more. @default 3
+   * Chunks to read ahead; 0 reads each chunk when you ask for it. Memory holds
+   * as many additional chunks. @default 3
    */
   prefetch?: number | undefined
   signal?: AbortSignal | undefined
@@ -45,10 +45,10 @@ const members: MembersOf<StreamLogsParameters> = {
   signal: true,
 }
 
-/** Logs a chunk aims at: few enough for a flat memory, many enough to be fast. */
+/** Logs per chunk to aim at: few enough to save memory, enough to be fast. */
 const chunkLogs = 2_500n
 
-/** Half the blocks of the first chunk; how dense they are is not known yet. */
+/** Half the blocks of the first chunk: we do not know the density yet. */
 const firstBlocks = 64n
 
 /**
@@ -56,7 +56,7 @@ const firstBlocks = 64n
  * each, so that memory does not grow with the range. The next chunks are read
  * while you use one.
  *
- * The newest chunks can be taken back by a reorganization.
+ * A reorganization can undo the newest chunks.
  *
  * @throws as {@link getLogs}.
  *
@@ -110,7 +110,7 @@ export async function* streamLogs(
 
 type PieceAnswer = Awaited<ReturnType<typeof getLogPiece>>
 
-/** Reads a range piece by piece, each as wide as those before it suggest. */
+/** Reads a range in pieces. Earlier pieces decide how wide the next one is. */
 async function* takeChunks(
   ahead: ReadAhead<BlockRange, PieceAnswer>,
   { first, last }: BlockRange,
@@ -126,7 +126,7 @@ async function* takeChunks(
       ahead.start(piece)
     }
   }
-  // How dense the blocks are is not known before the first answer.
+  // The density of logs is unknown before the first answer.
   fill(1)
   for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
     const { piece, answer } = taken
@@ -146,7 +146,7 @@ async function* takeChunks(
   }
 }
 
-/** As many blocks as would have held the logs a chunk aims at, at most doubled. */
+/** The number of blocks that should have `chunkLogs` logs; at most doubled. */
 function nextSize(size: bigint, found: number, limit: bigint): bigint {
   const wanted = found === 0 ? size * 2n : (size * chunkLogs) / BigInt(found)
   const grown = wanted > size * 2n ? size * 2n : wanted

@@ -10,13 +10,13 @@ export type LogEvent =
         | 'finalized'
         /** Its block was dropped by a reorganization. */
         | 'removed'
-        /** Pre-confirmed, but in none of the blocks that followed. */
+        /** Pre-confirmed, but not included in the following blocks. */
         | 'dropped'
       log: ReadLog
     }
   /**
-   * The connection was lost and is back; these blocks have been read since,
-   * what was only pre-confirmed meanwhile may have been missed.
+   * The connection was lost and is back. All sealed logs of these blocks were
+   * read; pre-confirmed ones may be missing.
    */
   | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
 
@@ -31,8 +31,8 @@ type Tracked = { log: ReadLog; finality: SealedFinality }
 const patience = 5n
 
 /**
- * Turns what was read into events, each once. Keeps sealed logs until they
- * reach the finality asked for, and for as long as a reorganization is looked for.
+ * Turns logs into events, each once. Keeps sealed logs until they reach the
+ * requested finality and are older than the blocks checked for reorganizations.
  */
 export function createLogTracker(
   emit: (event: LogEvent) => void,
@@ -57,7 +57,7 @@ export function createLogTracker(
     const key = sealedKey(log)
     if (sealed.has(key) || done.has(key)) return
     const { transactionHash, blockHash } = log
-    // A transaction is in one block only: the other one is gone.
+    // A transaction is in only one block, so the other block was replaced.
     for (const other of [...(byTransaction.get(transactionHash) ?? [])]) {
       const tracked = sealed.get(other)
       if (tracked && tracked.log.blockHash !== blockHash) remove(tracked.log)
@@ -139,22 +139,23 @@ export type LogTracker = {
   preconfirm(log: ReadLog): void
   include(log: ReadLog): void
   remove(log: ReadLog): void
-  /** Logs it holds in a range that are not among those read there. */
+  /** Returns known logs of a range that are not in `logs`. */
   missing(
     logs: readonly ReadLog[],
     range: { first: bigint; last: bigint },
   ): readonly ReadLog[]
-  /** These were read in a range that has reached the finality. */
+  /** Raises the finality of these logs. */
   raise(finality: SealedFinality, logs: readonly ReadLog[]): void
-  /** Gives up on what is overdue and forgets what is final. */
+  /** Reports overdue pre-confirmed logs as dropped, and forgets final ones. */
   settle(head: bigint, forgetBelow: bigint): void
-  /** Block of the oldest log that has not reached the finality. */
+  /** Block of the oldest known log below the finality. */
   oldestBelow(finality: SealedFinality): bigint | undefined
 }
 
 /**
- * Whether a log of the same content is the same one: its transaction may have
- * moved, but within one place of it two positions are two logs.
+ * True when a log with the same content is the same log. Its transaction may
+ * have moved to another place; in the same place, another log index is another
+ * log.
  */
 function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
   return ({ blockNumber, transactionIndex, logIndex }) =>
@@ -163,12 +164,12 @@ function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
     logIndex === log.logIndex
 }
 
-/** One log in one block; a reorganization makes another of it. */
+/** Key of a log in one block. After a reorganization it has another key. */
 function sealedKey(log: ReadLog): string {
   return `${log.blockHash}${log.transactionHash}${log.logIndex}`
 }
 
-/** A log wherever its block ends up. */
+/** Key of a log that does not depend on its block. */
 function looseKey(log: ReadLog): string {
   const { address, transactionHash, topics, data } = log
   return `${transactionHash}${address}${topics.join()}${data}`

@@ -4,9 +4,8 @@ import type { Address, BlockTag, Hash, Hex } from 'viem'
 export type TopicFilter = Hex | readonly Hex[] | null
 
 /**
- * Which logs to read: one block by its hash, or a range. At least one member
- * must be given; a range beside `blockHash` is dropped, since nodes reject the
- * pair.
+ * Which logs to read: one block by its hash, or a range. Needs at least one
+ * member. With `blockHash`, the range is ignored, because nodes reject both.
  */
 export type LogFilter = {
   /** One contract or several. */
@@ -33,8 +32,8 @@ export type ReadLog = {
   transactionHash: Hash
   transactionIndex: number
   logIndex: number
-  /** Dropped by a reorganization. */
+  /** True when a reorganization removed it. */
   removed: boolean
-  /** Seen in a block that is not sealed yet. */
+  /** True when seen in a block that is not sealed yet. */
   preconfirmed: boolean
 }

@@ -15,7 +15,7 @@ import {
 } from './trackLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** Blocks read before what they hold is reported. */
+/** Blocks to read before their logs are reported. */
 const stride = 8_000n
 
 /** What {@link watchLogs} takes. */
@@ -27,17 +27,19 @@ export type WatchLogsParameters = Omit<
   fromBlock?: bigint | undefined
   /** Finality up to which each log is followed. @default 'included' */
   finality?: SealedFinality | undefined
-  /** Told of each step of each log, in order. */
+  /** Called for each step of each log, in order. */
   onEvent: (event: LogEvent) => void
-  /** Told of faults; the watch goes on. */
+  /** Called for faults. The watch continues. */
   onError?: ((error: unknown) => void) | undefined
-  /** WebSocket endpoint of the same network, which makes the watch faster. */
+  /** WebSocket endpoint of the same network. Makes the watch faster. */
   webSocket?: string | undefined
-  /** Looks for pre-confirmed logs at each poll too. @default false */
+  /** Reads pre-confirmed logs at each poll too. @default false */
   preconfirmed?: boolean | undefined
   /** Milliseconds between two polls. @default the client's */
   pollingInterval?: number | undefined
-  /** Blocks read again at each poll, to see reorganizations. @default 32n */
+  /**
+   * Blocks to read again at each poll, to notice reorganizations. @default 32n
+   */
   overlap?: bigint | undefined
 }
 
@@ -55,17 +57,16 @@ const members: MembersOf<WatchLogsParameters> = {
 }
 
 /**
- * Follows the logs of a filter as one stream of events: pre-confirmed,
- * included, safe, finalized, and removed or dropped when the chain takes one
- * back. Sealed logs are always read with `getLogs`, again over the newest
- * blocks at each look; a WebSocket only says when to look, and what is
- * pre-confirmed. So nothing comes twice, and what a connection or a replica
- * misses is found by the next look.
+ * Follows the logs of a filter as events: pre-confirmed, included, safe and
+ * finalized, and removed or dropped when the chain undoes one. Each poll reads
+ * the newest blocks again with `getLogs`. A WebSocket only triggers polls and
+ * delivers pre-confirmed logs. So no event comes twice, and the next poll finds
+ * what a connection or a replica missed.
  *
- * A reorganization deeper than `overlap`, and what a replica further behind than
- * that leaves out instead of refusing, is noticed when the blocks become safe,
- * for then all of them are read once more. With `finality: 'included'` it is
- * not: raise `overlap` for such a provider.
+ * When blocks become safe, they are all read once more. This finds
+ * reorganizations deeper than `overlap`, and logs that a replica left out
+ * because it was behind by more than that. With `finality: 'included'` nothing
+ * is read once more: raise `overlap` for such a provider.
  *
  * @throws {@link InvalidFieldError} when the filter or an option is malformed.
  *
@@ -100,14 +101,14 @@ export function watchLogs(
     try {
       given.onError?.(error)
     } catch {
-      // Nobody is left to report it to.
+      // `onError` itself failed: there is nowhere to report it.
     }
   }
   const emit = (event: LogEvent): void => {
     if (stop.signal.aborted) return
     try {
       const result: unknown = onEvent(event)
-      // An async handler too must not end more than itself.
+      // A rejection of an async handler must not end the process.
       if (result instanceof Promise) result.catch(report)
     } catch (error) {
       report(error)
@@ -123,12 +124,14 @@ export function watchLogs(
   let due = false
   let nudge = new AbortController()
   const unsupported = new Set<string>()
-  /** First block that was not read since it reached a finality. */
+  /** By finality: the first block not read since it reached it. */
   const finalityRaised = new Map<string, bigint>()
 
   const headOf = (block: BlockSelector) =>
     getBlockHead(client, block, { signal: stop.signal })
-  /** What is sealed in these blocks; a node may add more than was asked. */
+  /**
+   * Reads the sealed logs of these blocks. Nodes may return more than asked.
+   */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
     const logs = await getLogs(client, { address, topics, ...range })
@@ -141,7 +144,8 @@ export function watchLogs(
     if (!head) return
     start ??= head.number + 1n
     if (preconfirmed) await lookAhead().catch(report)
-    // A head below the last one is a shorter chain or a replica that is late.
+    // If the head is below the last one, the chain is shorter or a replica is
+    // behind.
     const known = scanned === undefined || scanned < head.number
     const again = ((known ? scanned : head.number) ?? start) - overlap
     let first = scanned === undefined || again < start ? start : again
@@ -166,7 +170,10 @@ export function watchLogs(
     for (const log of await getPendingLogs(client, wire, stop.signal))
       if (log.preconfirmed) tracker.preconfirm(log)
   }
-  /** A replica that is behind has no such block; another block proves it. */
+  /**
+   * Removes a log only if another block has its number: a replica that is
+   * behind has no block at all.
+   */
   const removeMissing = async (
     logs: readonly ReadLog[],
     range: { first: bigint; last: bigint },
@@ -250,7 +257,7 @@ function requireOptions(options: WatchLogsParameters): void {
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !finalities.includes(finality))
     throw new InvalidFieldError('finality', finality, finalities)
-  // Longer timers fire at once, and what is no number as well.
+  // Longer timers fire at once, and so do values that are not numbers.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
     throw new InvalidFieldError(
       'pollingInterval',

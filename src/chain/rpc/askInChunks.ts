@@ -1,12 +1,12 @@
-/** Questions that travel together, as most batching transports send them. */
+/** Requests in one batch: the limit of most batching transports. */
 const chunkSize = 100
 
-/** Chunks on their way at a time. */
+/** Batches at the same time. */
 const maxInFlight = 5
 
 /**
- * Asks about each item: those of a chunk in one tick, a few chunks at a time.
- * After a failure no further chunk is asked.
+ * Runs a request for each item: a chunk in one tick, a few chunks at a time.
+ * Starts no further chunk after a failure.
  */
 export async function askInChunks<item, answer>(
   items: readonly item[],

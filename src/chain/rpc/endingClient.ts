@@ -5,7 +5,7 @@ import { mendSocket } from './mendSocket.js'
 import type { SendRpc } from './rpcBatch.js'
 import { tickSignals } from './tickSignals.js'
 
-/** Without a code, like a lost connection: it may have been done. */
+/** No code, as for a lost connection: the node may have done it. */
 const failure: NodeFailure = { words: 'let go before it was answered' }
 
 /**
@@ -29,7 +29,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
       })
       .finally(leave)
   }
-  // What it answers is the client's to know.
+  // The caller's client types know what it returns.
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
@@ -39,7 +39,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
 }
 
-/** What is asked, failed as soon as the signal aborts. */
+/** Runs a request that fails as soon as the signal aborts. */
 export async function untilEnd<answer>(
   signal: AbortSignal,
   ask: () => Promise<answer>,

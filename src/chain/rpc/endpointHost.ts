@@ -5,8 +5,7 @@ import { hostOf } from './hostOf.js'
 import type { SendRpc } from './rpcBatch.js'
 
 /**
- * Wraps `send` so that a failure names the host, and nothing else of the
- * transport.
+ * Wraps `send` so that a failure names the host of the transport, not the URL.
  */
 export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   const host = hostOf(Object(transport).url)
@@ -18,7 +17,7 @@ export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   }
 }
 
-/** Reads an answer; an error about it names the host it came from. */
+/** Parses an answer. Errors name the host it came from. */
 export function parseFrom<answer>(
   client: Pick<Client, 'transport'>,
   read: () => answer,

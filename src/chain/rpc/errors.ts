@@ -4,26 +4,25 @@ import { redact } from '../../core/redact.js'
 import { hideKeys } from './hideKeys.js'
 import { hostOf } from './hostOf.js'
 
-/** What is worth keeping of an error a node, a transport or a wallet gave. */
+/** The parts of an error of a node, a transport or a wallet that we keep. */
 export type NodeFailure = {
   /** JSON-RPC error code. */
   code?: number
   /** HTTP status. */
   status?: number
-  /** The peer's words, free of long hex, addresses of endpoints and calls. */
+  /** The error text without long hex, endpoint URLs and call data. */
   words: string
   /** Revert data. */
   data?: `0x${string}`
   /** Host of the endpoint: its path and credentials may be secret. */
   host?: string | undefined
-  /** Milliseconds after which the peer wants to be asked again. */
+  /** Milliseconds to wait before the next try, as the peer asks. */
   retryAfter?: number | undefined
 }
 
 /**
- * A node did not answer a request, or refused it. Carries the node's words but
- * not the underlying error: that one prints the request, which may hold a
- * signature.
+ * A node did not answer a request, or refused it. Has the node's text but not
+ * the original error, which prints the request and maybe a signature in it.
  */
 export class NodeError extends CountersignError {
   override readonly name = 'NodeError'
@@ -43,7 +42,7 @@ export class NodeError extends CountersignError {
   }
 }
 
-/** The HTTP status with the peer's words, and the pause that it asks for. */
+/** Formats the HTTP status, the error text and the requested pause. */
 function describe({ status, words, retryAfter }: NodeFailure): string {
   const limit = status === 429 ? ' (too many requests)' : ''
   const http = status === undefined ? '' : `HTTP ${status}`
@@ -54,7 +53,7 @@ function describe({ status, words, retryAfter }: NodeFailure): string {
     : answer
 }
 
-/** A node answered with something the method cannot mean. */
+/** A node's answer is malformed for the method. */
 export class NodeAnswerError extends CountersignError {
   override readonly name = 'NodeAnswerError'
   override readonly retryable = true
@@ -77,7 +76,7 @@ export class UnsupportedTokenError extends CountersignError {
   }
 }
 
-/** No candidate domain hashes to the separator the token signs under. */
+/** No candidate domain hashes to the token's domain separator. */
 export class DomainMismatchError extends CountersignError {
   override readonly name = 'DomainMismatchError'
 
@@ -100,7 +99,9 @@ export class DomainMismatchError extends CountersignError {
   }
 }
 
-/** A node refuses the logs and the receipts of one block. Has its words. */
+/**
+ * A node refuses the logs and the receipts of one block. Has its error text.
+ */
 export class LogRangeError extends CountersignError {
   override readonly name = 'LogRangeError'
 
@@ -136,8 +137,8 @@ export class FinalityUnsupportedError extends CountersignError {
 }
 
 /**
- * Walks viem's chain of causes to the words of the peer. Removes the contents
- * of the transport's URLs and headers from them.
+ * Finds the peer's error text in viem's chain of causes. Removes secrets: the
+ * contents of the transport's URLs and headers.
  */
 export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
@@ -153,7 +154,7 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     failure.host ??= hostOf(at.url)
     if (at.headers instanceof Headers)
       failure.retryAfter ??= parseRetryAfter(at.headers.get('retry-after'))
-    // viem puts -1 where there was no code at all.
+    // viem uses -1 when there was no code.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
     if (typeof data === 'string' && /^0x([\da-f]{2})*$/i.test(data))
@@ -166,13 +167,13 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   return failure
 }
 
-/** Text with digits followed by letters: it may be a key. */
+/** Matches words that mix letters and digits: they may be keys. */
 const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
-/** The first line, within limits: a node may echo the whole request. */
+/** Keeps the start of the first line: a node may echo the whole request. */
 export function tidy(words: string): string {
   const line = words.slice(0, 2000).split('\n', 1)[0] ?? ''
-  // Half a secret at the cut would be too short to be recognised as one.
+  // Cut at a space: the rest of a cut secret would no longer be recognized.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
   return redact(whole.replace(/\w+:\/\/\S+/g, '(url)'))
     .replace(keyLike, '…')
@@ -182,11 +183,11 @@ export function tidy(words: string): string {
 /** Internal error, limits, and timeouts of Geth, QuickNode and Base. */
 const passingCodes = [-32603, -32005, -32002, -32007, -32016, 429]
 
-/** An overloaded node, and a replica behind the one that was asked before. */
+/** Texts of an overloaded node, and of a replica that is behind. */
 const passingWords =
   /time[d ]*out|rate limit|too many requests|try again|temporar|unavailable|overloaded|pool is full|header not found|unknown block|beyond (the )?(current )?head|OutOfRange|indexing is in progress/i
 
-/** Whether the same request may be answered later. */
+/** True when the same request may succeed later. */
 export function isPassing(failure: NodeFailure): boolean {
   const { code, status = 500, words, data } = failure
   if (code === undefined)
@@ -195,7 +196,7 @@ export function isPassing(failure: NodeFailure): boolean {
   return code !== 3 && data === undefined && passingWords.test(words)
 }
 
-/** A JSON-RPC error on its way to viem, which knows it by its code. */
+/** A JSON-RPC error for viem, which recognizes it by its code. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number | undefined

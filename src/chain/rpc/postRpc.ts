@@ -13,7 +13,7 @@ export type PostAnswer =
   | { answer: unknown; failure?: never }
   | { answer?: never; failure: NodeFailure }
 
-/** Posts a JSON body and gives the JSON answer, or what went wrong. */
+/** Posts a JSON body. Returns the JSON answer or the failure. */
 export async function postRpc(
   body: string,
   { url, headers, timeout }: PostOptions,
@@ -58,7 +58,7 @@ export async function postRpc(
   }
 }
 
-/** A JSON-RPC error, or the words of whatever stands before the node. */
+/** Parses a JSON-RPC error, or the text of a proxy in front of the node. */
 function parseRefusal(
   answer: unknown,
   text: string,
