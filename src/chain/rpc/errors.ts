@@ -167,7 +167,7 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   return failure
 }
 
-/** Matches words that mix letters and digits: they may be keys. */
+/** Matches words with a letter after a digit: they may be keys. */
 const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
 /** Keeps the start of the first line: a node may echo the whole request. */

@@ -23,8 +23,8 @@ export type ReadTransportOptions = PostOptions & {
 }
 
 /**
- * A viem transport that sends the calls of one tick as one batch, and again
- * only what may succeed later.
+ * A viem transport that sends the calls of one tick as one batch, and repeats
+ * only calls that may succeed later.
  */
 export function readTransport(
   options: ReadTransportOptions,
@@ -51,7 +51,7 @@ export function readTransport(
   }
 }
 
-/** `fetch` takes no URL with credentials: they go along as a header. */
+/** `fetch` refuses URLs with credentials, so move them to a header. */
 function splitCredentials({
   url,
   headers,
@@ -117,7 +117,7 @@ function postWithRetries(
   return sendAgain(methods, retries, post, signal)
 }
 
-/** A signal that aborts when nobody waits for any of the calls any more. */
+/** Returns a signal that aborts when all callers have given up. */
 function watchInterest(calls: readonly QueuedCall[]): {
   signal: AbortSignal
   release(): void
@@ -136,8 +136,8 @@ function watchInterest(calls: readonly QueuedCall[]): {
 }
 
 /**
- * The calls worth sending without the others: public endpoints forbid a whole
- * batch for one method they do not serve.
+ * Finds the calls to send without the others: public endpoints refuse a whole
+ * batch because of one method that they do not serve.
  */
 function findServed(
   calls: readonly QueuedCall[],
@@ -147,7 +147,7 @@ function findServed(
   return status === 403 && others.length < calls.length ? others : []
 }
 
-/** Nodes refuse batches as a whole, before they look at a call. */
+/** True when the node refused the batch itself, not one of its calls. */
 function isBatchRefusal(failure: NodeFailure, size: number): boolean {
   const { code, status = 0 } = failure
   if (size === 1) return false

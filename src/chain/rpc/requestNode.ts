@@ -12,7 +12,7 @@ import { sendAgain } from './sendAgain.js'
 export type BlockSelector = bigint | BlockTag
 
 export type RequestOptions = {
-  /** Once it aborts, a read client neither sends the request nor repeats it. */
+  /** Once it aborts, a read client does not send or repeat the request. */
   signal?: AbortSignal | undefined
   /** How often a plain viem client repeats the request. */
   retryCount?: number | undefined
@@ -21,7 +21,7 @@ export type RequestOptions = {
 /**
  * Sends one JSON-RPC request.
  *
- * @throws {@link NodeError} when it is not answered, or answered with an error.
+ * @throws {@link NodeError} when there is no answer, or the answer is an error.
  */
 export async function requestNode(
   client: Pick<Client, 'request'>,
@@ -34,7 +34,7 @@ export async function requestNode(
   return result
 }
 
-/** Sends one JSON-RPC request and hands a failure back as a value. */
+/** Sends one JSON-RPC request. Returns a failure as a value. */
 export async function tryRequest(
   client: Pick<Client, 'request'>,
   method: string,
@@ -46,8 +46,8 @@ export async function tryRequest(
   const { retryCount = transport.retryCount ?? 0 } = options
   const attempt = async () => {
     try {
-      // viem's own retries would wait as long as any `Retry-After` asks for.
-      // Under a signal, viem before 2.57.5 does not look at its own timeout.
+      // viem's retries would wait for any `Retry-After`, however long. With a
+      // signal, viem before 2.57.5 ignores its own timeout.
       const result = await client.request({ method, params } as never, {
         retryCount: 0,
       })
@@ -67,7 +67,7 @@ function isRetriedByViem({ code, status }: NodeFailure): boolean {
   return shown === undefined || retriedByViem.includes(shown)
 }
 
-/** A read client's transport can send without viem's layers around it. */
+/** The transport of a read client can send without viem's own layers. */
 function transportOf(client: object): {
   send?: SendRpc
   url?: unknown
@@ -76,12 +76,12 @@ function transportOf(client: object): {
   return Object((client as { transport?: unknown }).transport)
 }
 
-/** A block selector as the wire wants it. */
+/** Encodes a block selector for JSON-RPC. */
 export function encodeBlock(block: BlockSelector): string {
   return typeof block === 'bigint' ? `0x${block.toString(16)}` : block
 }
 
-/** A quantity of an answer, or a typed error that names the method. */
+/** Parses a quantity of an answer. The error names the method. */
 export function parseQuantity(value: unknown, method: string): bigint {
   if (typeof value !== 'string' || !/^0x[\da-f]{1,64}$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not a quantity' })
@@ -105,21 +105,24 @@ export async function getChainId(
   return Number(await requestQuantity(client, 'eth_chainId'))
 }
 
-/** Bytes of an answer, or a typed error that names the method. */
+/** Parses bytes of an answer. The error names the method. */
 export function parseBytes(value: unknown, method: string): Hex {
   if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
   return value as Hex
 }
 
-/** A list of an answer, or a typed error that names the method. */
+/** Parses a list of an answer. The error names the method. */
 export function parseList(value: unknown, method: string): readonly unknown[] {
   if (!Array.isArray(value))
     throw new NodeAnswerError({ method, problem: 'is not a list' })
   return value
 }
 
-/** A block of an answer as far as it is used here; `undefined` for none. */
+/**
+ * Gets the fields of a block that we use; `undefined` if there is no such
+ * block.
+ */
 export async function getBlockHead(
   client: Pick<Client, 'request'>,
   block: BlockSelector,

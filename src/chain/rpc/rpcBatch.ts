@@ -6,7 +6,7 @@ export type QueuedCall = {
   id: number
   method: string
   params: unknown
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller has given up. */
   signal?: AbortSignal | undefined
   settle(outcome: RpcOutcome): void
 }
@@ -16,8 +16,8 @@ export type RpcOutcome =
   | { result?: never; failure: NodeFailure }
 
 /**
- * Sends a call without viem's own error and retry layers around it. Once the
- * signal aborts, nobody waits for the answer any more.
+ * Sends a call without viem's own error and retry layers. The signal aborts
+ * when the caller has given up.
  */
 export type SendRpc = (
   method: string,
@@ -34,16 +34,16 @@ export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
     params,
   }))
   const body = bodies.length === 1 ? bodies[0] : bodies
-  // One such parameter must not keep the calls beside it from being sent.
+  // A bigint must not make the whole batch fail.
   return JSON.stringify(body, (_, value) =>
     typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
   )
 }
 
 /**
- * Hands each call its answer, matched by id in whatever order they came.
- * Gives back the calls to send singly: all of them when the answer is no batch
- * although one was asked, and not for a reason that passes.
+ * Resolves each call with its answer, matched by id in any order. Returns the
+ * calls to send one by one: all of them if the answer is not a batch and the
+ * failure is not temporary.
  */
 export function settleRpcCalls(
   calls: readonly QueuedCall[],
@@ -86,18 +86,18 @@ function parseCommonError(
   return isCommon ? failure : undefined
 }
 
-/** Whether a refusal is about the batch and not about a call in it. */
+/** True when a refusal is about the batch and not about one call. */
 export function isOfBatch({ words }: NodeFailure): boolean {
   return /batch/i.test(words)
 }
 
-/** Geth leaves out what no longer fits into the answer to a batch. */
+/** Geth leaves out answers that exceed its size limit for a batch. */
 function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
   const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
   return isFull && !isSentOnce(method)
 }
 
-/** Says nothing about batches: the node has no time for this one. */
+/** True when the node is only busy: then it may still support batches. */
 function isOverloaded(failure: NodeFailure): boolean {
   if (failure.code === -32603 || isOfBatch(failure)) return false
   return isPassing(failure)
@@ -112,7 +112,7 @@ function parseOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
   return { result: answer.result }
 }
 
-/** A JSON-RPC error object; its data may hold revert bytes. */
+/** Parses a JSON-RPC error object. Its data may be revert bytes. */
 export function parseRpcError(error: unknown): NodeFailure {
   const { code, message = error, data } = Object(error)
   return {

@@ -1,17 +1,16 @@
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
 
-/** Most milliseconds of all pauses of one request. */
+/** Most milliseconds of all pauses of one request together. */
 const mostPaused = 30_000
 
-/** An attempt's answer, or its failure. */
+/** An attempt, with its failure if it failed. */
 export type Attempt = { failure?: NodeFailure | undefined }
 
 /**
- * Makes an attempt, and again as long as it may succeed later: network faults,
- * HTTP 429, 502, 503 and 504. What sends a transaction is attempted once, and
- * after the signal aborts nothing is. Gives up where the peer asks for a longer
- * pause than a caller would wait without a word.
+ * Repeats an attempt while it may succeed later: after network faults and HTTP
+ * 429, 502, 503 and 504. Attempts to send a transaction only once. Stops when
+ * the signal aborts, or when the peer asks for a pause that is too long.
  */
 export async function sendAgain<attempt extends Attempt>(
   methods: readonly string[],
@@ -35,7 +34,10 @@ export async function sendAgain<attempt extends Attempt>(
   }
 }
 
-/** What sends a transaction may have arrived although its answer is lost. */
+/**
+ * True for methods that send a transaction: it may have arrived although the
+ * answer was lost.
+ */
 export function isSentOnce(method: string): boolean {
   return /_send|^wallet_/.test(method)
 }

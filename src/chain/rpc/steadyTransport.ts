@@ -7,8 +7,8 @@ import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
 /**
- * Any viem transport, WebSockets and custom ones included, with the retries of
- * the reads in place of viem's own.
+ * Wraps any viem transport, also WebSocket and custom ones. Replaces viem's
+ * retries by ours.
  */
 export function steadyTransport(
   transport: Transport,

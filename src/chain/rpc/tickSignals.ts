@@ -2,15 +2,15 @@ import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
 import { RpcError } from './errors.js'
 
-/** The signal of what is asked now, until it is answered. */
+/** The signal of the requests of one tick. */
 type TickSignal = { signal: AbortSignal; leave(): void }
 
 /**
- * Gives all that is asked in one tick one signal, by which viem batches. It
- * aborts with another one, and when the time is over: under a signal, viem before
- * 2.57.5 does not look at its own.
+ * Gives all requests of one tick the same signal, because viem batches by
+ * signal. It aborts with the caller's signal and after the timeout: with a
+ * signal, viem before 2.57.5 ignores its own timeout.
  *
- * @param milliseconds for an answer; 0 for as long as it takes.
+ * @param milliseconds timeout; 0 for none.
  */
 export function tickSignals(
   end: AbortSignal,
@@ -39,7 +39,7 @@ export function tickSignals(
 
 type Tick = {
   signal: AbortSignal
-  /** What is not answered yet. */
+  /** Number of requests without an answer. */
   open: number
   close(): void
 }
@@ -58,7 +58,7 @@ function startTick(end: AbortSignal, milliseconds: number): Tick {
   return { signal: over.signal, open: 0, close }
 }
 
-/** viem listens once for each request; Node 20 warns of a leak at eleven. */
+/** viem adds a listener for each request, and Node 20 warns at eleven. */
 function admitListeners(signal: AbortSignal): void {
   const { process } = Object(globalThis)
   process?.getBuiltinModule?.('node:events')?.setMaxListeners?.(0, signal)

@@ -33,18 +33,18 @@ export type ReadClient = Client & { [name in keyof Reads]: Method<Reads[name]> }
 
 /** What {@link createReadClient} takes. */
 export type CreateReadClientParameters = {
-  /** HTTP endpoint; or give a `transport`. */
+  /** HTTP endpoint. Pass this or `transport`. */
   url?: string | undefined
-  /** Any viem transport, instead of `url`. */
+  /** Any viem transport. Pass this or `url`. */
   transport?: Transport | undefined
   chain?: Chain | undefined
   /** Calls in one HTTP request; `false` sends each alone. @default 100 */
   batch?: number | false | undefined
-  /** How often what may succeed later is sent again. @default 3 */
+  /** Most retries of a request that may succeed later. @default 3 */
   retry?: number | undefined
   /** Milliseconds for one HTTP request. @default 10_000 */
   timeout?: number | undefined
-  /** Headers of each HTTP request, as for authentication. */
+  /** Headers for each HTTP request, for example for authentication. */
   headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -59,14 +59,14 @@ const members: MembersOf<CreateReadClientParameters> = {
 }
 
 /**
- * Creates a viem client with the chain reads as methods. Over `url`, the calls
- * of one tick travel as one JSON-RPC batch, and only what may succeed later is
- * sent again: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504.
- * The pauses of one request are 30 seconds at most: a node that asks for more is
- * a `NodeError` at once, with the pause as `details.retryAfter`.
+ * Creates a viem client with the chain reads as methods. With `url`, sends the
+ * calls of one tick as one JSON-RPC batch, and retries only what may succeed
+ * later: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504. The
+ * pauses of one request take at most 30 seconds: if a node asks for more, you
+ * get a `NodeError` at once, with the pause as `details.retryAfter`.
  *
  * @throws {@link InvalidFieldError} when neither or both of `url` and
- * `transport` are given, the URL is none of HTTP, or a number is none.
+ * `transport` are given, the URL is not an HTTP URL, or a number is invalid.
  *
  * @example
  * ```ts
@@ -125,7 +125,7 @@ export function createReadClient(
   ) as unknown as ReadClient
 }
 
-/** With anything else calls would never be sent, or never be waited for. */
+/** With other values, calls would never be sent or would time out at once. */
 function requireNumbers(options: Record<string, number>): void {
   for (const [name, value] of Object.entries(options))
     if (typeof value !== 'number' || Number.isNaN(value))

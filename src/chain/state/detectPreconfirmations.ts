@@ -9,19 +9,21 @@ import {
   tryRequest,
 } from '../rpc/requestNode.js'
 
-/** How a network lets a transaction be seen before its block is final. */
+/**
+ * Whether and how a network shows transactions before their block is sealed.
+ */
 export type Preconfirmations = NetworkPace & {
   /**
-   * `flashblocks`: `pending` shows a block in the making about every 200 ms.
-   * `fastBlocks`: canonical blocks are sealed that often, `pending` adds
-   * nothing. `none`: neither was seen.
+   * `flashblocks`: `pending` shows the unfinished block, updated about every
+   * 200 ms. `fastBlocks`: canonical blocks are sealed that often, `pending`
+   * adds nothing. `none`: neither was seen.
    */
   kind: 'flashblocks' | 'fastBlocks' | 'none'
   evidence: {
     latestBlock: bigint
     /** Absent where the node has no pending block. */
     pendingBlock: bigint | undefined
-    /** Flashblocks nodes give the block in the making a zero hash. */
+    /** Flashblocks nodes give the unfinished block a zero hash. */
     pendingHasZeroHash: boolean
     /**
      * Mean seconds between the newest 41 blocks, or as many as there are, from
@@ -35,19 +37,19 @@ export type Preconfirmations = NetworkPace & {
 
 const method = 'eth_getBlockByNumber'
 
-/** Blocks between two times that are compared, twice in a row. */
+/** Blocks in each of the two stretches that are measured. */
 const span = 20n
 
 /**
- * Tells whether and how a network pre-confirms, with the evidence. Waits for a
- * pre-confirmation through the same client follow the tag and the interval.
+ * Detects whether and how a network pre-confirms, with the evidence. Later
+ * waits for `preconfirmed` with this client use the detected tag and interval.
  *
- * A look, not a promise: a Flashblocks node that has lost its view for a moment
- * looks like `none`, and a development chain that has mined for each of 40
- * transactions, some of them each second, looks like `fastBlocks`.
+ * It can be wrong: a Flashblocks node that lost its view for a moment looks
+ * like `none`. A development chain that mined a block for each of 40
+ * transactions, some in each second, looks like `fastBlocks`.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with blocks.
+ * answer, or its answer is malformed.
  *
  * @example
  * ```ts
@@ -88,7 +90,8 @@ async function lookForPreconfirmations(
   if (evidence.pendingHasZeroHash)
     return {
       kind: 'flashblocks',
-      // A node whose view is stuck shows less as pending than as latest.
+      // If the node's view is outdated, its pending block is below its latest
+      // one.
       tag: Number(pending.number) < head.number ? 'latest' : 'pending',
       pollingInterval: 100,
       evidence,
@@ -120,8 +123,8 @@ function getTagHead(answer: unknown): Head {
 }
 
 /**
- * Two stretches of blocks, each of a second or more: a chain that mines for
- * each transaction makes many blocks at once, then none for long.
+ * Measures two stretches of blocks, each a second or longer, because a chain
+ * that mines a block for each transaction makes many at once, then none.
  */
 async function measurePace(
   client: Client,
@@ -150,11 +153,11 @@ async function measurePace(
   }
 }
 
-/** How a network pre-confirms, as far as waiting for an outcome is concerned. */
+/** Where and how often to poll for an outcome. */
 export type NetworkPace = {
-  /** The tag that shows a transaction first, now. */
+  /** The block tag that shows a transaction first. */
   tag: 'pending' | 'latest'
-  /** Milliseconds between two looks that make sense. */
+  /** Useful interval between two polls, in milliseconds. */
   pollingInterval: number
 }
 

@@ -27,7 +27,7 @@ export function encodeTransaction({
   return encodeMembers({ from, to, data: `0x${data}`, gas, ...fees })
 }
 
-/** As the wire wants them: numbers as quantities, what is absent left out. */
+/** Encodes members for JSON-RPC: numbers as quantities, without absent ones. */
 export function encodeMembers(
   members: Record<string, string | number | bigint | undefined>,
 ): Record<string, string> {
@@ -39,7 +39,7 @@ export function encodeMembers(
   return encoded
 }
 
-/** With what the executor itself needs, and the 64th a call keeps back. */
+/** Adds the gas of the executor, and the 64th that each call keeps back. */
 export function gasOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { gas }) => sum + Math.ceil(gas * 1.02), 300_000)
 }
@@ -66,7 +66,7 @@ export function parseRun(
   stepCount: number | undefined,
   callCount: number,
 ): RawAnswers | undefined {
-  // The executor's code starts with the instruction that pushes its mark.
+  // The mark that the first instruction of the executor's code pushes.
   const mark = `0x${executorCode.slice(4, 68)}`
   if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
   const bytes = parseBytes(result, 'eth_call')
@@ -79,7 +79,7 @@ export function parseRun(
   }
 }
 
-/** The head and the given number of answers, and nothing after them. */
+/** Parses the head and this number of answers; nothing may follow. */
 function parseAnswers(
   bytes: Hex,
   count: number,
@@ -113,12 +113,12 @@ function parseAnswers(
 const cutOff = (): NodeAnswerError =>
   new NodeAnswerError({ method: 'eth_call', problem: 'is cut off' })
 
-/** Whether a getter answered with one word. */
+/** True when a getter returned one word. */
 export function isWord({ ok, data }: CallAnswer): boolean {
   return ok && data.length === 66
 }
 
-/** Whether a getter answered with a word that is not zero. */
+/** True when a getter returned a word that is not zero. */
 export function isTrue(answer: CallAnswer): boolean {
   return isWord(answer) && BigInt(answer.data) !== 0n
 }

@@ -29,8 +29,9 @@ const members: MembersOf<GetAuthorizationStateParameters> = {
 }
 
 /**
- * Whether a payer's nonce is consumed, by a capture or by a cancellation: the
- * token keeps both as one state. `getPaymentOutcome` returns which one.
+ * Returns whether a payment nonce is consumed, by a capture or a cancellation.
+ * The token stores both as the same state: use `getPaymentOutcome` to see
+ * which.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link InvalidFieldError} when an address or the nonce is malformed.
@@ -44,7 +45,7 @@ export async function getAuthorizationState(
   return (await getConsumption(client, parameters)).consumed
 }
 
-/** The state together with the block it was read at, in one request. */
+/** Reads the state and the block it belongs to, in one request. */
 export async function getConsumption(
   client: Client,
   parameters: GetAuthorizationStateParameters,

@@ -28,7 +28,7 @@ const members: MembersOf<GetBalanceParameters> = {
  * @throws {@link InvalidFieldError} before anything is sent, when address or
  * block are malformed.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with a quantity.
+ * answer, or its answer is malformed.
  *
  * @example
  * ```ts

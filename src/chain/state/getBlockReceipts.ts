@@ -22,8 +22,8 @@ export type GetBlockReceiptsParameters = {
   /** A number, its hex, or a tag. */
   block: bigint | Hex | BlockTag
   /**
-   * What to do where the endpoint forbids the method: throw, or ask for each
-   * transaction's receipt. @default 'none'
+   * What to do if the endpoint forbids the method: throw, or request the
+   * receipt of each transaction. @default 'none'
    */
   fallback?: 'none' | 'perTransaction' | undefined
 }
@@ -33,9 +33,12 @@ const members: MembersOf<GetBlockReceiptsParameters> = {
   fallback: true,
 }
 
-/** The receipts of a block and the block they really describe. */
+/** The receipts of a block, and the block they belong to. */
 export type BlockReceipts = {
-  /** For `pending` it can be the newest sealed block: many nodes have no other. */
+  /**
+   * With `pending`, it can be the newest sealed block: many nodes have no
+   * pending one.
+   */
   blockNumber: bigint
   /** Absent while the block is only pre-confirmed. */
   blockHash: Hash | undefined
@@ -44,24 +47,23 @@ export type BlockReceipts = {
 
 const method = 'eth_getBlockReceipts'
 
-/** Endpoints that forbid the method, known by the transport to them. */
+/** Endpoints that forbid the method, by transport. */
 const forbidding = /* @__PURE__ */ new WeakSet<object>()
 
 /**
  * Reads all receipts of a block.
  *
- * Public endpoints often forbid it (HTTP 403): that is one request and a typed
- * error, or with `fallback: 'perTransaction'` the receipts one by one, which
- * travel as one batch; the verdict is remembered, and the method not asked for
- * again.
+ * Public endpoints often forbid it (HTTP 403). Then you get a typed error, or
+ * with `fallback: 'perTransaction'` the receipts one by one in a batch. The
+ * client remembers this and does not try the method again.
  *
- * Where a node has no receipts of `pending`, the answer is that of `latest`.
+ * If a node has no receipts of `pending`, you get those of `latest`.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when the block is
  * malformed.
  * @throws {@link BlockReceiptsForbiddenError} when the endpoint forbids it.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, knows no such block, or answers otherwise.
+ * answer, has no such block, or its answer is malformed.
  *
  * @example
  * ```ts
@@ -105,7 +107,7 @@ async function parseAnswer(
   block: string,
   answer: unknown,
 ): Promise<BlockReceipts> {
-  // Plain nodes have no receipts of what is not mined yet.
+  // Plain nodes have no receipts of pending transactions.
   if (answer === null && block === 'pending')
     return getBlockReceipts(client, { block: 'latest' })
   const receipts = parseFrom(client, () => {
@@ -119,11 +121,11 @@ async function parseAnswer(
   return describe(receipts) ?? getEmpty(client, block)
 }
 
-/** Says which block has no receipts, once that is certain. */
+/** Returns the block without receipts, after checking that it has none. */
 async function getEmpty(client: Client, block: string): Promise<BlockReceipts> {
   const { head, hashes } = await getTransactions(client, block)
   if (hashes.length === 0) return { ...head, receipts: [] }
-  // The answer was about an older block than the tag means now.
+  // The answer belongs to an older block than the tag now.
   if (head.blockHash === undefined) return getSingly(client, block)
   if (!block.startsWith('0x'))
     return getBlockReceipts(client, { block: head.blockNumber })
@@ -160,19 +162,19 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its pool as pending, and has no receipts of that.
+  // A plain node lists its pool as pending, and has no receipts for it.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>
     known.map((answer) => parseRpcReceipt(answer, one)),
   )
-  // Sealed in between, perhaps with more transactions than were listed.
+  // Sealed meanwhile, perhaps with more transactions than the list has.
   const sealed = receipts.find(({ blockHash }) => blockHash)
   if (sealed) return getSingly(client, encodeBlock(sealed.blockNumber))
   return describe(receipts) ?? { ...head, receipts }
 }
 
-/** The chain can move on between two answers, or another replica give one. */
+/** Between two answers, the chain can grow, or another replica can answer. */
 function checkBlock(
   receipts: readonly ReadReceipt[],
   block: string,
@@ -187,7 +189,7 @@ function checkBlock(
   return receipts
 }
 
-/** The block of the receipts; the newest, should a pending view hold several. */
+/** The block of the receipts; the newest one if a pending view has several. */
 function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
   const { blockNumber, blockHash } = receipts.at(-1) ?? {}
   if (blockNumber === undefined) return undefined
@@ -220,7 +222,7 @@ async function getTransactions(
     ask('pending'),
   ])
   if (!pending) return latest
-  // Only what the node has reached is sealed: plain nodes make a hash up.
+  // Not sealed above the head: plain nodes invent a hash for pending blocks.
   const isSealed = pending.head.blockNumber <= latest.head.blockNumber
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }

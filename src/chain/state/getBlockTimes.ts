@@ -3,7 +3,10 @@ import { askInChunks } from '../rpc/askInChunks.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { getBlockHead } from '../rpc/requestNode.js'
 
-/** Hash and time of a block. The hash differs from other blocks of its height. */
+/**
+ * Hash and time of a block. The hash shows whether a reorganization replaced
+ * it.
+ */
 export type BlockTime = {
   hash: Hash
   /** Unix seconds. */
@@ -11,13 +14,13 @@ export type BlockTime = {
 }
 
 /**
- * Hash and time of blocks by number; without those the chain has not reached.
- * Over a batching transport a hundred travel as one request.
+ * Gets hash and time of blocks by number. Leaves out blocks that do not exist
+ * yet. A batching transport sends a hundred in one request.
  *
- * Each is answered on its own: a reorganization may come between two of them.
+ * The answers are independent: a reorganization can happen between two.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 export async function getBlockTimes(
   client: Pick<Client, 'request'>,

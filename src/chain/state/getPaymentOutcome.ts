@@ -27,28 +27,28 @@ import { getConsumption } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
 import type { RunHead } from './types.js'
 
-/** The outcome of a payment as one look at the chain shows it. */
+/** The outcome of a payment at one block. */
 export type PaymentOutcome =
   | { status: 'unused' }
   | { status: 'captured'; proof: CaptureProof }
   | { status: 'canceled'; transactionHash: Hash; blockNumber: bigint }
-  /** The nonce was spent, and not on this payment. */
+  /** The nonce was used for something else than this payment. */
   | { status: 'consumed'; transactionHash: Hash; blockNumber: bigint }
-  /** Unused in a block whose time is at or past `validBefore`. */
+  /** Unused, and the time of the block is at or after `validBefore`. */
   | { status: 'expired' }
-  /** The nonce is spent, by nothing from this block number on. */
+  /** The nonce is used, but by no transaction from this block on. */
   | { status: 'unknown'; searchedFrom: bigint }
 
 /** What {@link getPaymentOutcome} takes. */
 export type GetPaymentOutcomeParameters = {
   payment: Payment
-  /** A transaction that may have settled or canceled it, looked at first. */
+  /** A transaction that may have captured or canceled it. Checked first. */
   hash?: Hash | undefined
   /** The block to judge at. @default 'latest' */
   block?: BlockSelector | undefined
   /**
-   * Unix seconds back to which to look for what spent the nonce, where
-   * `validAfter` is not far enough: a cancellation can be older than that.
+   * Unix seconds: search back to this time for the transaction that used the
+   * nonce. Pass it if a cancellation can be older than `validAfter`.
    */
   since?: bigint | undefined
   /** Blocks in one log request. @default 2000n */
@@ -64,15 +64,15 @@ const members: MembersOf<GetPaymentOutcomeParameters> = {
 }
 
 /**
- * Reads what became of a payment from the chain. Captured is proven by the
- * receipt with the exact transfer; without a known transaction the logs are
- * searched back from `block` to the payment's `validAfter`.
+ * Reads the outcome of a payment from the chain. A receipt with the exact
+ * transfer proves `captured`. Without a known transaction, searches the logs
+ * back from `block` to the payment's `validAfter`.
  *
- * Nothing is final before the block is: a reorganization can take it back.
+ * Until the block is final, a reorganization can undo the outcome.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed, or the
  * client is on another chain than the payment.
- * @throws {@link UnsupportedTokenError} when no such token is there.
+ * @throws {@link UnsupportedTokenError} when there is no such token.
  * @throws {@link LogRangeError} when the node refuses the logs of one block.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when its answers contradict each other, for
@@ -108,7 +108,10 @@ export async function getPaymentOutcome(
   })
 }
 
-/** The same of parameters that were checked: a wait looks many times. */
+/**
+ * Like `getPaymentOutcome`, for checked parameters, because a wait calls it
+ * often.
+ */
 export async function findOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters & { block: BlockSelector },
@@ -161,7 +164,7 @@ export async function findOutcome(
 }
 
 /**
- * Refuses a time that cannot be compared with a block's.
+ * Parses a time to compare with block times.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -172,7 +175,10 @@ export function getSince(since: bigint | undefined): bigint | undefined {
   return since
 }
 
-/** What another chain says means nothing, however alike the token is there. */
+/**
+ * Refuses another chain: its state means nothing, even if the token is the
+ * same.
+ */
 export function requireChain(
   { domain: { chainId } }: Payment,
   found: number | undefined,
@@ -198,7 +204,7 @@ async function getBlockNumber(
   if (typeof block === 'bigint') return block
   if (via === 'calls') return number
   const header = await getBlockHead(client, block)
-  // A pending header and a pending call can each have a time of their own.
+  // The times of a pending header and a pending call can differ.
   if (header && block !== 'pending' && header.timestamp < timestamp)
     throw headerBehind()
   return header?.number ?? number
@@ -250,7 +256,7 @@ async function findInBlock(
   return found.flat()
 }
 
-/** A receipt newer than the judged block does not count. */
+/** Ignores a receipt that is newer than the judged block. */
 async function getTransactionOutcome(
   client: Client,
   payment: Payment,
@@ -265,7 +271,10 @@ async function getTransactionOutcome(
   return judgeReceipt(receipt, payment, finality)
 }
 
-/** What one receipt says of a payment; `undefined` if it is about others. */
+/**
+ * Returns the outcome that a receipt shows; `undefined` if it does not concern
+ * this payment.
+ */
 export function judgeReceipt(
   receipt: ProofReceipt,
   payment: Payment,

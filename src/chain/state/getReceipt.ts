@@ -63,14 +63,14 @@ function parseProofLog(
 }
 
 /**
- * Receipts in the order of the hashes; `undefined` where there is none yet, or
- * where it names no block. Over a batching transport a hundred travel as one
+ * Gets receipts in the order of the hashes; `undefined` for one that does not
+ * exist yet or names no block. A batching transport sends a hundred in one
  * request.
  *
- * Each is answered on its own: a block may come between two of them.
+ * The answers are independent: a new block can come between two.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 export function getReceipts(
   client: Pick<Client, 'request'>,
@@ -84,7 +84,9 @@ export function getReceipts(
   })
 }
 
-/** Most nodes put it on each log; else the block has to be asked for. */
+/**
+ * Most nodes put the time on each log. Otherwise we have to request the block.
+ */
 function parseBlockTime(logs: unknown): bigint | undefined {
   const { blockTimestamp: time } = Object(Array.isArray(logs) ? logs[0] : {})
   const isTime = typeof time === 'string' && /^0x[\da-f]{1,16}$/i.test(time)

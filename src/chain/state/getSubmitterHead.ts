@@ -14,13 +14,13 @@ import { getTransactionCount } from './getTransactionCount.js'
 export type GetSubmitterHeadParameters = {
   account: Address
   /**
-   * What counts as safe: a tag, or how many blocks below the head, for nodes
-   * without tags; that takes a second request. @default 'safe'
+   * What counts as safe: a tag, or for nodes without tags the number of blocks
+   * below the head, which needs a second request. @default 'safe'
    */
   safe?: 'safe' | 'finalized' | number | undefined
 }
 
-/** What a sending account needs to know of the chain. */
+/** State of a sending account and its chain. */
 export type SubmitterHead = {
   head: BlockHead
   /** Absent where the node has no such block, or the chain is too young. */
@@ -28,7 +28,10 @@ export type SubmitterHead = {
   finalized: BlockHead | undefined
   /** The account's nonce at `latest`. */
   count: number
-  /** At `pending`: some nodes count their pool, others what is pre-confirmed. */
+  /**
+   * At `pending`: some nodes count their pool, others pre-confirmed
+   * transactions.
+   */
   pendingCount: number
   /** At the safe block. */
   safeCount: number | undefined
@@ -40,13 +43,13 @@ export type SubmitterHead = {
 }
 
 /**
- * Reads an account and the heads of its chain with requests of one tick, which
- * a batching transport sends as one.
+ * Reads an account and the heads of its chain. A batching transport sends all
+ * as one request.
  *
- * Each is answered on its own: a block may come between two of them.
+ * The answers are independent: a new block can come between two.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 export async function getSubmitterHead(
   client: Client,

@@ -13,7 +13,7 @@ import { runCalls } from './runCalls.js'
 import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
 
-/** A token as its contract describes itself, the domain proven. */
+/** A token as its contract describes it, with a proven domain. */
 export type Token = {
   domain: TokenDomain
   decimals: number
@@ -30,7 +30,7 @@ const members: MembersOf<GetTokenParameters> = {
   token: true,
 }
 
-/** An address with no meaning, from which the probes are made. */
+/** An arbitrary address that the probes come from. */
 export const prober: Address = '0x3009000000000000000000000000000000003009'
 
 const cacheSeconds = 600n
@@ -38,18 +38,19 @@ const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
 type CachedToken = { token: Token; since: bigint }
 
 /**
- * Reads a token's EIP-712 domain, decimals and abilities in one request; on
- * nodes without state overrides the first takes one more.
+ * Reads a token's EIP-712 domain, decimals and capabilities in one request; on
+ * nodes without state overrides the first call needs two.
  *
  * Candidates for the domain are `eip712Domain()` (ERC-5267), `name()` with
- * `version()` or the versions in use, and the names of known tokens; the first
- * that gives `DOMAIN_SEPARATOR()`, where the token has one, is taken.
- * Remembered for ten minutes a client at most.
+ * `version()` or usual versions, and the names of known tokens. Takes the first
+ * that gives the token's `DOMAIN_SEPARATOR()`, if it has one. Each client
+ * remembers the result for at most ten minutes.
  *
- * @throws {@link UnsupportedTokenError} when no EIP-3009 token answers there.
+ * @throws {@link UnsupportedTokenError} when there is no EIP-3009 token at the
+ * address.
  * @throws {@link DomainMismatchError} when no candidate gives the separator.
  * @throws {@link NodeError} when the node does not answer.
- * @throws {@link NodeAnswerError} when it answers otherwise than it is asked.
+ * @throws {@link NodeAnswerError} when its answer is malformed.
  *
  * @example
  * ```ts
@@ -71,7 +72,7 @@ export async function getToken(
   const token = parseCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
-  // A copy: what a caller makes of it must not change what others sign.
+  // A copy, so that a caller's changes do not affect other signatures.
   return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
 }
 
@@ -84,7 +85,7 @@ export async function getTokenAndHead(
   const run = {
     from: prober,
     block: 'latest' as const,
-    // Paid for by nobody: the prober has no balance without overrides.
+    // No fees: without overrides, the prober has no balance.
     fees: {},
     fallback: runCreated,
   }
@@ -112,7 +113,7 @@ export async function getTokenAndHead(
   return { token: found, head }
 }
 
-/** Forgets a token whose answers no longer fit what is remembered. */
+/** Forgets a token when its answers contradict the remembered ones. */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)
 }

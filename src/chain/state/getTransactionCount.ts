@@ -29,7 +29,7 @@ const members: MembersOf<GetTransactionCountParameters> = {
  * @throws {@link InvalidFieldError} before anything is sent, when address or
  * block are malformed.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with a count.
+ * answer, or its answer is malformed.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ export type OpStackReceiptFields = {
   operatorFeeScalar?: bigint
   operatorFeeConstant?: bigint
   daFootprintGasScalar?: bigint
-  /** Of deposits only. */
+  /** Only on deposits. */
   depositNonce?: bigint
   depositReceiptVersion?: bigint
 }
@@ -90,7 +90,7 @@ const isAddress = (value: unknown): value is Address =>
   isHex(value) && value.length === 42
 
 /**
- * A receipt of an answer in our words.
+ * Parses a receipt.
  *
  * @throws {@link NodeAnswerError} when a member every receipt has is malformed.
  */

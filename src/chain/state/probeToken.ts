@@ -51,8 +51,9 @@ export function tokenProbes(
 }
 
 /**
- * Asks for `cancelAuthorization(address,bytes32,bytes)` with a signature
- * nobody made: a token that has it says why not, one that does not is silent.
+ * Probes `cancelAuthorization(address,bytes32,bytes)` with an invalid
+ * signature: a token that has the function reverts with a reason, others
+ * without.
  */
 export function bytesProbe(token: Address): Call {
   const data =
@@ -110,7 +111,7 @@ export function parseCapabilities(probes: Probes): {
   }
 }
 
-/** Those of USDC where the token has none, or none that can be used. */
+/** Uses those of USDC if the token returns no valid decimals. */
 export function parseDecimals(answer: CallAnswer): number {
   const decimals = isWord(answer) ? Number(answer.data) : 6
   return decimals <= 255 ? decimals : 6

@@ -17,16 +17,16 @@ const richBalance = '0xffffffffffffffffffffffff'
 
 const withoutOverrides = /* @__PURE__ */ new WeakSet<object>()
 
-/** A price no base fee exceeds, with the tip usual on rollups, in wei. */
+/** A price above any base fee, with the usual tip of rollups, in wei. */
 const defaultFees: CallFees = {
   maxFeePerGas: 10_000_000_000_000n,
   maxPriorityFeePerGas: 1_000_000n,
 }
 
 /**
- * Runs named calls from an account at one block, in exactly one request where
- * the node honours state overrides; elsewhere, which is remembered per client,
- * by `fallback`.
+ * Runs named calls from an account at one block. Needs one request if the node
+ * supports state overrides, otherwise uses `fallback` and remembers that for
+ * the client.
  *
  * @throws {@link NodeError} when the node does not answer.
  */

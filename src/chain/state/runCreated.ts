@@ -12,12 +12,14 @@ import {
 } from './executor.js'
 import type { RawAnswers, RunCallsParameters } from './types.js'
 
-/** For creating twice, and for keeping an answer of a few thousand bytes. */
+/**
+ * Covers two creations, and an answer of a few thousand bytes stored as code.
+ */
 const creationGas = 2_000_000
 
 /**
- * Runs calls in one request of a node without state overrides, by creating the
- * executor inside it: the calls then come from no account in particular.
+ * Runs calls in one request on a node without state overrides: creates the
+ * executor inside `eth_call`. The calls come from an arbitrary address.
  */
 export async function runCreated(
   client: Client,

@@ -67,8 +67,9 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 }
 
 /**
- * Simulates with fee fields, or without where the sender cannot pay for them. If
- * the call passes once gas is plenty and free, its gas may be the cause.
+ * Simulates with fee fields, or without if the sender cannot pay them. If a
+ * failed call passes with ten times the gas and no fees, checks whether it ran
+ * out of gas.
  */
 async function simulateCall(
   client: Client,
@@ -87,7 +88,10 @@ async function simulateCall(
     : answer
 }
 
-/** False for a wallet that left its gas and refused: by the price, perhaps. */
+/**
+ * False when the wallet refused without using up its gas: perhaps because of
+ * the gas price.
+ */
 async function lacksGas(
   client: Client,
   call: Call,
@@ -126,12 +130,12 @@ async function burnsGas(
   return left * 10n <= before
 }
 
-/** With the gas that a transaction spends before its first step. */
+/** Adds the gas that a transaction spends before its first instruction. */
 function wholeGas({ gas, data }: Call): number {
   return gas + 21_000 + 4 * countDataTokens(data)
 }
 
-/** An `eth_call` whose revert is an answer and not an error. */
+/** Sends an `eth_call`. Returns a revert as an answer, not as an error. */
 async function askCall(
   client: Client,
   call: Call,
@@ -150,7 +154,7 @@ async function askCall(
   )
 }
 
-/** How nodes word the end of a call that is the call's own doing. */
+/** Node texts for calls that failed by themselves, not because of the node. */
 const refusals =
   /revert|out ?of ?gas|intrinsic gas|gas required|(insufficient|lack of) funds|opcode|invalid jump|stack (und|ov)erflow|EVM error|initcode/i
 
@@ -175,7 +179,7 @@ async function askTransaction(
   return { ok: false, data: reverted, hasCode: true, words }
 }
 
-/** A zero byte of a transaction's data counts once, any other four times. */
+/** Counts a zero byte of transaction data once, any other byte four times. */
 export function countDataTokens(data: string): number {
   let tokens = data.length * 2
   for (let at = 0; at < data.length; at += 2)

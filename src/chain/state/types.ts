@@ -1,25 +1,27 @@
 import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
-/** One call of a run. Without data and gas it only asks whether code is there. */
+/**
+ * One call of a run. Without data and gas, only checks whether there is code.
+ */
 export type Call = {
   target: Address
   data: string
   gas: number
   /**
-   * What the target asks a contract it does not trust, such as the payer's
-   * wallet. Only used where the gas of the whole call cannot be measured.
+   * The call that the target makes to an untrusted contract, such as the
+   * payer's wallet. Only used if the gas of the whole call cannot be measured.
    */
   question?: (() => Pick<Call, 'target' | 'data'>) | undefined
 }
 
 export type CallAnswer = {
   ok: boolean
-  /** What the call returned, or its revert data. */
+  /** Return data or revert data. */
   data: Hex
   /** Whether the target has code. */
   hasCode: boolean
-  /** Gas of the call alone; unknown where the calls went out one by one. */
+  /** Gas of the call alone; unknown if calls were sent one by one. */
   gasUsed?: bigint
   /** A node's text about a failed call. */
   words?: string
@@ -32,7 +34,7 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-/** Who asks a call at which block, at what price. */
+/** Sender, block and fees of a call. */
 export type AskedAt = { from: Address; at: string; fees?: CallFees | undefined }
 
 /** Another way to run the same calls. */
@@ -47,28 +49,30 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction around them. @default `from` */
   origin?: Address | undefined
   /**
-   * Simulated in order and undone. A fallback simulates the first at most,
+   * Simulated in order and then undone. A fallback simulates only the first,
    * because the others would not see its effect.
    */
   steps?: readonly Call[] | undefined
-  /** Asked on the state before the steps. */
+  /** Run on the state before the steps. */
   calls: Readonly<Record<names, Call>>
   block: BlockSelector
-  /** Of the steps. @default a price above the base fee */
+  /** Fees of the steps. @default a price above the base fee */
   fees?: CallFees | undefined
   /** For nodes without state overrides. */
   fallback: Fallback
-  /** Asks one by one, for where the executor cannot stand in for `from`. */
+  /**
+   * Sends calls one by one, because the executor cannot replace `from` here.
+   */
   plain?: boolean | undefined
 }
 
-/** The block a run was answered at, and how. */
+/** The block of a run, and how the calls were run. */
 export type RunHead = {
   number: bigint
   /** Unix seconds. */
   timestamp: bigint
   chainId: number
-  /** `override`: the executor's. `calls`: without state overrides. */
+  /** `override`: by the executor. `calls`: without state overrides. */
   via: 'override' | 'calls'
 }
 
@@ -78,14 +82,17 @@ export type RunAnswers<names extends string> = {
   calls: Readonly<Record<names, CallAnswer>>
 }
 
-/** The same, with the calls still in the order they were given. */
+/** Answers with the calls in the order they were given. */
 export type RawAnswers = {
   head: RunHead
   steps: readonly CallAnswer[]
   calls: readonly CallAnswer[]
 }
 
-/** What a token can do, probed by calls: code behind proxies is not scanned. */
+/**
+ * What a token can do. Found by calls, because code behind proxies cannot be
+ * scanned.
+ */
 export type TokenCapabilities = {
   /** Has `receiveWithAuthorization` (Circle since v2.1). */
   receive: boolean
