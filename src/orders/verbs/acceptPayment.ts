@@ -16,7 +16,9 @@ import { storeAccepted } from './storeAccepted.js'
 /** What `accept` takes. */
 export type AcceptPaymentParameters = {
   orderId: string
-  /** As it came: JSON text, its parsed value, or a `SignedPayment`. */
+  /**
+   * The payment as received: JSON text, its parsed value, or a `SignedPayment`.
+   */
   payment: unknown
 }
 
@@ -25,7 +27,7 @@ const members: MembersOf<AcceptPaymentParameters> = {
   payment: true,
 }
 
-/** Refusals that say nothing about the payment, or come from our side. */
+/** Refusals that do not mean that the payment is bad, or that we caused. */
 const ownTrouble: readonly string[] = [
   'submitterFunds',
   'noWallet',
@@ -61,7 +63,7 @@ export async function acceptPayment(
   }
 }
 
-/** Judges a payment by the chain and stores it. */
+/** Rehearses a payment and stores it. */
 async function acceptAlone(
   context: OrdersContext,
   found: StoredOrder,
@@ -78,13 +80,13 @@ async function acceptAlone(
     judged.release()
     throw error
   })
-  // Another process may have stored it, and keeps gas for it.
+  // Another process may have stored it and reserved gas for it.
   if (!verdict.ok || verdict.at === undefined) judged.release()
   if (!verdict.ok) await countTry(context, found.order.id)
   return verdict
 }
 
-/** The verdict that the record alone gives; counts a refusal as a try. */
+/** Compares the payment with its order. Counts a refusal as a try. */
 async function checkRecord(
   context: OrdersContext,
   found: StoredOrder,
@@ -105,10 +107,10 @@ async function countTry(
   })
 }
 
-/** Takes JSON text, its parsed value, or the object `signPayment` gives. */
+/** Accepts JSON text, its parsed value, or the result of `signPayment`. */
 function parseSignedPayment(given: unknown): SignedPayment {
   const { value } = Object(Object(given).message)
-  // JSON has no such integers: only an object of this process can.
+  // A bigint cannot come from JSON, so this is an object from `signPayment`.
   const payment =
     typeof value === 'bigint' ? parsePayment(given) : decodePayment(given)
   if (isSigned(payment)) return payment

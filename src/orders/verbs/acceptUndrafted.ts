@@ -20,27 +20,32 @@ import { planAccepted, signAttempt } from './storeAccepted.js'
 /** What {@link acceptUndrafted} takes. */
 export type AcceptUndraftedParameters = {
   orderId: string
-  /** A Transfer payment whose nonce the payer drew. */
+  /** A Transfer payment with a nonce that the payer chose. */
   payment: SignedPayment
-  /** The token that must be paid with, as the chain shows it. */
+  /** The token that the payment must use, as the chain shows it. */
   token: Pick<Token, 'domain' | 'decimals'>
-  /** Who must be paid. */
+  /** The expected recipient. */
   recipient: Address
-  /** What must be paid, in token units. */
+  /** The expected value, in token units. */
   value: bigint
   metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Payments of one payer that may be spendable at once, with this one. */
+  /**
+   * Most payments of one payer that may be spendable at once, including this
+   * one.
+   */
   mostOpen?: number | undefined
   /**
-   * `now`: asks for the capture in the same unit of work. `later`: nothing is
-   * sent before someone asks, whatever `policy.capture` says.
+   * `now`: requests the capture in the same unit of work. `later`: sends
+   * nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
-  /** Writes more in the unit of work that makes the order. */
+  /** Writes more in the unit of work that creates the order. */
   also?: ((tables: StoreWriter) => Promise<void>) | undefined
 }
 
-/** Whether the order was made. `tooManyOpen`: more than `mostOpen` payments. */
+/**
+ * Whether the order was created. `tooManyOpen`: more than `mostOpen` payments.
+ */
 export type AcceptUndraftedVerdict =
   | AcceptVerdict
   | {
@@ -50,15 +55,14 @@ export type AcceptUndraftedVerdict =
     }
 
 /**
- * Makes an order of a payment that nobody drafted: its payer drew the nonce, as
- * x402 has it. Drafts and accepts in one unit of work, so either there is an
- * order with its payment or nothing was written.
+ * Creates an order from a payment that was not drafted: the payer chose the
+ * nonce, as in x402. Drafts and accepts in one unit of work, so it writes the
+ * order with its payment or nothing.
  *
- * Only the first call for an order id, and for a payment nonce, makes an order;
- * every other one is refused as `otherPayment`. That makes the order's row the
- * claim to the payment: what `also` writes is written for one caller only.
+ * Only the first call for an order id and a payment nonce creates an order.
+ * Others are refused with `otherPayment`, so `also` runs for one caller only.
  *
- * What is expected comes from the caller, never from the payment.
+ * Takes the expected values from the caller, never from the payment.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} {@link ClockSkewError} as
  * `accept` does.
@@ -93,7 +97,10 @@ export async function acceptUndrafted(
   return verdict
 }
 
-/** The order as if it had been drafted with the payment's nonce and window. */
+/**
+ * Plans the order as if it had been drafted with the payment's nonce and
+ * window.
+ */
 function planUndrafted(
   context: OrdersContext,
   parameters: AcceptUndraftedParameters,
@@ -102,7 +109,7 @@ function planUndrafted(
   const { from, nonce, validAfter, validBefore } = payment.message
   const draft = fillDraft(context, {
     id: parseOrderId(parameters.orderId),
-    // Nobody is given the token: only the payment itself shows who paid.
+    // A random token that nobody gets: only the payment shows who paid.
     buyerTokenHash: hashBuyerToken(drawBuyerToken(), context.keccak256),
     token,
     time: 0n,
@@ -133,7 +140,7 @@ function planUndrafted(
   }
 }
 
-/** What the message alone shows, compared with what is expected. */
+/** Checks the message against the expected values. */
 function checkUndrafted(
   order: OrderRecord,
   payment: SignedPayment,
@@ -146,7 +153,7 @@ function checkUndrafted(
     token: order.token,
     primaryType: order.primaryType,
     to: order.recipient,
-    // By its units, below.
+    // The value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal
@@ -223,7 +230,7 @@ function duesOf(
     : { requested: undefined, sendDue: undefined }
 }
 
-/** How many payments of the payer can still be spent. */
+/** Counts the payments of the payer that can still be spent. */
 async function countOpen(
   tables: StoreWriter,
   { chainId, token, payer }: OrderRecord,

@@ -39,12 +39,12 @@ const members: MembersOf<AuditParameters> = {
   signal: true,
 }
 
-/** What reached one recipient in one token, beside the record. */
+/** The transfers to one recipient in one token, compared with the record. */
 export type DestinationAudit = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint
-  /** All that reached the recipient. */
+  /** All transfers to the recipient. */
   chain: AuditSum
   /** Payments of orders on record. */
   captured: AuditSum
@@ -53,9 +53,12 @@ export type DestinationAudit = {
   differences: readonly AuditDifference[]
 }
 
-/** What reached the recipients beside what is on record. */
+/** The transfers to all recipients, compared with the record. */
 export type AuditReport = {
-  /** Chain and record agree to the unit, in the blocks each destination names. */
+  /**
+   * True when chain and record agree exactly, in the blocks of each
+   * destination.
+   */
   ok: boolean
   destinations: readonly DestinationAudit[]
 }
@@ -106,7 +109,7 @@ async function auditDestination(
       ),
     )
   ).filter(isMeant)
-  // Read the chain after the record, so that it is at least as far.
+  // Read after the record, so that the chain is not behind it.
   const toBlock = await findLast(context, client, {
     wanted: given.toBlock,
     recorded: ahead.at(-1)?.blockNumber ?? 0n,
@@ -125,7 +128,10 @@ async function auditDestination(
 /** Ranges that are compared at the same time. */
 const mostRanges = 4
 
-/** Compares range after range, so that memory does not grow with the record. */
+/**
+ * Compares one range after the other, so that memory does not grow with the
+ * record.
+ */
 async function auditRanges(
   context: OrdersContext,
   audit: RangeAudit,

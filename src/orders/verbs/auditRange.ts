@@ -5,21 +5,21 @@ import type { Destination, ProofRecord } from '../../store/types.js'
 import { getTransfers } from '../evidence/getPaymentLogs.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Token units, and in how many transfers. */
+/** A number of transfers, and their sum in token units. */
 export type AuditSum = { count: number; value: bigint }
 
-/** Something only the chain or only the record has, or not alike. */
+/** A transfer that only the chain or only the record has, or that differs. */
 export type AuditDifference = {
   transactionHash: Hash
   logIndex: number
   blockNumber: bigint
   orderId: string | undefined
-  /** Token units; absent where there is nothing. */
+  /** Token units; absent if there is no transfer. */
   onChain: bigint | undefined
   onRecord: bigint | undefined
 }
 
-/** What chain and record hold, added up. */
+/** The sums of chain and record, and their differences. */
 export type AuditTally = {
   chain: AuditSum
   captured: AuditSum
@@ -27,14 +27,14 @@ export type AuditTally = {
   differences: AuditDifference[]
 }
 
-/** Some blocks with what was on record in them. */
+/** A range of blocks, with its record. */
 export type RecordedRange = {
   fromBlock: bigint
   toBlock: bigint
   recorded: readonly ProofRecord[]
 }
 
-/** What the comparison of one range works with. */
+/** Parameters of the comparison of one range. */
 export type RangeAudit = {
   client: Client
   destination: Destination
@@ -43,8 +43,8 @@ export type RangeAudit = {
 }
 
 /**
- * Compares the record of a range with the chain, which is read after it. Looks
- * again at the rows of payments that differ.
+ * Compares the record of a range with the chain, which it reads afterwards.
+ * Loads the rows again for payments that differ.
  */
 export async function auditRange(
   context: OrdersContext,
@@ -61,7 +61,7 @@ export async function auditRange(
   return compareRows(context, destination, { moved, recorded, isMeant })
 }
 
-/** Compares the record with what moved on chain, and adds both up. */
+/** Compares the record with the transfers on chain, and adds both up. */
 export async function compareRows(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId }: Destination,
@@ -107,7 +107,7 @@ export function addTally(to: AuditTally, one: AuditTally): void {
   for (const difference of one.differences) to.differences.push(difference)
 }
 
-/** The tally of nothing. */
+/** An empty tally. */
 export const noTally = (): AuditTally => addUp([], [])
 
 type Movement = Pick<
@@ -142,7 +142,7 @@ function sumOf(rows: readonly { value: bigint }[]): AuditSum {
   return { count: rows.length, value }
 }
 
-/** Alike is what moved as much at the same place of the same block. */
+/** Equal means the same value at the same place of the same block. */
 function findDifferences(
   moved: readonly Movement[],
   recorded: readonly ProofRecord[],

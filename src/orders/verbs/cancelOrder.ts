@@ -34,7 +34,7 @@ export type CancelOrderParameters = {
       cancellation: SignedCancellation
     }
   | {
-      /** Sends the cancellation that is kept: the merchant agrees. */
+      /** Sends the stored cancellation: the merchant approves it. */
       approve: true
     }
 )
@@ -87,7 +87,7 @@ export async function cancelOrder(
   })
 }
 
-/** The merchant has the cancellation that is kept sent. */
+/** Sends the stored cancellation, because the merchant approved it. */
 function approveCancel(
   context: OrdersContext,
   orderId: string,
@@ -118,7 +118,7 @@ function checkState({
     case 'drafted':
       return 'notOpen'
     default:
-      // Voided before anything was signed.
+      // Voided before the buyer signed.
       return attempt.payer === undefined ? 'notOpen' : undefined
   }
 }
@@ -140,8 +140,8 @@ function withSecret(found: StoredOrder, cancellation: string): StoredOrder {
 }
 
 /**
- * Why a cancellation would not be worth its gas, if so: rehearsed now, and not
- * taken once the payment cannot be captured any more.
+ * Returns why a cancellation is not worth its gas: the rehearsal fails, or the
+ * payment can no longer be captured.
  */
 async function judgeCancel(
   context: OrdersContext,
@@ -162,7 +162,7 @@ async function judgeCancel(
     origin: wallet?.submitter.account ?? submitter,
     maxGas: context.policy.maxCaptureGas,
   })
-  // The payment is of the order's chain, so the node is on the wrong one.
+  // The payment has the order's chain, so the node is on the wrong chain.
   if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
     throw wrongChain(rehearsal)
   checkClock(rehearsal.head, context.now() / 1000n)
@@ -175,9 +175,9 @@ async function judgeCancel(
 const blameless: readonly string[] = ['consumed', 'expired', 'paused']
 
 /**
- * Judges a cancellation, and counts a refusal as a try of the order. Takes the
- * try before it asks the node and gives it back if the cancellation is good, so
- * that parallel requests cannot exceed the limit.
+ * Judges a cancellation, and counts a refusal as a try of the order. Counts
+ * before it asks the node, and undoes that if the cancellation is good, so that
+ * parallel requests cannot exceed the limit.
  */
 async function countForged(
   context: OrdersContext,

@@ -22,7 +22,7 @@ const members: MembersOf<CaptureOrderParameters> = {
   timeout: true,
 }
 
-/** Timers take a longer time for none. */
+/** Longer timers fire at once. */
 const longest = 2_147_483_647
 
 /** `capture` of `DestinationOrders`: requests it, and waits for the engine. */
@@ -47,7 +47,9 @@ export async function captureOrder(
   return found ? resultOf(found, []) : loadResult(context, id)
 }
 
-/** As the record stands when nobody waits, or the time to wait is over. */
+/**
+ * Loads the result from the database, when nobody waits or the wait timed out.
+ */
 async function loadResult(
   context: OrdersContext,
   id: string,
@@ -59,7 +61,7 @@ async function loadResult(
   return resultOf(found, sent)
 }
 
-/** What an order on record is as the result of its capture. Pure. */
+/** Turns an order into the result of its capture. Pure. */
 function resultOf(
   found: StoredOrder,
   sent: readonly TransactionRecord[],

@@ -16,14 +16,14 @@ export const mostTries = 10
 
 /** The result of comparing a payment with its order, without asking a node. */
 export type AcceptCheck =
-  /** Nothing speaks against it: the node is asked. */
+  /** No objection: ask the node next. */
   | { verdict?: undefined }
-  /** @param isTry whether it counts against the order. */
+  /** @param isTry true when the refusal counts as a try of the order. */
   | { verdict: AcceptVerdict; isTry: boolean }
 
 /**
- * What the record alone says about a payment for an order. What is expected
- * comes from the record, never from the payment.
+ * Compares a payment with its order, without a node. Takes the expected values
+ * from the record, never from the payment.
  */
 export function checkAccept(
   { keccak256 }: Pick<OrdersContext, 'keccak256'>,
@@ -68,7 +68,10 @@ export function checkAccept(
       )
 }
 
-/** Tells one signature from another, in whatever form it comes. */
+/**
+ * Hashes a signature and its window. Every form of a signature has the same
+ * hash.
+ */
 export function hashSigned(
   { message, signature }: SignedPayment,
   keccak256: Keccak256,
@@ -81,7 +84,10 @@ export function hashSigned(
   )
 }
 
-/** Drafted, or asked for again with another window than the one signed. */
+/**
+ * True when the order is drafted, or `reauthorize` set another window than the
+ * signed one.
+ */
 export function takesPayment({ order, attempt }: StoredOrder): boolean {
   if (order.state === 'drafted') return true
   return (
@@ -104,7 +110,7 @@ function checkAgainst(
     nonce: attempt.nonce,
     from: order.payer,
     to: order.recipient,
-    // By its units, below: the record has them.
+    // The value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal
@@ -121,7 +127,7 @@ function checkAgainst(
       }
 }
 
-/** Its names are free text, in which anything may have been put. */
+/** The client can put any text into the names, even a signature. */
 function redactDomain({ name, version, ...rest }: TokenDomain): TokenDomain {
   return { name: redact(name), version: redact(version), ...rest }
 }

@@ -4,7 +4,7 @@ import type { OrdersContext } from '../model/types.js'
 /**
  * Checks that there is a key for every secret of these orders.
  *
- * @throws {@link OrdersSetupError} when a key is missing. Names it.
+ * @throws {@link OrdersSetupError} when a key is missing. The error names it.
  */
 export async function checkSealKeys({
   store,

@@ -36,7 +36,7 @@ export async function draftOrder(
   const write = () =>
     writeAgain(context, (tables) => writeDraft(context, tables, draft))
   const { order, attempt } = await write().catch((error: unknown) => {
-    // Someone drafted the same id at the same time: now it can be read.
+    // Another call drafted the same id at the same time: load that order.
     if (error instanceof DuplicateRecordError) return write()
     throw error
   })
@@ -56,7 +56,7 @@ async function writeDraft(
   const [known] = await tables.orders.find({ ids: [id] })
   if (known) return redraft(context, tables, known, draft)
   const { value, nonce, validBefore } = draft.attempt
-  // Position and version are the store's to give, and not shown.
+  // The store assigns position and version; neither is shown.
   const blank = { ...draft.order, version: 1, position: 0n }
   const changed = withEvent(blank, {
     type: 'drafted',
@@ -95,7 +95,7 @@ async function redraft(
   return { order, attempt }
 }
 
-/** What makes two drafts the same. */
+/** The fields that must be equal when an id is drafted again. */
 function contentsOf(
   order: Draft['order'],
   { validAfter, validBefore }: Draft['attempt'],

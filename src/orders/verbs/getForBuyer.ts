@@ -11,7 +11,7 @@ import { takesPayment } from './checkAccept.js'
 /** What `getForBuyer` takes. */
 export type GetForBuyerParameters = {
   orderId: string
-  /** As `draft` gave it. */
+  /** The token that `draft` returned. */
   buyerToken: string
 }
 
@@ -20,10 +20,10 @@ const members: MembersOf<GetForBuyerParameters> = {
   buyerToken: true,
 }
 
-/** An order as the buyer who holds its token may see it. */
+/** The part of an order that a buyer with its token may see. */
 export type OrderForBuyer = {
   order: Order
-  /** To be signed; absent when the order takes no payment as it stands. */
+  /** The payment to sign; absent when the order takes no payment now. */
   payment: DraftedPayment | undefined
 }
 
@@ -34,7 +34,7 @@ export async function getForBuyer(
 ): Promise<OrderForBuyer> {
   checkMembers(parameters, members)
   const { orderId, buyerToken } = parameters
-  // Anything but text is a wrong token, not a fault.
+  // A value that is not text is a wrong token, not an error.
   const hash = hashBuyerToken(
     typeof buyerToken === 'string' ? buyerToken : '',
     context.keccak256,
@@ -51,12 +51,12 @@ export async function getForBuyer(
   }
 }
 
-/** Draws what a buyer proves to be the buyer with. */
+/** Creates a random token that proves who the buyer is. */
 export function drawBuyerToken(): string {
   return drawNonce().slice(2)
 }
 
-/** What is kept of a buyer's token; the token cannot be had from it. */
+/** Hashes a buyer's token, because only the hash is stored. */
 export function hashBuyerToken(buyerToken: string, keccak256: Keccak256): Hash {
   return bytesToHex(keccak256(stringToBytes(buyerToken)))
 }

@@ -42,8 +42,8 @@ export type OrdersHealth = {
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /**
-   * Last block before which no payment is missing; absent before the first look.
-   * With more than 4,000 open orders, cancellations may take longer.
+   * No payment before this block is missing. Absent before the first look. With
+   * more than 4,000 open orders, cancellations may be found later.
    */
   reconciledTo: bigint | undefined
   /** Blocks from there to the newest. */
@@ -76,11 +76,11 @@ export type SubmitterHealth = {
   balance: bigint | undefined
   /** Wei per gas. */
   gasPrice: bigint | undefined
-  /** Transactions that are not known to be mined. */
+  /** Transactions that are not mined as far as we know. */
   openTransactions: number
-  /** Lowest account nonce no transaction of ours has. */
+  /** Lowest account nonce without a transaction of ours. */
   nextNonce: number
-  /** Who works on it; absent while nobody does. */
+  /** The instance that works on it; absent if none does. */
   lease: SubmitterLease | undefined
   /** Orders that failed and wait for their next try, or the submitter itself. */
   putAside: readonly PutAside[]
@@ -94,7 +94,7 @@ export type SubmitterHealth = {
 export type SubmitterLease = {
   /** Names one instance of one process. */
   owner: string
-  /** It is the instance that was asked. */
+  /** True when it is the instance that you called. */
   thisInstance: boolean
   /** Unix milliseconds of the database's clock. */
   until: bigint

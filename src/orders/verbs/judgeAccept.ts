@@ -16,7 +16,7 @@ import type {
 } from '../model/types.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 
-/** What the chain says about a payment, and what was kept for it. */
+/** The chain's verdict on a payment, and the gas reserved for it. */
 export type AcceptJudgement =
   | {
       ok: true
@@ -25,18 +25,19 @@ export type AcceptJudgement =
       balance: bigint
       /** The account that sends its capture. */
       submitter: Address
-      /** Gives back the gas that was kept for its capture. */
+      /** Releases the gas that was reserved for its capture. */
       release: () => void
     }
   | Extract<AcceptVerdict, { ok: false }>
 
 /**
- * Rehearses the capture of a payment and looks at what will have to pay for it,
- * with requests of one tick.
+ * Rehearses the capture of a payment and reads the balance that pays its gas. A
+ * batching transport sends all as one request.
  *
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+ * s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 export async function judgeAccept(
   context: OrdersContext,
@@ -82,13 +83,13 @@ function checkRehearsal(
   const { at } = rehearsal
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
-    // The payment is of the order's chain, so the node is on the wrong one.
+    // The payment has the order's chain, so the node is on the wrong chain.
     if (reason === 'wrongChain') throw wrongChain(rehearsal)
     return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
   }
   const remaining = message.validBefore - at.time
   const minRemaining = policy.safetyMargin
-  // With no more than the margin left it would be accepted, and never sent.
+  // With this little time left, it would be accepted but never sent.
   return remaining <= minRemaining
     ? {
         ok: false,
@@ -99,9 +100,9 @@ function checkRehearsal(
 }
 
 /**
- * The client to ask about an order, and the wallet that sends for it. If the
- * wallet the order was drafted for was removed, this is another wallet that may
- * send it, where there is one.
+ * Returns the client for an order, and the wallet that sends for it. If the
+ * wallet of the draft was removed, returns another wallet that may send it, if
+ * there is one.
  *
  * @throws {@link OrdersSetupError} when this instance does not have its token.
  */

@@ -6,16 +6,16 @@ import type { OrderEvent } from '../model/orderEvents.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseLimit, parsePosition } from './listOrders.js'
 
-/** Which events `events` gives. */
+/** Which events `events` returns. */
 export type ListEventsParameters = {
   /**
-   * The `cursor` of what was read last; `'latest'` reads nothing and gives the
-   * cursor of the present. @default 0n, the beginning
+   * The `cursor` of the last page. `'latest'` returns no events, and the cursor
+   * of the newest one. @default 0n, the beginning
    */
   after?: bigint | 'latest' | undefined
   /** At most 1000. @default 100 */
   limit?: number | undefined
-  /** @default all orders, and what concerns none */
+  /** @default all orders, and events without an order */
   orderId?: string | undefined
 }
 
@@ -25,10 +25,12 @@ const members: MembersOf<ListEventsParameters> = {
   orderId: true,
 }
 
-/** Events in the order of their cursors, and where to go on. */
+/** A page of events, sorted by cursor. */
 export type ListedEvents = {
   events: readonly OrderEvent[]
-  /** To go on from; remember it once the events are dealt with. */
+  /**
+   * Pass it as `after` next time. Save it after you have handled the events.
+   */
   cursor: bigint
 }
 
@@ -78,7 +80,10 @@ async function findOrderEvents(
   return tables.events.find({ orderIds: [order.id] })
 }
 
-/** A store counts the events of all who share it together. */
+/**
+ * Shops that share a store share its cursors, so compare with the newest event
+ * of all.
+ */
 async function checkCursor(
   { events }: StoreReader,
   after: bigint,

@@ -7,14 +7,14 @@ import { nextStates } from '../model/nextStates.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
-/** Which orders `list` gives. */
+/** Which orders `list` returns. */
 export type ListOrdersParameters = {
   states?: readonly OrderState[] | undefined
   payer?: Address | undefined
   chainId?: number | undefined
   token?: Address | undefined
   recipient?: Address | undefined
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page. */
   before?: bigint | undefined
   /** At most 200. @default 50 */
   limit?: number | undefined
@@ -33,7 +33,7 @@ const members: MembersOf<ListOrdersParameters> = {
 /** A page of orders. */
 export type ListedOrders = {
   orders: readonly Order[]
-  /** Where the next page begins; absent after the last. */
+  /** Pass it as `before` for the next page; absent on the last page. */
   cursor: bigint | undefined
 }
 
@@ -72,7 +72,7 @@ export async function listOrders(
 }
 
 /**
- * How many rows are asked for.
+ * Parses the number of rows to return.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -87,7 +87,7 @@ export function parseLimit(
 }
 
 /**
- * A place in what a store counts; an engine would stumble over anything else.
+ * Parses a cursor or block number. Database engines fail on other values.
  *
  * @throws {@link InvalidFieldError}
  */

@@ -3,7 +3,7 @@ import { InvalidFieldError } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
 import type { SettledPolicy } from '../model/types.js'
 
-/** An attempt nobody has signed yet, with a nonce of its own. */
+/** Creates an unsigned attempt with a new payment nonce. */
 export function newAttempt(
   fields: Pick<
     AttemptRecord,
@@ -30,11 +30,11 @@ export function newAttempt(
   }
 }
 
-/** Seconds a payment is valid before it is drafted, against slow chain clocks. */
+/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
 const secondsBefore = 60n
 
 /**
- * How many seconds a buyer has, as asked or by the policy.
+ * Parses the seconds that a buyer has, by default those of the policy.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -42,7 +42,7 @@ export function parseWindow(
   policy: SettledPolicy,
   window: bigint = policy.window,
 ): bigint {
-  // A payment is not accepted with no more than the margin left.
+  // `accept` refuses a payment with only the margin left.
   const least = policy.safetyMargin + 1n
   if (typeof window !== 'bigint')
     throw new InvalidFieldError('window', window, 'a bigint of seconds')
@@ -55,7 +55,7 @@ export function parseWindow(
   return window
 }
 
-/** A window of so many seconds from this time of the chain on. */
+/** Returns the window of this many seconds from this time of the chain. */
 export function windowFrom(
   time: bigint,
   window: bigint,

@@ -12,7 +12,7 @@ import { readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'
 
-/** How the view of one chain stands. */
+/** The health of one chain's node. */
 export type ChainHealth = {
   chainId: number
   /** The newest block; absent where the node did not answer. */
@@ -36,7 +36,7 @@ export type NodeFault =
   /** It answered with an error. */
   | 'refused'
   | 'malformedAnswer'
-  /** It names no safe block, and `policy.blocks` is not set. */
+  /** It has no safe block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
   /** Its newest block is far below one that the database has seen. */
   | 'behindDatabase'
@@ -71,7 +71,7 @@ export async function getChainHealth(
 
 type Fault = Pick<ChainHealth, 'fault' | 'faultKind'>
 
-/** What a submitter has for gas, or why that is not known. */
+/** A submitter's balance and the gas price, or the fault. */
 export type Funds = Fault & {
   /** Wei. */
   balance: bigint | undefined
@@ -107,7 +107,7 @@ export async function getFunds(
   }
 }
 
-/** Milliseconds a node has to show that it is well. */
+/** Milliseconds that a node has to answer. */
 const patience = 5000
 
 function inTime<value>(work: Promise<value>): Promise<value> {
@@ -115,8 +115,8 @@ function inTime<value>(work: Promise<value>): Promise<value> {
 }
 
 /**
- * Describes a failure for `health`: the message of an error of ours, else only
- * `failed`, because other messages may hold secrets.
+ * Describes a failure for `health`: the message of our own errors, otherwise
+ * only `failed`, because other messages may contain secrets.
  */
 function faultOf(error: unknown): Fault {
   if (Object(error).name === 'TimeoutError')

@@ -5,17 +5,17 @@ import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrderEvent } from '../model/orderEvents.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Name of the value that says which database this is. */
+/** Key of the setting that identifies this database. */
 export const storeKey = 'store'
 
-/** Name of the value that says in which database a recipient was last. */
+/** Key of the setting with the database that a recipient was last opened in. */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
   `${storeKey}:${chainId}:${token}:${recipient}`
 
 /**
- * Opens the store. A database that is not the one remembered in it is a copy or
- * a backup: what happened since is not in it, so nothing is sent until someone
- * calls `resume`. Reports it once for each recipient, whatever instance opens it.
+ * Opens the store. If its saved identity is not that of the database, this is a
+ * copy or a restored backup and may miss newer data: sends nothing until
+ * someone calls `resume`. Reports this once for each recipient.
  *
  * @throws {@link StoreError} when the store cannot be opened.
  */

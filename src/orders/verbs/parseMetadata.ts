@@ -7,10 +7,10 @@ const mostBytes = 8_192
 const deepest = 16
 
 /**
- * A copy of what a merchant wants kept with an order, as JSON keeps it.
+ * Returns a JSON copy of the metadata of an order.
  *
- * @throws {@link InvalidFieldError} when it is not plain JSON, or more than
- * 8 kB of it.
+ * @throws {@link InvalidFieldError} when it is not plain JSON, or longer than 8
+ * kB.
  */
 export function parseMetadata(value: unknown = {}): JsonObject {
   if (!isPlainObject(value) || !isJson(value, deepest))
@@ -41,7 +41,7 @@ function isJson(value: unknown, levels: number): boolean {
   )
 }
 
-/** Text that databases keep: without NUL, and without half of a pair. */
+/** True when databases can store the text: no NUL, no lone surrogate. */
 function isText(text: string): boolean {
   return !text.includes('\0') && !/\p{Cs}/u.test(text)
 }

@@ -2,15 +2,15 @@ import { addAll } from '../../core/addAll.js'
 import type { ProofRecord } from '../../store/types.js'
 import type { RecordedRange } from './auditRange.js'
 
-/** Blocks of the first range: how much is in them is not known yet. */
+/** Blocks of the first range: we do not know the density yet. */
 const firstBlocks = 256n
 
 /** Most blocks of a range: one request of most providers. */
 const mostBlocks = 2000n
 
 /**
- * Proofs on a page, and transfers that a range aims at: each step with them
- * takes some milliseconds, during which nothing else runs.
+ * Proofs on a page, and transfers per range to aim at. Each step blocks the
+ * event loop for some milliseconds.
  */
 export const auditPage = 150
 
@@ -20,11 +20,11 @@ const lastBlock = 2n ** 64n
 /** How many blocks the next range of an audit takes. */
 export type AuditPace = {
   blocks: bigint
-  /** Adapts to how many transfers were found in so many blocks. */
+  /** Adapts to the number of transfers found in this many blocks. */
   note(found: number, blocks: bigint): void
 }
 
-/** Ranges become wider where little is found, and narrower where much is. */
+/** Makes ranges wider after few transfers, and narrower after many. */
 export function auditPace(): AuditPace {
   const pace: AuditPace = {
     blocks: firstBlocks,
@@ -39,8 +39,8 @@ export function auditPace(): AuditPace {
 }
 
 /**
- * Cuts blocks into ranges, each with what is on record in it. A range ends with
- * a page of the record, so that no range holds much.
+ * Cuts blocks into ranges, each with its record. A range ends where a page of
+ * the record ends, so that no range is large.
  *
  * @param record pages of proofs in the order of blocks, each proof once.
  * @param pace read before each range.
@@ -51,7 +51,8 @@ export async function* planAudit(
   pace: Pick<AuditPace, 'blocks'>,
 ): AsyncGenerator<RecordedRange> {
   let rows: ProofRecord[] = []
-  // The last block of which all rows are here. Others may be on the next page.
+  // The last block with all its rows loaded. Later rows may be on the next
+  // page.
   let known = fromBlock - 1n
   let from = fromBlock
   do {

@@ -15,9 +15,9 @@ import { parseMetadata } from './parseMetadata.js'
 
 /** What `draft` takes. */
 export type DraftOrderParameters = {
-  /** Up to 128 characters. @default drawn */
+  /** Up to 128 characters. @default a random id */
   orderId?: string | undefined
-  /** @default the only one */
+  /** @default the only one configured */
   chainId?: number | undefined
   /** @default the only one */
   token?: Address | undefined
@@ -55,13 +55,13 @@ const primaryTypes: readonly string[] = [
   'TransferWithAuthorization',
 ]
 
-/** An order and its first attempt, as they are inserted. */
+/** An order and its first attempt, ready to insert. */
 export type Draft = {
   order: Omit<OrderRecord, 'version' | 'position'>
   attempt: Omit<AttemptRecord, 'version'>
 }
 
-/** Decides everything about an order, by its parameters and the chain. */
+/** Plans a new order from its parameters and the chain. */
 export async function planDraft(
   context: OrdersContext,
   {
@@ -75,7 +75,7 @@ export async function planDraft(
   return fillDraft(context, { ...facts, ...row })
 }
 
-/** What the rows of a new order are filled with. */
+/** The facts of a new order. */
 export type DraftFacts = {
   token: Pick<Token, 'domain' | 'decimals'>
   time: bigint
@@ -131,7 +131,7 @@ async function getFacts(
   return { token, time, window, value, recipient, payer, primaryType, metadata }
 }
 
-/** The rows of a new order, with a new payment nonce. */
+/** Creates the rows of a new order, with a new payment nonce. */
 export function fillDraft(
   context: OrdersContext,
   draft: DraftFacts & Pick<OrderRecord, 'id' | 'buyerTokenHash'>,
@@ -187,7 +187,7 @@ type Choice = {
 }
 
 /**
- * The token of a draft, where it is named or there is only one.
+ * Returns the token of a draft: the given one, or the only one configured.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -224,8 +224,8 @@ export function chooseToken(
 }
 
 /**
- * The recipient of a draft, where it is named or there is only one; of a
- * Receive payment only one that can send.
+ * Returns the recipient of a draft: the given one, or the only one configured.
+ * For a Receive payment, it must be a wallet of ours.
  *
  * @throws {@link InvalidFieldError}
  */

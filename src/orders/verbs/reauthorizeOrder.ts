@@ -65,7 +65,7 @@ function mayRenew({ order: { state, requested } }: StoredOrder): boolean {
     : ['drafted', 'expired', 'canceled'].includes(state)
 }
 
-/** Nothing signed for the last attempt can ever settle. */
+/** True when no signature of the last attempt can settle any more. */
 function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')
@@ -83,7 +83,7 @@ async function renewAttempt(
   asked: Window,
 ): Promise<ReauthorizeVerdict> {
   const window = otherThanSigned(asked, found.attempt)
-  // What was offered before may be signed without our knowledge.
+  // The buyer may have signed the old offer without sending it to us.
   const spendableUntil = lastSecondOf(found.attempt)
   const attempt = { ...found.attempt, ...window, spendableUntil }
   const { order } = found
@@ -91,7 +91,7 @@ async function renewAttempt(
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
   const changed = renewOrder(context, found, attempt, {
-    // What is held ends when it did.
+    // A stored payment keeps its deadline.
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
     ...(isHeld ? { deadline: order.deadline } : {}),
   })
@@ -111,7 +111,10 @@ async function renewAttempt(
   })
 }
 
-/** By a second, where the chain still has the time of what is held. */
+/**
+ * If the new window equals the signed one, moves its start by a second, so that
+ * the two differ.
+ */
 function otherThanSigned(
   { validAfter, validBefore }: Window,
   { signedAfter, signedBefore }: AttemptRecord,
@@ -180,11 +183,12 @@ function offer(found: StoredOrder): ReauthorizeVerdict {
 }
 
 /**
- * The newest time of an order's chain, in Unix seconds.
+ * Gets the time of the newest block of an order's chain, in Unix seconds.
  *
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+ * s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer is malformed.
  */
 async function getChainTime(
   { tokens, now }: OrdersContext,

@@ -80,7 +80,7 @@ async function resealPage(
 
 type Secret = { sealed: string; place: SealContext }
 
-/** The secrets of orders that another key than the current one sealed. */
+/** Loads the secrets of orders that are not sealed with the current key. */
 async function loadSecrets(
   { store, sealer }: OrdersContext,
   ids: readonly string[],
@@ -116,7 +116,7 @@ function secretOf(
   return sealed === undefined ? undefined : { sealed, place: placeOf() }
 }
 
-/** `undefined` when the secret does not open, or not now. */
+/** Returns `undefined` when the secret cannot be opened, or not now. */
 async function sealAgain(
   context: OrdersContext,
   sealed: string,
@@ -128,15 +128,15 @@ async function sealAgain(
       ? undefined
       : await context.sealer.seal(secret, place)
   } catch (error) {
-    // Secrets of the other keys do not wait for it.
+    // Skip it, so that secrets of other keys need not wait.
     if (isKeyAway(error)) return undefined
     throw error
   }
 }
 
 /**
- * Replaces secrets that are still on record as they were opened: one that was
- * erased or replaced in between stays so. Returns how many it replaced.
+ * Replaces secrets that have not changed since they were opened. Returns how
+ * many it replaced.
  */
 function writeSecrets(
   context: OrdersContext,

@@ -30,8 +30,8 @@ type Accepted = {
 }
 
 /**
- * Keeps a payment that passed, if the payer can still pay for everything open
- * and nothing happened to the order meanwhile.
+ * Stores a payment that passed, if the payer can pay for all open orders and
+ * the order has not changed meanwhile.
  */
 export async function storeAccepted(
   context: OrdersContext,
@@ -39,7 +39,7 @@ export async function storeAccepted(
 ): Promise<AcceptVerdict> {
   const { found, payment } = accepted
   const signed = signAttempt(context, found.attempt, payment)
-  // Outside of the unit of work: sealing may ask a key service.
+  // Before the unit of work, because sealing may call a key service.
   const signature = await context.sealer.seal(
     payment.signature,
     sealContextOf('payment', found.order, signed),
@@ -61,7 +61,9 @@ export async function storeAccepted(
 
 type Sealed = Accepted & { signature: string }
 
-/** By the order as it was loaded: the store refuses the write if it changed. */
+/**
+ * Uses the order as it was loaded. The store refuses the write if it changed.
+ */
 async function writeLoaded(
   context: OrdersContext,
   tables: StoreWriter,
@@ -70,12 +72,12 @@ async function writeLoaded(
   const { found, payment } = accepted
   const verdict = await writeAccepted(context, tables, accepted)
   if (verdict.ok) return verdict
-  // Nothing was written, so the store compared nothing.
+  // Nothing was written, so the store has not checked the order's version.
   const current = await loadOrder(tables, context, found.order.id)
   return checkAccept(context, current, payment).verdict ?? verdict
 }
 
-/** By the order as it is now, which is checked as it was when it was loaded. */
+/** Loads the order again, and repeats the checks. */
 async function writeChanged(
   context: OrdersContext,
   tables: StoreWriter,
@@ -106,7 +108,7 @@ async function writeAccepted(
   return { ok: true, order: planned.shown, at: planned.at }
 }
 
-/** An accepted payment as it is to be written. */
+/** The rows of an accepted payment to write. */
 type PlannedAccept =
   | {
       ok: true
@@ -118,7 +120,7 @@ type PlannedAccept =
     }
   | Extract<AcceptVerdict, { ok: false }>
 
-/** Decides by the payer's other payments, and plans what to write. */
+/** Checks the payer's other payments, and plans the rows to write. */
 export async function planAccepted(
   context: OrdersContext,
   tables: StoreWriter,
@@ -177,7 +179,9 @@ export async function planAccepted(
   }
 }
 
-/** The attempt with what is signed now, and no signature yet. */
+/**
+ * Returns the attempt with the signed window and payer, without the signature.
+ */
 export function signAttempt(
   { keccak256 }: Pick<OrdersContext, 'keccak256'>,
   attempt: AttemptRecord,
@@ -196,7 +200,7 @@ export function signAttempt(
   }
 }
 
-/** What else this payer could be charged for. */
+/** Finds the other payments that this payer could be charged for. */
 async function findExposure(
   tables: StoreWriter,
   { order: { chainId, token }, attempt }: StoredOrder,

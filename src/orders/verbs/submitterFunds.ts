@@ -3,11 +3,13 @@ import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 
-/** What an account has for gas, and how many captures wait for it. */
+/**
+ * An account's balance for gas, and the number of captures that wait for it.
+ */
 type SubmitterFunds = {
   balance: bigint
   gasPrice: bigint
-  /** Counted up here until it is read again. */
+  /** Increased here until the next reading. */
   open: number
 }
 
@@ -19,8 +21,8 @@ const known = /* @__PURE__ */ new WeakMap<
 >()
 
 /**
- * What a submitter can pay for, read at most every ten seconds, with requests of
- * this tick.
+ * Returns what a submitter can pay for. Reads it at most every ten seconds, in
+ * the same batch as other requests of this tick.
  *
  * Assumes that payments to recipients without a wallet are spread evenly over
  * the relayers.
@@ -62,7 +64,7 @@ export async function keepGas(
   return kept.ok ? { ok: true, release: () => releaseGas(again) } : kept
 }
 
-/** Keeps gas for one more capture, or says what is missing. */
+/** Reserves gas for one more capture, or returns what is missing. */
 export function reserveGas(
   funds: SubmitterFunds,
   gas: bigint,
@@ -74,7 +76,7 @@ export function reserveGas(
   return { ok: true }
 }
 
-/** Gives back what `reserveGas` kept. */
+/** Releases the gas that `reserveGas` reserved. */
 export function releaseGas(funds: SubmitterFunds): void {
   funds.open--
 }

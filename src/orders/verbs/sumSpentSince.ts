@@ -11,10 +11,10 @@ import { findStandingProofs } from '../watcher/findSettled.js'
 type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
 
 /**
- * Token units that went from a payer to recipients of one token since the
- * payer's balance was read. What is not on record yet is not among them.
+ * Sums the token units that a payer paid to recipients of one token since the
+ * payer's balance was read. Knows only payments on record.
  *
- * Reads only what is on record since then, of all payers.
+ * Loads only proofs since then, but those of all payers.
  */
 export async function sumSpentSince(
   tables: Tables,
@@ -28,7 +28,10 @@ export async function sumSpentSince(
     .reduce((sum, { value }) => sum + value, 0n)
 }
 
-/** By time first: contracts may see the block number of another chain. */
+/**
+ * Compares times first: on some chains, contracts see another chain's block
+ * number.
+ */
 function isSince(
   { blockTime, blockNumber }: ProofRecord,
   { block, time }: JudgedAt,
@@ -36,19 +39,19 @@ function isSince(
   return blockTime === time ? blockNumber > block : blockTime > time
 }
 
-/** Rows of lost forks that are passed over at once. */
+/** Removed proofs to skip in one query. */
 const mostRemoved = 20
 
 /**
- * The first block without proofs from before, which is the next one; where the
- * number is that of a shorter chain it is found by steps that double, then halve.
+ * Finds the first block that has only newer proofs. Usually it is the next one.
+ * If the block number is that of another chain, a binary search finds it.
  */
 async function findYoung(
   { proofs }: Tables,
   destinations: readonly Destination[],
   { block, time }: JudgedAt,
 ): Promise<bigint> {
-  /** Where the first proof from a block on is, if it is from before. */
+  /** Block of the first proof from this block on, if that proof is older. */
   const findOld = async (fromBlock: bigint): Promise<bigint | undefined> => {
     const rows = await proofs.find({
       destinations,

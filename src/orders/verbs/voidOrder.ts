@@ -47,7 +47,7 @@ async function writeVoid(
   found: StoredOrder,
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
-  // The buyer's cancellation, once it is to be sent, is sent all the same.
+  // A buyer's cancellation that is about to be sent is still sent.
   const isCanceled = order.state === 'canceling' || order.requested === 'cancel'
   const moved = moveOrder(
     order,
@@ -56,7 +56,7 @@ async function writeVoid(
     {
       requested: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
-      // What was offered may be signed without our knowledge.
+      // The buyer may have signed the offer without sending it to us.
       lookDue: lastSecondOf(attempt),
     },
   )
@@ -77,13 +77,15 @@ function dataOf({
     : {}
 }
 
-/** Applied by the submitter if what is under way comes to nothing. */
+/**
+ * Stores the request. The submitter applies it if the capture in flight fails.
+ */
 async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
 ): Promise<VoidVerdict> {
-  // A cancellation that was approved voids, and is sent besides.
+  // An approved cancellation voids the order too, and is also sent.
   const isKept = isGivenUp(found.order, isRelaying(context))
   const requested = isKept ? found.order.requested : ('void' as const)
   const order = { ...found.order, requested }

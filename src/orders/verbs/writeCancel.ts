@@ -20,7 +20,10 @@ export function refuseCancel(
   return { ok: false, reason, order: showOrder(found) }
 }
 
-/** Keeps a cancellation that passed, and what follows by state and policy. */
+/**
+ * Stores a cancellation that passed, and acts by the order's state and the
+ * policy.
+ */
 export async function writeCancel(
   context: OrdersContext,
   tables: StoreWriter,
@@ -37,7 +40,9 @@ export async function writeCancel(
     : setAside(context, tables, found)
 }
 
-/** Applied by the submitter if the capture under way comes to nothing. */
+/**
+ * Stores the request. The submitter applies it if the capture in flight fails.
+ */
 export async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
@@ -45,7 +50,7 @@ export async function keepRequested(
   asked: 'cancel' | 'void',
 ): Promise<CancelVerdict> {
   const { requested: before } = found.order
-  // What is relayed is sent after a void too, which is to be remembered.
+  // With relaying, the cancellation is sent after a void too: keep `void`.
   const isVoided = before === 'void' && isRelaying(context)
   const requested = isVoided || before === 'cancel' ? before : asked
   if (before === requested && wasKept(found))
@@ -64,7 +69,7 @@ export async function keepRequested(
   return refuseCancel({ ...found, order }, 'captureInFlight')
 }
 
-/** Whether a cancellation was on record before this one came. */
+/** True when a cancellation was on record before this one. */
 function wasKept({ order, attempts }: StoredOrder): boolean {
   const known = attempts.find(({ number }) => number === order.attempt)
   return known?.cancellation !== undefined
@@ -89,7 +94,7 @@ export async function relayCancel(
   return accept({ ...found, order: changed.order })
 }
 
-/** Not sent by us: the order is given up, and the buyer may send it. */
+/** We do not send it: the order becomes `voided`, and the buyer may send it. */
 async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
