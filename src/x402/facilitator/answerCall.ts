@@ -23,7 +23,7 @@ type Asked = {
   signal: AbortSignal
 }
 
-/** Answers `/verify`. Never rejects: what goes wrong is an answer too. */
+/** Answers `/verify`. Never rejects: turns errors into answers. */
 export async function answerVerify(
   desk: FacilitatorDesk,
   { body, caller }: Asked,
@@ -43,7 +43,7 @@ export async function answerVerify(
   }
 }
 
-/** Answers `/settle`. Never rejects: what goes wrong is an answer too. */
+/** Answers `/settle`. Never rejects: turns errors into answers. */
 export async function answerSettle(
   desk: FacilitatorDesk,
   { body, caller, signal }: Asked,
@@ -66,13 +66,13 @@ export async function answerSettle(
   }
 }
 
-/** What a call comes to, whichever it is. */
+/** The outcome of `/verify` or `/settle`. */
 type Outcome = {
   hash?: Hash | undefined
   words?: string | undefined
 } & ({ ok: true } | { ok: false; code: X402ErrorCode })
 
-/** Works, and reports how long that took and how it ended. */
+/** Runs the work, and reports its duration and outcome to `observe`. */
 async function watchCall(
   { context }: FacilitatorDesk,
   call: 'verify' | 'settle',
@@ -88,7 +88,7 @@ async function watchCall(
     context.observe({ name, duration: duration(), attributes })
     return outcome
   } catch (error) {
-    // Only the names of our own errors are known to say nothing else.
+    // Names of other errors may contain anything.
     const known = error instanceof CountersignError ? error.name : 'Error'
     const attributes = { ok: false, error: known }
     context.observe({ name, duration: duration(), attributes })
@@ -102,7 +102,7 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
     | { ok: false; code: X402ErrorCode }
   )
 
-/** What is asked, where this caller may ask for it. */
+/** Parses the call, and checks that this caller may make it. */
 function findServed(
   desk: FacilitatorDesk,
   caller: SettledCaller,

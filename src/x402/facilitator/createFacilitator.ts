@@ -9,14 +9,15 @@ import type { Facilitator, FacilitatorParameters } from './types.js'
 
 /**
  * Settles x402 payments of the exact scheme for servers that use `@x402/core`:
- * `/verify`, `/settle` and `/supported` over HTTP, and the same in process. Each
- * payment is captured through `orders`, so it survives crashes, and many settle
- * at once on one account.
+ * `/verify`, `/settle` and `/supported` over HTTP, and the same in process.
+ * Each payment is captured through `orders`, so it survives crashes, and many
+ * settle at once on one account.
  *
- * `/settle` says success once for a payment. Every later call gets
- * `invalid_exact_evm_nonce_already_used` with the hash, unless its caller
- * deduplicates. A success is one included transaction: a reorg can still undo
- * it. Run a worker (`orders.run`) beside it, which finishes what a call left.
+ * `/settle` returns success once for a payment. Every later call gets
+ * `invalid_exact_evm_nonce_already_used` with the hash, unless its caller has
+ * `deduplicates`. A success means that the transaction is in a block: a reorg
+ * can still undo it. Run a worker (`orders.run`) too: it finishes captures that
+ * a call did not wait for.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -45,7 +46,7 @@ export function createFacilitator(
     handle: (request) => serveFacilitator(desk, request),
     schemeFor: (given): SchemeNetworkFacilitator => {
       const caller = parseCaller(desk, given)
-      // In process, the one who asks waits for the answer.
+      // In process, the caller always waits for the answer.
       const { signal } = new AbortController()
       const ask = (paymentPayload: unknown, paymentRequirements: unknown) => ({
         body: { paymentPayload, paymentRequirements },

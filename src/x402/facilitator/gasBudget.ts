@@ -9,7 +9,7 @@ import type {
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorDesk.js'
 
-/** Gas that was kept for one capture, and the day it counts for. */
+/** Gas reserved for one capture, and the day it counts for. */
 export type KeptGas = { day: string; gas: bigint }
 
 type Context = Pick<OrdersContext, 'store' | 'policy' | 'now'>
@@ -28,9 +28,10 @@ export async function hasGas(
 }
 
 /**
- * Keeps the most gas that one capture may use, of the caller's budget for today.
- * Nothing where the budget has no room; `0n` where there is no budget. What a
- * process kept that died before it had an order stays kept until tomorrow.
+ * Reserves the most gas that a capture may use from the caller's budget of
+ * today. Returns `undefined` if the budget has no room, and `0n` gas if there
+ * is no budget. If a process dies before it has an order, its gas stays
+ * reserved until tomorrow.
  */
 export async function keepGas(
   context: Context,
@@ -49,7 +50,7 @@ export async function keepGas(
   })
 }
 
-/** Replaces what was kept by the gas that was used. */
+/** Replaces the reserved gas by the gas that was used. */
 export async function settleGas(
   tables: StoreWriter,
   caller: SettledCaller,
@@ -58,7 +59,7 @@ export async function settleGas(
   if (kept.gas === 0n) return
   await tables.lock(budgetKey(caller))
   const found = await loadUsed(tables, caller, kept.day)
-  // What was kept on another day does not count on this one.
+  // Gas reserved on another day does not count today.
   if (found.note?.data.day !== kept.day) return
   const total = found.used - kept.gas + used
   await writeUsed(tables, caller, { ...found, used: total > 0n ? total : 0n })
@@ -96,7 +97,7 @@ function dayOf({ now }: Context): string {
   return new Date(Number(now())).toISOString().slice(0, 10)
 }
 
-/** By a hash: a caller's name may have any length. */
+/** Hashed, so that the length of a caller's name does not matter. */
 function budgetKey({ name }: SettledCaller): string {
   return `x402Gas:${hashText(name)}`
 }

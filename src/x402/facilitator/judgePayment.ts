@@ -16,15 +16,15 @@ import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import type { FacilitatorDesk } from './facilitatorDesk.js'
 import type { FacilitatorCall } from './parseCall.js'
 
-/** Whether a payment could be captured now, or the code that says why not. */
+/** Whether a payment can be captured now, or the error code. */
 export type PaymentJudgement =
   | { ok: true; payment: SignedPayment }
   | { ok: false; code: X402ErrorCode; words?: string | undefined }
 
 /**
  * Judges a payment by the real token: rehearses its capture as our wallet would
- * send it. Two requests, of one batch where the client batches. Where several
- * things are wrong, the code is the one the facilitator of `@x402/evm` gives.
+ * send it. Needs two requests, which a batching client sends as one. If several
+ * things are wrong, the error code is that of the facilitator of `@x402/evm`.
  *
  * @throws {@link ClockSkewError} {@link NodeError} {@link NodeAnswerError}
  */
@@ -40,7 +40,8 @@ export async function judgePayment(
     const isSigned = await isSignedByKey(call.payment)
     return refuse(isSigned ? wrongName : signatureCode)
   }
-  // What the requirements name is proven equal: this is the token's own.
+  // The token's own domain, which was checked to equal that of the
+  // requirements.
   const payment = { ...call.payment, domain }
   const { from, to } = payment.message
   const malformed = checkMessage(payment, payment.signature, {
@@ -101,7 +102,7 @@ async function rehearse(
   return rehearsal
 }
 
-/** The first thing that is wrong, the signature of a key aside. Pure. */
+/** Finds the first fault, except for signatures of keys. Pure. */
 function findFault(
   { policy }: Pick<OrdersContext, 'policy'>,
   { payment, recipient, value }: FacilitatorCall,
@@ -126,7 +127,7 @@ function findFault(
   return from === to ? fail('selfPayment') : undefined
 }
 
-/** True when the payer's own key signed it; no node is asked. */
+/** True when the payer's own key signed it. Uses no node. */
 async function isSignedByKey(payment: SignedPayment): Promise<boolean> {
   const signature = tokenSignature(payment.signature)
   if (signature?.length !== 132) return false

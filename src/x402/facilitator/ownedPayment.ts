@@ -13,18 +13,18 @@ import type { SettledCaller } from './facilitatorDesk.js'
 import type { KeptGas } from './gasBudget.js'
 import type { FacilitatorCall } from './parseCall.js'
 
-/** A payment that `/settle` took, with what is known of its answers. */
+/** A payment that `/settle` accepted, and whether it was answered. */
 export type OwnedPayment = {
   found: StoredOrder
-  /** A success was answered for it. */
+  /** True when `/settle` returned a success for it. */
   answered: boolean
-  /** The `/settle` that is working on it now, if one is. */
+  /** The lease of the `/settle` that works on it now, if any. */
   held: HeldLease | undefined
 }
 
 type Context = Pick<OrdersContext, 'store' | 'now'>
 
-/** What an order keeps of the call that it was made for. */
+/** Metadata that links an order to the call that created it. */
 export function ownerOf(
   { name }: SettledCaller,
   { resource, payloadHash }: FacilitatorCall,
@@ -41,8 +41,9 @@ export function ownerOf(
 }
 
 /**
- * True when the order was made for this caller, resource and payload, and pays
- * what is asked for now. A nonce alone proves nothing: everybody can read it.
+ * True when the order was created for this caller, resource and payload, and
+ * has the recipient and value of this call. A nonce alone proves nothing:
+ * everybody can read it on chain.
  */
 export function isOwnedBy(
   { found: { order } }: OwnedPayment,
@@ -59,19 +60,20 @@ export function isOwnedBy(
   )
 }
 
-/** The gas that was kept for the capture of an order. */
+/** Returns the gas that was reserved for the capture of an order. */
 export function keptGasOf({ metadata }: { metadata: JsonObject }): KeptGas {
   const { day, kept } = Object(Object(metadata.x402).gas)
   return { day: String(day), gas: BigInt(kept ?? 0) }
 }
 
 /**
- * Milliseconds after its window for which a payment can still be answered with
- * a success. After that it counts as answered, and what was noted may go.
+ * Milliseconds after its window during which `/settle` can still return a
+ * success. After that, the payment counts as answered and its note can be
+ * removed.
  */
 const keptAfterWindow = 86_400_000n
 
-/** Loads what `/settle` made of a payment; nothing where it never took it. */
+/** Loads a payment that `/settle` accepted; `undefined` if it did not. */
 export function loadOwned(
   { store, now }: Context,
   orderId: string,
@@ -94,10 +96,10 @@ function answerableUntil({ attempt }: StoredOrder): bigint {
 }
 
 /**
- * Marks that a success is answered now, while the lease is held. False when one
- * was answered before.
+ * Notes that `/settle` returns a success now, while the lease is held. Returns
+ * false if it returned one before.
  *
- * @param settle writes in the same unit of work what became of the gas.
+ * @param settle writes the used gas in the same unit of work.
  * @throws {@link LeaseLostError} when another call has the lease.
  */
 export async function markAnswered(
@@ -128,7 +130,7 @@ export async function markAnswered(
   )
 }
 
-/** The lease under which one `/settle` at a time works on a payment. */
+/** Key of the lease that lets one `/settle` at a time work on a payment. */
 export function settleKey(orderId: string): string {
   return `x402Settle:${orderId}`
 }

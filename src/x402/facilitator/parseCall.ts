@@ -10,32 +10,32 @@ import { isObject, parsePaymentPayload } from '../wire/headers.js'
 import { chainIdOf } from '../wire/requirements.js'
 import { toSignedPayment } from '../wire/toSignedPayment.js'
 
-/** What `/verify` and `/settle` are asked about, in our words. */
+/** A parsed request to `/verify` or `/settle`. */
 export type FacilitatorCall = {
-  /** Under the domain that the requirements name, which nothing proves yet. */
+  /** Has the domain of the requirements, which is not proven yet. */
   payment: SignedPayment
   recipient: Address
-  /** Token units that are asked for. */
+  /** The required value, in token units. */
   value: bigint
-  /** What the payment is for, in the server's own words. */
+  /** The resource that the payment is for, as the server names it. */
   resource: string
-  /** Of the signed part, as it is spelled: a call that repeats it is the same. */
+  /** Hash of the signed part as received: a retry has the same hash. */
   payloadHash: Hash
 }
 
-/** What answers repeat, as the body spells it. */
+/** Fields that answers repeat, as in the body. */
 type Repeated = {
   network: PaymentRequirements['network']
   payer: string | undefined
 }
 
-/** What is asked, or why it is refused before anything is looked up. */
+/** The parsed call, or the error code of a malformed one. */
 export type ParsedCall = Repeated &
   ({ ok: true; call: FacilitatorCall } | { ok: false; code: X402ErrorCode })
 
 /**
- * Parses the body of `/verify` and `/settle`. First match wins, in the order in
- * which the facilitator of `@x402/evm` checks.
+ * Parses the body of `/verify` and `/settle`. Checks in the order of the
+ * facilitator of `@x402/evm`, and returns the first error.
  */
 export function parseCall(body: unknown): ParsedCall {
   const { x402Version, paymentPayload, paymentRequirements } = isObject(body)
@@ -51,7 +51,7 @@ export function parseCall(body: unknown): ParsedCall {
     ok: false,
     code,
   })
-  // Servers of other languages leave it out: the payload has it too.
+  // Servers in other languages leave it out; the payload has it too.
   if (x402Version !== undefined && x402Version !== 2)
     return refuse('invalid_x402_version')
   const parsed = parsePaymentPayload(paymentPayload)
@@ -98,7 +98,7 @@ type Terms = Pick<PaymentRequirements, 'scheme' | 'network' | 'extra'> & {
   value: bigint
 }
 
-/** The terms that payments are held to; `undefined` when malformed. */
+/** Parses the terms that a payment must meet; `undefined` when malformed. */
 function parseTerms(given: unknown): Terms | undefined {
   if (!isObject(given)) return undefined
   const { scheme, network, asset, payTo, amount, extra } = given
@@ -119,7 +119,9 @@ function parseTerms(given: unknown): Terms | undefined {
   }
 }
 
-/** Repeated in answers only where it is an address, and nothing secret. */
+/**
+ * Answers repeat it only if it is an address, because other text may be secret.
+ */
 function payerOf(payload: unknown): string | undefined {
   const { from } = Object(Object(Object(payload).payload).authorization)
   return typeof from === 'string' && /^0x[\da-f]{40}$/i.test(from)
@@ -133,6 +135,6 @@ const isText = (value: unknown): value is string =>
 const isAmount = (value: unknown): value is string =>
   isText(value) && /^(0|[1-9]\d{0,77})$/.test(value)
 
-/** As CAIP-2 has it: text of that form is repeated in answers. */
+/** True for a CAIP-2 network name. Answers repeat only such text. */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>
   isText(value) && /^[-a-z\d]{3,8}:[-\w]{1,32}$/i.test(value)

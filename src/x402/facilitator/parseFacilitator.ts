@@ -12,11 +12,11 @@ import {
   facilitatorMembers,
 } from './types.js'
 
-/** Timers take a longer time for none. */
+/** Longer timers fire at once. */
 const longest = 2_147_483_647
 
 /**
- * Checks what a facilitator is created with, and fills in what was left out.
+ * Checks the parameters of a facilitator, and fills in defaults.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -46,7 +46,7 @@ export function parseFacilitator(
       timeout,
       `milliseconds from 0 to ${longest}`,
     )
-  // They would be refused when their captures are sent.
+  // These orders would refuse contract payers when they send the capture.
   const refuses = context.policy.contractPayers === 'refuse'
   const assets = context.tokens.map(({ token }) => token)
   return {
@@ -63,7 +63,7 @@ export function parseFacilitator(
 }
 
 /**
- * Checks a caller as `authorize` gives it.
+ * Checks a caller that `authorize` returned.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -73,7 +73,7 @@ export function parseCaller(
 ): SettledCaller {
   checkMembers(caller, callerMembers, 'caller')
   const { name, gasPerDay, deduplicates = false } = caller
-  // It is kept with each order.
+  // The name is stored with each order.
   if (typeof name !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(name))
     throw new InvalidFieldError(
       'caller.name',
@@ -104,7 +104,7 @@ export function parseCaller(
   }
 }
 
-/** Some of what is known; all of it where nothing is said. */
+/** Returns the given subset of the known values; all of them by default. */
 function parseSome(
   given: readonly Address[] | undefined,
   field: string,

@@ -18,11 +18,11 @@ import { writeAgain } from '../../store/writeAgain.js'
  * success: it can still die between sending and writing. `createFacilitator`
  * writes each transaction down before it sends it.
  *
- * Its keys are signatures: only their hashes are kept. Entries are kept for a
- * week; those in memory end after five minutes.
+ * Its keys are signatures, so it stores only their hashes. It keeps entries for
+ * a week; the stock store in memory keeps them for five minutes.
  *
- * @throws {@link InvalidFieldError} when the store is none. Its methods throw
- * {@link StoreError} when the store cannot be used.
+ * @throws {@link InvalidFieldError} when `store` is not a store. Its methods
+ * throw {@link StoreError} when the store cannot be used.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export function pendingSettlementStore(
       })
     },
     delete: async (key) => {
-      // Most settlements never were pending: nothing is written for them.
+      // Most settlements were never pending: write nothing for them.
       if (!(await load(key))) return
       await store.write((tables) => tables.notes.remove([pendingKey(key)]))
     },

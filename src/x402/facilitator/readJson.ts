@@ -1,12 +1,12 @@
 /** More than any payload of the exact scheme, wallets' signatures included. */
 const mostBytes = 65_536
 
-/** The JSON a request carries, or the status that refuses it. */
+/** The JSON body of a request, or the HTTP status that refuses it. */
 export type ReadJson =
   | { ok: true; body: unknown }
   | { ok: false; status: number; error: string }
 
-/** Reads the JSON a request carries, up to a limit while it arrives. */
+/** Reads the JSON body of a request. Stops at the size limit. */
 export async function readJson(request: Request): Promise<ReadJson> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type))
@@ -21,7 +21,7 @@ export async function readJson(request: Request): Promise<ReadJson> {
   }
 }
 
-/** The bytes of the body; nothing when there are too many. */
+/** Reads the bytes of the body; `undefined` when there are too many. */
 async function readBytes(request: Request): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length')) > mostBytes)
     return undefined
@@ -33,7 +33,7 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
     if (!chunk || chunk.done) break
     length += chunk.value.byteLength
     if (length > mostBytes) {
-      // The answer does not wait until the sender notices.
+      // Not awaited: the answer must not wait for the sender.
       reader?.cancel().catch(() => undefined)
       return undefined
     }

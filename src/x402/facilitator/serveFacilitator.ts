@@ -6,7 +6,7 @@ import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { parseCaller } from './parseFacilitator.js'
 import { readJson } from './readJson.js'
 
-/** What a facilitator supports, as x402 writes it. Asks nobody. */
+/** Returns what a facilitator supports, in the form of x402. */
 export function supportedBy({
   context,
   assets,
@@ -27,7 +27,7 @@ export function supportedBy({
   }
 }
 
-/** Answers a request in any case; what goes wrong is an answer too. */
+/** Answers a request. Never rejects: turns errors into answers. */
 export async function serveFacilitator(
   desk: FacilitatorDesk,
   request: Request,

@@ -7,17 +7,18 @@ import { settleKey } from './ownedPayment.js'
 /** The right to settle one payment, prolonged until it is released. */
 export type HeldSettle = {
   lease(): Lease
-  /** True when it ran out, and another call may have it. */
+  /** True when the lease ran out, so that another call may have it. */
   isLost(): boolean
   release(): Promise<void>
 }
 
-/** Milliseconds between two tries to take what another call has. */
+/** Milliseconds between two tries to take the lease. */
 const lookEvery = 100
 
 /**
- * Takes the right to settle a payment as soon as no other call has it. That of a
- * process that died ends with `policy.lease`. Nothing when time is over.
+ * Waits for the lease of a payment and takes it. The lease of a process that
+ * died runs out after `policy.lease`. Returns `undefined` when the time is
+ * over.
  */
 export async function holdSettle(
   context: Pick<OrdersContext, 'store' | 'policy'>,
@@ -26,7 +27,7 @@ export async function holdSettle(
 ): Promise<HeldSettle | undefined> {
   const { store } = context
   const { lease: milliseconds } = context.policy
-  // Not the instance: two calls of one process exclude each other too.
+  // A random owner, so that two calls of one process exclude each other too.
   const wanted = {
     key: settleKey(orderId),
     owner: drawNonce(),
@@ -54,7 +55,8 @@ function keepAlive({ store, wanted, lease }: Taken): HeldSettle {
         if (next?.fence === current.fence) current = next
         else isLost = true
       },
-      // The store is asked again; what is written is refused if it ran out.
+      // Tried again at the next tick. If the lease ran out, the store refuses
+      // writes.
       () => undefined,
     )
   }, wanted.milliseconds / 3)
@@ -63,7 +65,7 @@ function keepAlive({ store, wanted, lease }: Taken): HeldSettle {
     isLost: () => isLost,
     release: async () => {
       clearInterval(timer)
-      // One that is not given back runs out.
+      // If this fails, the lease runs out by itself.
       await store.releaseLease(current).catch(() => undefined)
     },
   }

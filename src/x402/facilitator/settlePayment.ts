@@ -20,7 +20,7 @@ import {
 import type { FacilitatorCall } from './parseCall.js'
 import { type HeldSettle, holdSettle } from './settleLease.js'
 
-/** What became of a settlement, in one word of x402. */
+/** The outcome of a settlement, with an error code of x402. */
 export type SettleOutcome =
   | { ok: true; hash: Hash }
   | {
@@ -34,7 +34,7 @@ export type SettleParameters = {
   call: FacilitatorCall
   caller: SettledCaller
   client: Client
-  /** Aborts when nobody waits for the answer. */
+  /** Aborts when the client has disconnected. */
   signal: AbortSignal
 }
 
@@ -43,11 +43,11 @@ const pending: X402ErrorCode = 'settlement_pending'
 const failed: X402ErrorCode = 'unexpected_settle_error'
 
 /**
- * Captures a payment, and says so once: a second success would let a server
- * that never verifies sell for the same payment again.
+ * Captures a payment and returns success once. A second success would let a
+ * server that does not verify sell twice for the same payment.
  *
- * One call at a time works on a payment. Any other waits for it, and finds what
- * it left: a success that was answered, or one that never was.
+ * One call at a time works on a payment. Others wait, and then see whether it
+ * returned a success.
  */
 export async function settlePayment(
   desk: FacilitatorDesk,
@@ -63,7 +63,7 @@ export async function settlePayment(
   try {
     return await settleAlone(desk, { ...parameters, orderId, until, held })
   } catch (error) {
-    // Said to be pending, it is not paid a second time.
+    // `pending` tells the client not to pay a second time.
     const outcome = await explainUnsettled(desk, orderId, failed)
     if (outcome.code === pending) return outcome
     throw error
@@ -100,7 +100,8 @@ async function settleAlone(
     await giveBack(desk.context, caller, kept)
     return taken
   }
-  // A capture from this payer failed on chain before: someone has to look.
+  // A capture from this payer failed on chain before, so the order needs a
+  // review.
   return giveUp(desk, alone, errorCodeOf('simulationFailed'))
 }
 
@@ -114,7 +115,10 @@ function giveBack(
   )
 }
 
-/** Why a payment that was taken before is not settled for this call. Pure. */
+/**
+ * Returns why this call may not settle a payment that was accepted before.
+ * Pure.
+ */
 export function refuseOwned(
   { context }: Pick<FacilitatorDesk, 'context'>,
   owned: OwnedPayment,
@@ -122,7 +126,7 @@ export function refuseOwned(
 ): Extract<SettleOutcome, { ok: false }> | undefined {
   const { order, proofs } = owned.found
   const hash = order.state === 'captured' ? order.settledHash : undefined
-  // Captured after a failure was answered: to be paid back.
+  // Captured after `/settle` reported a failure: the payer needs a refund.
   if (!isOwnedBy(owned, caller, call) || order.unexpected)
     return { ok: false, code: used, hash }
   if (hash !== undefined) {
@@ -141,7 +145,7 @@ export function refuseOwned(
 
 /**
  * True for a capture by a wallet of ours. Anyone who has a Transfer payment can
- * submit it, another facilitator too, which then said success to its caller.
+ * submit it: another facilitator may have, and returned success to its caller.
  */
 function isSentByUs(
   { wallets }: Pick<OrdersContext, 'wallets'>,
@@ -158,7 +162,7 @@ function closedCode(state: string): X402ErrorCode {
     : 'invalid_transaction_state'
 }
 
-/** Makes an order of the payment, or gives back why there is none. */
+/** Creates an order from the payment, or returns why not. */
 async function takePayment(
   desk: FacilitatorDesk,
   { call, caller, client, orderId }: Alone,
@@ -187,13 +191,13 @@ async function takePayment(
       )
     : undefined
   if (verdict?.ok) return verdict.order.needsReview ? 'held' : 'taken'
-  // Asked once more, so that `/settle` and `/verify` name the same fault.
+  // Judged again, so that `/settle` returns the same code as `/verify`.
   const judged = await judgePayment(desk, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
 }
 
-/** Waits for the capture, and answers what it came to. */
+/** Waits for the capture, and returns its outcome. */
 async function capture(
   desk: FacilitatorDesk,
   alone: Alone,
@@ -207,8 +211,8 @@ async function capture(
     return undefined
   })
   if (result?.status === 'captured') return answer(desk, alone, result.proof)
-  // Nobody hears the answer, or another call has the payment now: what is on
-  // record goes on by itself.
+  // The client has gone, or another call has the lease. The worker finishes the
+  // order.
   if (signal.aborted || held.isLost())
     return explainUnsettled(desk, orderId, failed)
   const code =
@@ -216,13 +220,13 @@ async function capture(
   return giveUp(desk, alone, code)
 }
 
-/** The success, to the first call that can be answered. */
+/** Returns the success to the first call whose client still waits. */
 async function answer(
   { context }: FacilitatorDesk,
   { orderId, held, caller, signal }: Alone,
   { transactionHash: hash, submitter, gasUsed }: SettledCapture,
 ): Promise<SettleOutcome> {
-  // It gets the success when it asks again: it went away before the answer.
+  // The client has gone: it gets the success when it asks again.
   if (signal.aborted) return { ok: false, code: failed, hash }
   const isOurs = isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
@@ -238,8 +242,8 @@ async function answer(
 }
 
 /**
- * Says that a settlement failed, once that is certain: the order is voided, so
- * that nothing is sent for it any more. What was sent can still be mined.
+ * Reports a failed settlement. Voids the order first, so that nothing more is
+ * sent for it. A transaction that was already sent can still be mined.
  */
 async function giveUp(
   desk: FacilitatorDesk,
@@ -249,7 +253,7 @@ async function giveUp(
   const outcome = await explainUnsettled(desk, orderId, code)
   if (outcome.code === pending) return outcome
   const verdict = await desk.orders.void({ orderId })
-  // It was sent, or settled, in between.
+  // It was sent or settled meanwhile.
   if (!verdict.ok) return explainUnsettled(desk, orderId, code)
   if (outcome.hash === undefined)
     await giveBack(desk.context, caller, keptGasOf(verdict.order))
@@ -257,8 +261,8 @@ async function giveUp(
 }
 
 /**
- * The answer to a call that has no outcome: pending while a transaction can
- * still be mined, or was.
+ * Answers a call without an outcome: `settlement_pending` while a transaction
+ * can still be mined, or was mined.
  */
 async function explainUnsettled(
   { context }: Pick<FacilitatorDesk, 'context'>,

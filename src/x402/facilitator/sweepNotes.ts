@@ -1,9 +1,12 @@
 import type { OrdersContext } from '../../orders/model/types.js'
 
-/** Milliseconds between two looks for notes whose time is over. */
+/** Milliseconds between two removals of expired notes. */
 const lookEvery = 60_000n
 
-/** Removes notes whose time is over, now and then, on the side. */
+/**
+ * Returns a function that removes expired notes in the background, at most once
+ * a minute.
+ */
 export function sweepNotes({
   store,
   now,
@@ -18,7 +21,7 @@ export function sweepNotes({
         const found = await notes.find({ over, limit: 100 })
         if (found.length > 0) await notes.remove(found.map(({ key }) => key))
       })
-      // The next look removes them.
+      // The next call removes them.
       .catch(() => undefined)
   }
 }

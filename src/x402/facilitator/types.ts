@@ -11,8 +11,8 @@ import type { Orders } from '../../orders/Orders.js'
 /** A server that may verify and settle payments here, as you know it. */
 export type FacilitatorCaller = {
   /**
-   * Names the caller, always in the same way: a payment belongs to the caller
-   * that settles it first. Up to 128 ASCII characters.
+   * Name of the caller. Do not change it: a payment belongs to the caller that
+   * settles it first. Up to 128 ASCII characters.
    */
   name: string
   /** Recipients it may settle payments to. @default those of the facilitator */
@@ -26,32 +26,33 @@ export type FacilitatorCaller = {
    */
   gasPerDay?: bigint | undefined
   /**
-   * The caller itself keeps which payments it has served. Then each `/settle` of
-   * a captured payment gets the success, not only the first. @default false
+   * True if the caller itself remembers which payments it has served. Then
+   * every `/settle` of a captured payment returns success, not only the first.
+   * @default false
    */
   deduplicates?: boolean | undefined
 }
 
 /** What {@link createFacilitator} takes. */
 export type FacilitatorParameters = {
-  /** Captures the payments. Their tokens and recipients are the most that is served. */
+  /** The orders that capture the payments. Limits the tokens and recipients. */
   orders: Orders
   /**
-   * Says which caller a request is from, by its key or session; nothing for a
-   * stranger, who gets a 401.
+   * Returns the caller of a request, by its key or session. Return nothing for
+   * a stranger, who gets a 401.
    */
   authorize: (
     request: Request,
   ) => FacilitatorCaller | undefined | Promise<FacilitatorCaller | undefined>
-  /** Where the routes begin, such as `/facilitator`. @default '' */
+  /** Path before all routes, such as `/facilitator`. @default '' */
   basePath?: string | undefined
   /** Recipients that payments may go to. @default all of the orders */
   payTo?: readonly Address[] | undefined
   /** Tokens that payments may be in. @default all of the orders */
   assets?: readonly Address[] | undefined
   /**
-   * Whether payers that are contracts are taken. Their code runs when the
-   * capture is sent, on your gas. @default 'refuse'
+   * Whether to accept payers that are contracts. Their code runs in the
+   * capture, on your gas. @default 'refuse'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
@@ -88,16 +89,16 @@ export type Facilitator = {
    */
   handle: (request: Request) => Promise<Response>
   /**
-   * The same for one caller in this process, to register in `x402Facilitator`
-   * of `@x402/core`.
+   * Returns the same for one caller in this process. Register it in
+   * `x402Facilitator` of `@x402/core`.
    */
   schemeFor: (caller: FacilitatorCaller) => SchemeNetworkFacilitator
-  /** What `GET /supported` answers. */
+  /** Returns the answer of `GET /supported`. */
   supported: () => SupportedResponse
 }
 
-/** Whether a payment could be settled, as x402 writes it. */
+/** Whether a payment can be settled, in the form of x402. */
 export type Verified = VerifyResponse
 
-/** What became of a settlement, as x402 writes it. */
+/** The outcome of a settlement, in the form of x402. */
 export type Settled = SettleResponse

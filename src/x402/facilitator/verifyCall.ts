@@ -8,17 +8,17 @@ import { loadOwned } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'
 import { refuseOwned } from './settlePayment.js'
 
-/** Whether `/settle` would take a payment now. */
+/** Whether `/settle` would accept a payment now. */
 export type VerifyOutcome =
   | { ok: true }
   | { ok: false; code: X402ErrorCode; words?: string | undefined }
 
 /**
- * Says whether `/settle` would take a payment now, and writes nothing.
+ * Returns whether `/settle` would accept a payment now. Writes nothing.
  *
- * A payment that another `/settle` is working on, or that was answered with a
- * success, is invalid. One whose `/settle` was never answered is valid: its
- * caller does its work again, and settles again.
+ * A payment is invalid if another `/settle` works on it or returned a success
+ * for it. If the answer of `/settle` was lost, it is valid: its caller repeats
+ * the work and settles again.
  */
 export async function verifyCall(
   desk: FacilitatorDesk,

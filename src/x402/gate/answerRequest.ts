@@ -67,7 +67,7 @@ export async function answerRequest(
     running && isSame ? running : startRun(tools, { asked, call, paid })
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
-  // Only the first one gets what is passed on as it arrives.
+  // Only the first request gets a streamed answer.
   const outcome =
     joined === running && ended.kind === 'paid'
       ? { ...ended, live: undefined }
@@ -77,7 +77,7 @@ export async function answerRequest(
 
 type Given = { asked: Asked; call: PaidCall; paid: Paid }
 
-/** Works on a payment, once at a time in this process. */
+/** Starts to work on a payment. This process does so once at a time. */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.desk
   const { orderId } = given.call
@@ -102,7 +102,7 @@ async function run(
     ? { note: known.note, isOurs: false }
     : await begin(desk, given)
   if (typeof begun === 'function') return begun
-  // Bound to another offer, method, resource, body or payload.
+  // The payment belongs to another offer, method, resource, body or payload.
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
   return runExchange({ desk, liveness, call }, begun.note, begun.isOurs)
@@ -136,7 +136,7 @@ type Known = {
   conflict: boolean
 }
 
-/** What is on record of the payment and of its identifier. */
+/** Loads the records of a payment and of its identifier. */
 async function loadKnown(
   desk: GateDesk,
   { orderId }: PaidCall,
@@ -158,7 +158,7 @@ async function loadKnown(
 
 type Begun = { note: ExchangeNote; isOurs: boolean }
 
-/** Accepts a payment, which makes its order and begins its exchange. */
+/** Accepts a payment: creates its order and begins its exchange. */
 async function begin(
   desk: GateDesk,
   { asked, call, paid }: Given,
@@ -205,7 +205,7 @@ async function begin(
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)
-  // Somebody was first with the payment, or with the identifier.
+  // Another request was first with this payment or identifier.
   const known = await loadKnown(desk, call, paid)
   if (known.conflict) return refuseIdentifier
   return known.note
@@ -225,17 +225,20 @@ function refuseAccept(
     : requirePayment(asked, code)
 }
 
-/** Milliseconds between two removals of what is over. */
+/** Milliseconds between two removals of expired notes. */
 const removeEvery = 60_000
 
-/** Removes old notes now and then, on the side. */
+/**
+ * Returns a function that removes expired notes in the background, at most once
+ * a minute.
+ */
 export function createCleaner(desk: GateDesk): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()
     if (now - last < removeEvery) return
     last = now
-    // What is not removed now is removed at the next time.
+    // The next call removes them.
     removeOld(desk).catch(() => undefined)
   }
 }

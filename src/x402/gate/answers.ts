@@ -11,7 +11,7 @@ import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
 import type { Outcome, Terms } from './types.js'
 
-/** What every answer to one request is made of. */
+/** The request to answer, and its terms. */
 export type Asked = {
   terms: readonly [Terms, ...Terms[]]
   resource: string
@@ -20,7 +20,9 @@ export type Asked = {
 /** Seconds after which a client may ask again. */
 const retryAfter = '1'
 
-/** 402 with what is asked for, and why the payment was refused. */
+/**
+ * Builds a 402 with the requirements, and the reason if a payment was refused.
+ */
 export function requirePayment(
   { terms, resource }: Asked,
   code?: X402ErrorCode,
@@ -57,7 +59,7 @@ export function requirePayment(
   return response
 }
 
-/** An answer that asks for no payment, with its reason as JSON. */
+/** Builds an answer that asks for no payment, with its reason as JSON. */
 export function refuse(status: number, error: string): Response {
   const headers = {
     'cache-control': 'no-store',
@@ -66,7 +68,7 @@ export function refuse(status: number, error: string): Response {
   return Response.json({ error }, { status, headers })
 }
 
-/** The answer to one request by the outcome of its payment. */
+/** Builds the answer to a request from the outcome of its payment. */
 export function answerOutcome(
   asked: Asked,
   { terms, payer }: { terms: Terms; payer: Address },
@@ -107,7 +109,7 @@ export function answerOutcome(
     case 'gone':
       return requirePayment(asked, 'invalid_transaction_state')
     case 'pending': {
-      // Not 402: a client would sign again, and pay twice.
+      // Not a 402: the client would sign again and pay twice.
       const pending = unsettled('settlement_pending', outcome.transaction)
       return withSettlement(refuse(503, 'settlement_pending'), pending)
     }
@@ -120,7 +122,7 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
   return answer
 }
 
-/** What was paid for is for nobody else. */
+/** Keeps paid answers out of shared caches. */
 function withPrivacy(response: Response): Response {
   // Headers of a response that a server fetched cannot be changed.
   const answer = new Response(response.body, response)

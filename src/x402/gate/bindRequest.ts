@@ -13,7 +13,7 @@ export type Binding = {
   payload: Hex
 }
 
-/** One hash of all that a payment is bound to. */
+/** Hashes everything that a payment is bound to. */
 export function hashBinding(binding: Binding): Hex {
   return hashText(canonicalJson(binding))
 }

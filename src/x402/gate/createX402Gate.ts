@@ -57,7 +57,8 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
       clean()
       return await desk.instance.hold(answerRequest(tools, request, given))
     } catch (caught) {
-      // A mistake of the program is no answer to a client.
+      // An `InvalidFieldError` is a bug in your program: throw it instead of
+      // answering.
       if (caught instanceof InvalidFieldError) throw caught
       error = caught instanceof CountersignError ? caught.name : 'Error'
       return refuse(503, 'unavailable')

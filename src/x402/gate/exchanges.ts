@@ -35,7 +35,7 @@ export async function insertExchange(
   await notes.insert([{ key, until, data: toData(data) }])
 }
 
-/** A payment to give back, and the account that paid. */
+/** A payment to refund, and the account that paid. */
 type Refund = { orderId: string; payer: Address; reason: string }
 
 /**
@@ -82,7 +82,7 @@ export async function changeExchange(
   }
 }
 
-/** Removes notes whose time is over, a hundred at most. */
+/** Removes at most a hundred expired notes. */
 export async function removeOld({
   context,
 }: Pick<GateDesk, 'context'>): Promise<void> {
@@ -93,7 +93,7 @@ export async function removeOld({
   })
 }
 
-/** Without members that JSON does not have. */
+/** Removes members that are `undefined`, which JSON cannot hold. */
 function toData({ response, ...data }: Exchange): JsonObject {
   return response === undefined ? data : { ...data, response }
 }

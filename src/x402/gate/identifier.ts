@@ -7,7 +7,7 @@ export const identifierName = 'payment-identifier'
 
 const form = /^[A-Za-z0-9_-]{16,128}$/
 
-/** What a gate says of the extension in its 402 answers. */
+/** Builds the part of a 402 answer that describes the extension. */
 export function declareIdentifier(isRequired: boolean): object {
   return {
     info: { required: isRequired },

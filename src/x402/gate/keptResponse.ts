@@ -22,7 +22,7 @@ export async function keepResponse(
   return { status: response.status, headers, body: toBase64(bytes) }
 }
 
-/** A kept response as it was. */
+/** Restores a kept response. */
 export function openResponse({
   status,
   headers,
@@ -45,7 +45,10 @@ export function jsonResponse(status: number, value: object): KeptResponse {
   }
 }
 
-/** Bytes as base64, in pieces: all at once are too many parameters. */
+/**
+ * Encodes bytes as base64, in pieces, because a call cannot take this many
+ * arguments.
+ */
 function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = []
   for (let from = 0; from < bytes.length; from += 8_192)

@@ -43,12 +43,13 @@ export function createLiveness(desk: GateDesk): Liveness {
   return {
     hold: async () => {
       timer ??= setInterval(tick, milliseconds / 3)
-      // Nobody who waits for the process to end waits for this.
+      // The timer must not keep the process alive.
       Object(timer).unref?.()
       if (performance.now() - since > milliseconds / 3) await prolong()
     },
     isAlive: async (other) => {
-      // A process works once at a time on a payment: nobody else is at it here.
+      // A process works on a payment once at a time, so no other work of ours
+      // is running.
       if (other === owner) return false
       const held = await context.store.read((tables) =>
         tables.getLease(leaseKey(other)),

@@ -6,11 +6,11 @@ import { X402SetupError } from './errors.js'
 import type { GateDesk, SettledOffer, Terms } from './types.js'
 
 /**
- * Opens the store, proves each token, and writes down which database the
- * recipients of the offers are open in.
+ * Opens the store, proves each token, and saves which database takes payments
+ * to the recipients of the offers.
  *
- * A payment that is taken by two databases would be worked for twice: neither
- * sees what the other has.
+ * If two databases accepted the same payment, it would buy twice: neither sees
+ * the records of the other.
  *
  * @throws {@link X402SetupError} when a recipient is open in another database.
  */
@@ -35,7 +35,7 @@ export async function openGate(desk: GateDesk): Promise<void> {
   })
 }
 
-/** An offer with its token as the chain proves it. */
+/** Returns an offer with its proven token. */
 export async function getTerms(offer: SettledOffer): Promise<Terms> {
   const { client, flow, recipient, maxTimeoutSeconds } = offer
   const token = await getToken(client, { token: offer.token })

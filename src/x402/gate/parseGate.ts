@@ -14,7 +14,7 @@ import {
 } from './types.js'
 
 /**
- * Checks what a gate is created with, and fills in defaults.
+ * Checks the parameters of a gate, and fills in defaults.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  */
@@ -107,7 +107,7 @@ function parseOffer(
   }
 }
 
-/** Seconds that are short and long enough for a payment to be accepted. */
+/** Checks that payments with this timeout would be accepted. */
 function parseTimeout(
   { policy }: OrdersContext,
   field: string,
@@ -130,7 +130,7 @@ function parseCount(field: string, value: number): number {
   throw new InvalidFieldError(field, value, 'a positive integer')
 }
 
-/** The address of a request without what stays in the browser. */
+/** Returns the URL of a request without the fragment. */
 function hrefOf({ url }: Request): string {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search}`

@@ -29,7 +29,7 @@ export type ReadRequest =
       identifier: string | undefined
     }
 
-/** Reads what a request pays with. Asks no node, and writes nothing. */
+/** Parses the payment of a request. Uses no node, and writes nothing. */
 export async function readPaid(
   desk: GateDesk,
   request: Request,

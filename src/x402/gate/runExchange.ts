@@ -12,7 +12,7 @@ import type {
   X402Payment,
 } from './types.js'
 
-/** One paid request that is answered. */
+/** A paid request to answer. */
 export type PaidCall = {
   orderId: string
   terms: Terms
@@ -21,14 +21,14 @@ export type PaidCall = {
   payment: Omit<X402Payment, 'transaction'>
 }
 
-/** Milliseconds between two looks at what another process works on. */
+/** Milliseconds between two looks at an exchange of another process. */
 const lookEvery = 200
 
 type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
 
 /**
- * Leads an exchange from where it stands to its outcome. Each step is claimed by
- * compare-and-set before it is done, so the handler runs in one process only.
+ * Continues an exchange from its saved step to its outcome. Claims each step by
+ * compare-and-set first, so the handler runs in one process only.
  *
  * @param isOurs true when this process has just begun the exchange.
  */
@@ -49,7 +49,10 @@ export async function runExchange(
   return { kind: 'gone' }
 }
 
-/** The outcome, or nothing when the exchange has to be looked at again. */
+/**
+ * Does one step. Returns the outcome, or `undefined` to load the exchange
+ * again.
+ */
 async function takeStep(
   tools: Tools,
   note: ExchangeNote,
@@ -72,7 +75,10 @@ async function takeStep(
 const claim = ({ desk }: Tools, note: ExchangeNote) =>
   changeExchange(desk, note, { step: 'working', owner: desk.owner })
 
-/** The handler was begun elsewhere: waits for it, or takes over from the dead. */
+/**
+ * Another process started the handler. Waits for it, or takes over if that
+ * process died.
+ */
 async function takeOver(
   tools: Tools,
   note: ExchangeNote,
@@ -86,7 +92,7 @@ async function takeOver(
     return undefined
   }
   if (!call.terms.offer.repeatable) {
-    // Nobody knows whether the work was done: it is not done again.
+    // We do not know whether the work was done, so do not repeat it.
     return giveUp(tools, note, {
       reason: 'interrupted',
       response: jsonResponse(500, { error: 'interrupted' }),
@@ -100,7 +106,7 @@ async function takeOver(
   return paid.kind === 'paid' ? work(tools, claimed, paid.transaction) : paid
 }
 
-/** Runs the handler, and keeps what it answers. */
+/** Runs the handler, and stores its answer. */
 async function work(
   tools: Tools,
   note: ExchangeNote,
@@ -142,7 +148,7 @@ async function runHandler(
     const response = await handler(request, { ...payment, transaction })
     return { response, isGood: response.status < 400 }
   } catch {
-    // Its text may hold anything.
+    // The text of a handler's error may contain secrets.
     desk.context.observe({
       name: 'x402.handler',
       attributes: { ok: false, offer: payment.offer },
@@ -165,7 +171,7 @@ async function fail(
   return kept && { kind: 'failed', response, transaction }
 }
 
-/** Ends an exchange without an answer that was paid for. */
+/** Ends an exchange without a paid answer. */
 async function giveUp(
   tools: Tools,
   note: ExchangeNote,
@@ -197,7 +203,7 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   return { kind: 'gone' }
 }
 
-/** Captures what the work was done for, and lets the answer go. */
+/** Captures the payment, then releases the answer. */
 async function finish(
   tools: Tools,
   response: KeptResponse | undefined,

@@ -18,23 +18,23 @@ export type X402Offer = {
   /** @default the only one of the orders */
   recipient?: Address | undefined
   /**
-   * `authorization`: work, then capture; the answer is held back until the
-   * capture is in a block. `upfront`: capture, then work.
+   * `authorization`: work, then capture. The answer waits until the capture is
+   * in a block. `upfront`: capture, then work.
    * @default 'authorization'
    */
   flow?: PaymentFlow | undefined
   /** Seconds from signing until the payment expires. @default 300 */
   maxTimeoutSeconds?: number | undefined
-  /** What a client is shown of the resource. */
+  /** Description of the resource for clients. */
   description?: string | undefined
-  /** What a client is shown of the answer. */
+  /** MIME type of the answer, for clients. */
   mimeType?: string | undefined
   /** Whether a client must send a payment identifier. @default 'optional' */
   identifier?: 'optional' | 'required' | undefined
   /**
-   * What a handler that failed leaves. `keep`: the same payment may ask again
-   * for the same thing. `giveUp`: the order is voided, or raises `refundDue`
-   * if it was captured.
+   * What happens after a handler failed. `keep`: the same payment may ask again
+   * for the same thing. `giveUp`: the order is voided, or raises `refundDue` if
+   * it was captured.
    * @default 'keep' with `authorization`, 'giveUp' with `upfront`
    */
   afterFailure?: 'keep' | 'giveUp' | undefined
@@ -44,7 +44,7 @@ export type X402Offer = {
    */
   repeatable?: boolean | undefined
   /**
-   * True to pass the answer on as it arrives, and not to keep it. Only with
+   * True to stream the answer to the client, and not to store it. Only with
    * `upfront`. @default false
    */
   stream?: boolean | undefined
@@ -72,7 +72,7 @@ export type X402GateParameters = {
   /** What is sold, by a name of yours. */
   offers: Readonly<Record<string, X402Offer>>
   /**
-   * The address of the resource, if a proxy changes that of the request.
+   * Returns the URL of the resource, if a proxy changes that of the request.
    * @default the request's own
    */
   resource?: ((request: Request) => string) | undefined
@@ -87,8 +87,8 @@ export type X402GateParameters = {
   /** Seconds an answer is kept after the payment expired. @default 86_400n */
   keepFor?: bigint | undefined
   /**
-   * Identity of the database that the recipients were open in before, to move
-   * them to this one. The error that refuses to start names it.
+   * Identity of the database that took payments to these recipients before, to
+   * move them to this database. The error at the start names it.
    */
   takeOverFrom?: string | undefined
 }
@@ -105,9 +105,12 @@ export const gateMembers: MembersOf<X402GateParameters> = {
   takeOverFrom: true,
 }
 
-/** What a handler is told of the payment it works for. */
+/** The payment that a handler works for. */
 export type X402Payment = {
-  /** The same for the same payment: recognize work that is done by it. */
+  /**
+   * The same for the same payment: use it to recognize work that is already
+   * done.
+   */
   orderId: string
   /** Name of the offer. */
   offer: string
@@ -118,38 +121,39 @@ export type X402Payment = {
   transaction: Hash | undefined
 }
 
-/** Does the work that is paid for. */
+/** Does the paid work. */
 export type X402Handler = (
   request: Request,
   payment: X402Payment,
 ) => Response | Promise<Response>
 
-/** What a request has to pay, and who works for it. */
+/** The offers for a request, and its handler. */
 export type AnswerParameters = {
   /** Name of an offer, or names of several to choose from. */
   offer: string | readonly string[]
   handler: X402Handler
 }
 
-/** Stands in front of handlers, and lets paid requests pass. */
+/** Lets only paid requests pass to handlers. */
 export type X402Gate = {
   /**
    * Opens the store, proves the tokens, and claims the recipients for this
-   * database. The first request does it otherwise.
+   * database. If you do not call it, the first request does.
    *
-   * @throws {@link X402SetupError} when a recipient is open in another database.
+   * @throws {@link X402SetupError} when a recipient is open in another
+   * database.
    */
   open(): Promise<void>
   /** Answers one request. */
   answer(request: Request, parameters: AnswerParameters): Promise<Response>
-  /** Makes a fetch handler of a handler that is to be paid. */
+  /** Turns a paid handler into a fetch handler. */
   protect(
     offer: string | readonly string[],
     handler: X402Handler,
   ): (request: Request) => Promise<Response>
 }
 
-/** An offer with its defaults, and where it is paid to. */
+/** An offer with its defaults, and its destination. */
 export type SettledOffer = {
   name: string
   amount: string
@@ -167,7 +171,7 @@ export type SettledOffer = {
   stream: boolean
 }
 
-/** An offer as the chain proves it. */
+/** An offer with its proven token. */
 export type Terms = {
   offer: SettledOffer
   token: Token
@@ -175,7 +179,7 @@ export type Terms = {
   requirements: PaymentRequirements
 }
 
-/** What all requests of a gate share. */
+/** The state that all requests of a gate share. */
 export type GateDesk = {
   orders: DestinationOrders
   context: OrdersContext
@@ -194,10 +198,10 @@ export type GateDesk = {
   working: Map<string, Run>
 }
 
-/** Work on one payment, with what it is bound to. */
+/** Work on a payment, and the hash of what the payment is bound to. */
 export type Run = { bound: Hex; ended: Promise<Outcome | Refusal> }
 
-/** Makes an answer that refuses the payment, once for each request. */
+/** Builds the answer that refuses the payment; called once for each request. */
 export type Refusal = () => Response
 
 /** A response that can be kept and given again. */
@@ -226,7 +230,7 @@ export type Exchange = {
   response?: KeptResponse | undefined
 }
 
-/** How an exchange ended for now, for everybody who waits for it. */
+/** The outcome of an exchange, for all requests that wait for it. */
 export type Outcome =
   | {
       kind: 'paid'
@@ -234,7 +238,7 @@ export type Outcome =
       live?: Response | undefined
       transaction: Hash
     }
-  /** The handler failed: its own answer, and what was captured. */
+  /** The handler failed. Has its answer, and the capture if there was one. */
   | {
       kind: 'failed'
       response: KeptResponse
@@ -242,7 +246,7 @@ export type Outcome =
     }
   /** The capture was refused. */
   | { kind: 'refused'; reason: string }
-  /** Nothing was taken, and this payment buys nothing any more. */
+  /** Nothing was captured, and this payment can no longer buy anything. */
   | { kind: 'gone' }
   /** The capture, or another process, needs more time. */
   | { kind: 'pending'; transaction: Hash | undefined }

@@ -2,17 +2,17 @@ import type { X402Gate } from '../gate/types.js'
 
 type HeaderValue = string | number | readonly string[] | undefined
 
-/** What is used of a request of Express. */
+/** The part of an Express request that we use. */
 type ExpressRequest = AsyncIterable<unknown> & {
   method: string
   protocol: string
   originalUrl: string
   headers: Readonly<Record<string, HeaderValue>>
-  /** What a parser of bodies in front of the gate made of the body. */
+  /** The result of a body parser in front of the gate. */
   body?: unknown
 }
 
-/** What is used of a response of Express. */
+/** The part of an Express response that we use. */
 type ExpressResponse = {
   statusCode: number
   getHeaders(): Readonly<Record<string, HeaderValue>>
@@ -24,10 +24,10 @@ type ExpressResponse = {
 type Next = (error?: unknown) => void
 
 /**
- * Sells what the handlers behind it answer: middleware for Express 5.
+ * Middleware for Express 5 that sells the answers of the handlers behind it.
  *
- * Mount a parser of bodies in front of it. Otherwise it reads the body itself
- * and leaves its bytes in `request.body`.
+ * Mount a body parser in front of it. Otherwise it reads the body itself and
+ * puts the bytes into `request.body`.
  *
  * @example
  * ```ts
@@ -85,7 +85,7 @@ async function toRequest(request: ExpressRequest): Promise<Request> {
   if (request.body === undefined && isSent)
     request.body = await readAll(request)
   const { body } = request
-  // What a parser made of it stands for the body.
+  // With a body parser, its result replaces the body.
   const bytes =
     body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
   headers.delete('content-length')

@@ -1,6 +1,6 @@
 import type { X402Gate } from '../gate/types.js'
 
-/** What is used of a context of Hono. */
+/** The part of a Hono context that we use. */
 type HonoContext = {
   req: { raw: Request }
   get res(): Response
@@ -8,7 +8,7 @@ type HonoContext = {
 }
 
 /**
- * Sells what the handlers behind it answer: middleware for Hono.
+ * Middleware for Hono that sells the answers of the handlers behind it.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { X402Gate } from '../gate/types.js'
 
 /**
- * Sells what a route handler of Next.js answers. The handler gets the request
+ * Sells the answers of a Next.js route handler. The handler gets the request
  * and the context as Next.js gives them.
  *
  * @example

@@ -32,7 +32,7 @@ export type X402ErrorCode =
   | 'settlement_pending'
   | 'unexpected_verify_error'
   | 'unexpected_settle_error'
-  /** Not of x402: the caller has used up the gas it may cost. */
+  /** Ours, not of x402: the caller has used up its gas budget. */
   | 'gas_budget_exceeded'
 
 type Reason = RejectionReason | AcceptRefusal
@@ -86,7 +86,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   tooManyTries: ours,
 }
 
-/** The error code of x402 for a reason of ours. */
+/** Returns the error code of x402 for one of our reasons. */
 export function errorCodeOf(reason: string): X402ErrorCode {
   return Object.hasOwn(codes, reason)
     ? codes[reason as Reason]

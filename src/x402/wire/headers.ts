@@ -6,7 +6,7 @@ import type { X402ErrorCode } from './errorCodes.js'
 
 /** Header of a request that carries a payment. It is a credential. */
 export const paymentHeader = 'PAYMENT-SIGNATURE'
-/** Header of a 402 answer that lists what is asked for. */
+/** Header of a 402 answer that lists the requirements. */
 export const requiredHeader = 'PAYMENT-REQUIRED'
 /** Header of an answer that says how the payment ended. */
 export const responseHeader = 'PAYMENT-RESPONSE'
@@ -16,13 +16,13 @@ export const oldPaymentHeader = 'X-PAYMENT'
 /** Longest payment header, in characters, that is decoded. */
 export const mostHeaderLength = 8_192
 
-/** Writes a value as x402 headers hold it: base64 of JSON as UTF-8. */
+/** Encodes a value for x402 headers: base64 of UTF-8 JSON. */
 export function encodeHeader(value: object): string {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** The JSON value of a header; `undefined` when it is not base64 of JSON. */
+/** Decodes the JSON value of a header; `undefined` when it is malformed. */
 function decodeHeader(header: string): unknown {
   if (header.length > mostHeaderLength) return undefined
   try {

@@ -10,9 +10,9 @@ import type { X402ErrorCode } from './errorCodes.js'
  */
 export type PaymentFlow = 'authorization' | 'upfront'
 
-/** Terms of the exact scheme, in our words. */
+/** Terms of the exact scheme, with our names. */
 export type ExactTerms = {
-  /** As the token proves it. */
+  /** The token's proven domain. */
   domain: TokenDomain
   recipient: Address
   /** Token units. */
@@ -22,7 +22,7 @@ export type ExactTerms = {
   maxTimeoutSeconds: number
 }
 
-/** Terms of the exact scheme as x402 writes them. */
+/** Builds the requirements of the exact scheme in the form of x402. */
 export function requirementsOf(terms: ExactTerms): PaymentRequirements {
   const { domain, recipient, value, flow, maxTimeoutSeconds } = terms
   return {
@@ -35,32 +35,35 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
     extra: {
       name: domain.name,
       version: domain.version,
-      // Clients take a missing flow for `authorization`.
+      // Clients treat a missing flow as `authorization`.
       ...(flow === 'authorization' ? {} : { paymentFlow: flow }),
     },
   }
 }
 
-/** A chain as x402 names it (CAIP-2). */
+/** Returns the CAIP-2 name of a chain. */
 export function networkOf(chainId: number): `eip155:${number}` {
   return `eip155:${chainId}`
 }
 
-/** The chain of a network name; `undefined` when it is no EVM chain. */
+/**
+ * Returns the chain id of a network name; `undefined` if it is not an EVM
+ * chain.
+ */
 export function chainIdOf(network: string): number | undefined {
   const [, digits] = /^eip155:([1-9]\d{0,15})$/.exec(network) ?? []
   const chainId = Number(digits)
   return Number.isSafeInteger(chainId) ? chainId : undefined
 }
 
-/** The offered terms that a payment names, or why there are none. */
+/** The offered terms that a payment accepted, or the error code. */
 export type MatchedTerms =
   | { ok: true; index: number }
   | { ok: false; code: X402ErrorCode }
 
 /**
  * Finds the terms that the client says it accepted. They must equal an offer in
- * every member; what the client repeats is used for nothing else.
+ * every member. Everything else uses the offer, not the client's copy.
  */
 export function matchTerms(
   offered: readonly PaymentRequirements[],

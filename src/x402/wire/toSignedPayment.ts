@@ -11,9 +11,8 @@ export type FoundPayment =
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Turns the payload of the exact scheme into a payment of ours. The domain is
- * the token's own: the payload has none, and what the client repeats of it
- * proves nothing.
+ * Turns a payload of the exact scheme into a payment. Takes the domain from the
+ * token, because the payload has none and the client's copy proves nothing.
  */
 export function toSignedPayment(
   { payload }: Pick<PaymentPayload, 'payload'>,
@@ -47,7 +46,9 @@ export function toSignedPayment(
   }
 }
 
-/** A payment as the payload of the exact scheme: for clients and tests. */
+/**
+ * Turns a payment into a payload of the exact scheme, for clients and tests.
+ */
 export function toExactPayload({
   message,
   signature,
