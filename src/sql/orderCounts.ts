@@ -60,13 +60,13 @@ export async function countOrders(
   return counts
 }
 
-/** What a unit of work changes in the counters of orders. */
+/** Collects how a unit of work changes the counters of orders. */
 export type CountChanges = {
   inserted(rows: readonly object[]): void
   /** Loads the rows as they are before an update. */
   before(rows: readonly VersionedRow[]): Promise<readonly object[]>
   updated(before: readonly object[], after: readonly object[]): void
-  /** By counter: how much it rises. Empties the changes. */
+  /** Returns the change of each counter, and empties the collection. */
   take(): Map<string, bigint>
 }
 

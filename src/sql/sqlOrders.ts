@@ -11,7 +11,7 @@ import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { orderTable } from './tables/sqlTables.js'
 
-/** What finding rows needs. */
+/** A session with the options for finding rows. */
 export type Finder = {
   readonly session: SqlSession
   readonly dialect: SqlDialect

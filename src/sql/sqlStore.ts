@@ -90,7 +90,7 @@ export function createSqlStore(
 /** Key of the setting that holds the identity of the database. */
 const databaseKey = 'database'
 
-/** More events than any database has lost. */
+/** More events than any backup can be behind. */
 const lostEvents = 1_000_000_000n
 
 /**

@@ -30,7 +30,7 @@ type Turn = {
   loading: Loading
   /** Wakes the loop. */
   ring: () => void
-  /** Ends the deliveries for good: the receiver wants no more. */
+  /** Ends the deliveries for good, because the receiver answered 410. */
   leave: () => void
 }
 
@@ -116,7 +116,7 @@ async function work(turn: Turn): Promise<number> {
     !hold.over.aborted &&
     (await loadNext(turn))
   )
-  // A queue that is due and not started waits for the store or another try.
+  // A queue that is due but not started waits for the store or for another try.
   const due = [orders, others].map(({ queues, pace }) =>
     Math.max(queues.nextDue(), pace.until()),
   )

@@ -13,7 +13,7 @@ export type EventQueue = {
   after: bigint | undefined
   /** Failed tries of the first event. */
   failures: number
-  /** When it may be tried again, by `performance.now()`. */
+  /** Time of the next try, by `performance.now()`. */
   until: number
   /** True while it is being tried. */
   busy: boolean

@@ -13,7 +13,10 @@ export type Progress = {
   open: readonly bigint[]
 }
 
-/** The progress as it is kept. `cursor` is for people: all up to it is delivered. */
+/**
+ * The stored progress. `cursor` is for people: everything up to it is
+ * delivered.
+ */
 type StoredProgress = { cursor: string; read: string; open: string[] }
 
 /** Key of a target's lease and of its saved progress. */

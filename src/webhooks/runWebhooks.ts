@@ -17,9 +17,9 @@ import {
  * is accepted. When a receiver answers 410, this run sends it nothing more and
  * keeps its cursor.
  *
- * Does not keep an order between orders. An event can arrive more than once:
- * recognize it by its `webhook-id`. Any number of processes can run this on one
- * store.
+ * Events of different orders can arrive in any order. An event can arrive more
+ * than once: recognize it by its `webhook-id`. Any number of processes can run
+ * this on one store.
  *
  * @throws {@link WebhookTargetError} when a field of a target is invalid.
  * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
@@ -64,7 +64,7 @@ export const webhookTools: WebhookTools = {
   standby: 2000,
 }
 
-/** As {@link runWebhooks}, with other tools. */
+/** Like {@link runWebhooks}, with other tools. */
 export async function runWebhooksWith(
   orders: Pick<Orders, 'events'>,
   parameters: RunWebhooksParameters,

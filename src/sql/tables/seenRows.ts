@@ -19,7 +19,7 @@ export type SeenRows = {
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, VersionedRow>>
 }
 
-/** @param before rows to look up where this unit has seen none. */
+/** @param before rows to search if this unit has not seen the row. */
 export function seenRows(before?: SeenRows | undefined): SeenRows {
   const tables = new Map<string, Map<string, VersionedRow>>()
   const put = (table: string, key: string, row: VersionedRow): void => {

@@ -29,8 +29,8 @@ export async function lookupHost(host: string): Promise<string[]> {
 }
 
 /**
- * Shares one lookup of a host among all who ask. The system has few threads for
- * lookups, and a name server that hangs must not take them all.
+ * Shares one lookup of a host between all callers. The system has few threads
+ * for lookups, and a name server that hangs must not block them all.
  */
 export function shareLookups(
   lookup: WebhookTools['lookup'],

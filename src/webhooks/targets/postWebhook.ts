@@ -13,7 +13,7 @@ export type PostedWebhook =
       ok: false
       reason: WebhookFailure
       status?: number | undefined
-      /** Milliseconds, as the receiver asks. */
+      /** Milliseconds that the receiver asks to wait. */
       retryAfter?: number | undefined
     }
 
@@ -96,13 +96,13 @@ function optionsOf(
     // A connection of its own each time, to an address that was just checked.
     agent: false,
     lookup: pinTo(addresses),
-    // Whatever the environment says.
+    // Also if an environment variable turns the check off.
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca }),
   }
 }
 
-/** Answers with the addresses that were checked, instead of asking again. */
+/** Returns the checked addresses instead of looking up the host again. */
 function pinTo(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_, { all }, callback) => {

@@ -130,7 +130,7 @@ export type WebhookTools = {
   pause: (failures: number, retryAfter?: number | undefined) => number
   /** Milliseconds that a whole try may take. */
   timeout: number
-  /** Milliseconds until a lease runs out that is not prolonged. */
+  /** Milliseconds until a lease runs out if it is not prolonged. */
   lease: number
   /** Milliseconds between two looks for events. */
   look: number
