@@ -14,7 +14,7 @@ import {
 import { checkSealKeys } from './verbs/checkSealKeys.js'
 import { openStore } from './verbs/openStore.js'
 
-/** What the methods of one instance share. */
+/** The state and functions that all methods of one instance use. */
 export type Instance = {
   /** Opens the store with the first method; tries again after a failure. */
   open(): Promise<void>

@@ -14,11 +14,12 @@ import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
- * What the chain says about an attempt at one block; `undefined` while its
- * nonce is unused and its window open, and without a payer.
+ * Finds out what the chain shows about an attempt at one block. Returns
+ * `undefined` while the nonce is unused and the window open, and if the payer
+ * is unknown.
  *
- * A proof counts whatever window was signed. Nothing is final before its block
- * is.
+ * A proof counts for any signed window. Until its block is final, a
+ * reorganization can undo it.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, its answers contradict each other, or its logs lack the transaction

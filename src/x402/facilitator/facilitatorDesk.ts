@@ -3,7 +3,7 @@ import type { OrdersContext } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
 
-/** The checked parameters of a facilitator, with its context. */
+/** The checked parameters of a facilitator, and the context of its orders. */
 export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   basePath: string
   orders: Orders

@@ -122,7 +122,7 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
   return answer
 }
 
-/** Keeps paid answers out of shared caches. */
+/** Keeps paid answers out of caches. */
 function withPrivacy(response: Response): Response {
   // Headers of a response that a server fetched cannot be changed.
   const answer = new Response(response.body, response)
