@@ -29,6 +29,7 @@ export {
 } from '../core/CountersignError.js'
 export {
   ClockSkewError,
+  type FieldRule,
   InvalidAmountError,
   InvalidFieldError,
   NoRandomnessError,

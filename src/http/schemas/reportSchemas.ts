@@ -89,7 +89,7 @@ function healthSchema(): z.ZodType {
   return z.strictObject({
     identity: z.string().optional(),
     suspended: z.boolean(),
-    secrets: z.record(z.string(), z.int()),
+    sealKeys: z.record(z.string(), z.int()),
     chains: z.array(
       z.strictObject({
         chainId: z.int(),

@@ -32,7 +32,7 @@ export type OrdersHealth = {
   /** Nothing is sent until `resume`. */
   suspended: boolean
   /** Sealed secrets on record, counted by the name of the key. */
-  secrets: Readonly<Record<string, number>>
+  sealKeys: Readonly<Record<string, number>>
   chains: readonly ChainHealth[]
   destinations: readonly DestinationHealth[]
   submitters: readonly SubmitterHealth[]
@@ -121,7 +121,7 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   return {
     identity: kept.identity,
     suspended: kept.suspended,
-    secrets: kept.secrets,
+    sealKeys: kept.sealKeys,
     chains: chains.map((chain) => findBehind(chain, destinations)),
     destinations,
     submitters: [
@@ -142,7 +142,7 @@ async function loadKept(
 ): Promise<{
   identity: string | undefined
   suspended: boolean
-  secrets: Readonly<Record<string, number>>
+  sealKeys: Readonly<Record<string, number>>
   destinations: Omit<DestinationHealth, 'lag'>[]
   submitters: Omit<SubmitterHealth, keyof Funds>[]
   orphans: SubmitterHealth[]
@@ -172,7 +172,7 @@ async function loadKept(
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
-    secrets: await tables.secrets.countKeys(destinations),
+    sealKeys: await tables.secrets.countKeys(destinations),
     destinations: kept,
     submitters,
     orphans,

@@ -64,12 +64,12 @@ test.each(databases)(
       await expect(start()).rejects.toMatchObject(refusal)
     // An auditor, who only reads, needs no key.
     expect(await orders.get({ orderId: id })).toMatchObject({ state: 'stored' })
-    expect(await orders.health()).toMatchObject({ secrets: { one: 1 } })
+    expect(await orders.health()).toMatchObject({ sealKeys: { one: 1 } })
     expect((await orders.audit()).ok).toBe(true)
 
     const again = await openShop(chain, { ...shop, seal: both })
     expect(await again.orders.reseal()).toEqual({ resealed: 1, left: 0 })
-    expect((await again.orders.health()).secrets).toEqual({ two: 1 })
+    expect((await again.orders.health()).sealKeys).toEqual({ two: 1 })
     // The same instance goes on once no secret needs the key.
     expect(await orders.capture({ orderId: id })).toMatchObject({
       status: 'captured',
@@ -102,10 +102,10 @@ test('keys of other shops in the same store are not needed', async () => {
   await storedOrder(chain, first)
   const second = await openShop(chain, { store, seal: two })
   await storedOrder(chain, second)
-  expect((await first.orders.health()).secrets).toEqual({ one: 1 })
-  expect((await second.orders.health()).secrets).toEqual({ two: 1 })
+  expect((await first.orders.health()).sealKeys).toEqual({ one: 1 })
+  expect((await second.orders.health()).sealKeys).toEqual({ two: 1 })
   const none = second.orders.within({ recipients: [] })
-  expect((await none.health()).secrets).toEqual({})
+  expect((await none.health()).sealKeys).toEqual({})
 })
 
 test('orders are captured while their secrets are sealed again', async () => {

@@ -125,7 +125,7 @@ test('health shows orders, submitters and how far the chain was read', async () 
   expect(health).toEqual({
     identity: (await shop.store.open()).identity,
     suspended: false,
-    secrets: { none: 1 },
+    sealKeys: { none: 1 },
     chains: [
       {
         chainId: 31337,
