@@ -22,7 +22,14 @@ const groups = {
     'alternatives',
   ],
   'Take payments': ['payments', 'tokens', 'finality', 'batches'],
-  'Keep orders': ['lifecycle', 'http', 'webhooks', 'x402', 'stores'],
+  'Keep orders': [
+    'lifecycle',
+    'http',
+    'webhooks',
+    'x402',
+    'x402-facilitator',
+    'stores',
+  ],
   'Run it': [
     'operations',
     'performance',

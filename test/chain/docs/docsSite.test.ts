@@ -125,7 +125,7 @@ test.each([
   ['Privy', 'Recipes'],
   ['Safe', 'Recipes'],
   ['Fastify', 'Recipes'],
-  ['Next', 'Recipes'],
+  ['Next.js', 'Recipes'],
   ['lossAfterFulfilment', "An order's life"],
 ])('a search for %s finds %s', (words, name) => {
   const found = search(words).slice(0, 10)
