@@ -54,7 +54,7 @@ export interface Orders extends DestinationOrders {
    *
    * export async function canRemove(orders: Orders, key: string) {
    *   await orders.reseal()
-   *   return (await orders.health()).secrets[key] === undefined
+   *   return (await orders.health()).sealKeys[key] === undefined
    * }
    * ```
    */
