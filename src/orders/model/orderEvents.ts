@@ -16,7 +16,7 @@ export type OrderEventData = {
   /** Seen in the block being made; it can still be dropped. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
-  /** What was sent for it will never be mined; another one is sent. */
+  /** Its transactions will never be mined. A new one is sent. */
   reopened: Record<never, never>
   captured: {
     transactionHash: Hash

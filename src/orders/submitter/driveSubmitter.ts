@@ -187,7 +187,7 @@ async function look(
   const looked = await driver.limit(() => takeTurn(own, driver, wallet))
   const { settled = [], isNews = true } = looked ?? {}
   driver.isIdle = looked?.isIdle ?? false
-  // Look again at once: the last look may have missed what was written since.
+  // The store changed during the last look, so look again at once.
   const isMissed = driver.isIdle && driver.isChanged
   const next = isMissed ? 0 : (looked?.next ?? takeEvery)
   if (looked) driver.aside.clear(wholeSubmitter)

@@ -65,7 +65,7 @@ async function findAdoptable(
     for (const orphan of await findOrphans(context, tables, chainId)) {
       // Another process still has that wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
-      // What is due later has no wallet either.
+      // Also orders that are due later: no wallet will send them then either.
       const due = {
         sendDue: orphan,
         recipients,

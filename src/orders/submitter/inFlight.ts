@@ -18,7 +18,7 @@ export type InFlight = {
   /** Remembers until when the transactions of an attempt can succeed. */
   rememberEnds(attempt: AttemptRecord): void
   rememberCode(hasCode: boolean): void
-  /** Adds what was just put on record. */
+  /** Adds transactions that were just stored. */
   add(rows: readonly TransactionRecord[]): void
   /** Replaces a row that was written again. */
   update(before: TransactionRecord, after: TransactionRecord): void

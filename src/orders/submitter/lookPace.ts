@@ -6,7 +6,7 @@ export type LookPace = {
   readonly looks: number
   /** Looks in a row in which nothing happened. */
   readonly idle: number
-  /** The chain took some of what was sent while the rest of it was signed. */
+  /** True when the chain mined some transactions while others were still signed. */
   readonly isQuick: boolean
   /** The account's count at the last look. */
   readonly count: number | undefined

@@ -4,7 +4,7 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** Opens seals ahead, so that what is asked with them is asked at once. */
+/** Opens all seals first, so that the rehearsals fit into one request. */
 export async function openSeals(
   context: OrdersContext,
   { orders }: SubmitterState,

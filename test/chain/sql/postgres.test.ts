@@ -168,7 +168,7 @@ test('a user without rights to make tables works with those that are there', asy
     `create role clerk login password 'clerk';
       grant usage on schema ruled to clerk;
       grant select, insert, update on all tables in schema ruled to clerk;
-      grant delete on ruled.leases to clerk`,
+      grant delete on ruled.leases, ruled.notes to clerk`,
     'shop',
   )
   const clerk = connectionString.replace('shop:shop', 'clerk:clerk')
@@ -180,6 +180,10 @@ test('a user without rights to make tables works with those that are there', asy
     const lease = await store.takeLease(wanted)
     if (lease) await store.releaseLease(lease)
   }
+  await store.write(({ notes }) =>
+    notes.insert([{ key: 'answer', until: 0n, data: {} }]),
+  )
+  await store.write(({ notes }) => notes.remove(['answer']))
   expect(await store.read((it) => it.orders.count([destination]))).toEqual({
     drafted: 1,
   })
