@@ -3,6 +3,7 @@ import {
   storedAttempt,
   storedOrder,
 } from '../../../test/unit/support/storedOrder.js'
+import { nextTurn } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
 import { memoryStore } from '../../store/memoryStore.js'
 import type { PaymentStore } from '../../store/types.js'
@@ -100,4 +101,25 @@ test('while the database is away nobody asks it twice', async () => {
   ])
   expect(results).toMatchObject([{ reason: away }, { reason: away }])
   expect(counts.reads).toBe(1)
+})
+
+test('a read that hangs holds up nobody who asks in a later turn', async () => {
+  const { store } = await openStore(['one', 'two'])
+  const { read } = store
+  let isFirst = true
+  const load = orderLoader({
+    ...store,
+    read: (work) => {
+      if (!isFirst) return read(work)
+      isFirst = false
+      return new Promise(() => undefined)
+    },
+  })
+  const hung = load('one', always)
+  await nextTurn()
+  await nextTurn()
+  expect((await load('two', always))?.order.id).toBe('two')
+  expect(await Promise.race([hung, nextTurn().then(() => 'still waits')])).toBe(
+    'still waits',
+  )
 })
