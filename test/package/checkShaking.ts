@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
     'index',
     '{ preparePayment, signPayment, signCancellation }',
     ['viem'],
-    prepared,
+    prepared.filter((room) => room !== 'chain/logs'),
   ],
   [
     'index',
