@@ -3,13 +3,15 @@ import { endingClient } from '../../chain/rpc/endingClient.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Milliseconds nodes have for their answers once the work is to end. */
+/** Milliseconds that nodes have to answer after an abort. */
 export const lastAnswers = 3000
 
-/** Milliseconds that the database then has to finish its current write. */
+/** Milliseconds that the database then has to finish the current write. */
 export const lastWrites = 2000
 
-/** The same context; what its nodes are asked ends with the signal. */
+/**
+ * Copies a context so that its requests to nodes end when the signal aborts.
+ */
 export function endingContext(
   context: OrdersContext,
   signal: AbortSignal,

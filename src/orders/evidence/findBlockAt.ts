@@ -3,8 +3,8 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
 
 /**
- * The number of the first block that is not older than a time, or of the head
- * where all are older; found by steps that double, then halve.
+ * Finds the number of the first block that is not older than a time, or of the
+ * head if all are older. Steps back in doubling steps, then halves the range.
  *
  * @param timestamp Unix seconds.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not

@@ -5,11 +5,11 @@ import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 export type SeenBlock = { number: bigint; hash: Hash }
 
 /**
- * The seen blocks that are still in the chain. One the node does not know is
- * judged by the ones below it: the node may only be behind.
+ * Finds the seen blocks that are still in the chain. A block the node does not
+ * know is no sign of a reorg: the node may only be behind.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer does not fit the request.
  */
 export async function findCanonical(
   client: Client,

@@ -30,9 +30,9 @@ export async function findEvidence(
   parameters: Pick<StoredOrder, 'order' | 'attempt'> & {
     /** @default 'latest' */
     block?: BlockSelector | undefined
-    /** A transaction that may have spent the nonce, looked at first. */
+    /** A transaction that may have spent the nonce; checked first. */
     hash?: Hash | undefined
-    /** Whether the block is final. @default only `'finalized'` is */
+    /** True when the block is final. @default `true` only for `'finalized'` */
     final?: boolean | undefined
   },
 ): Promise<Evidence | undefined> {
@@ -79,7 +79,7 @@ export async function findEvidence(
   return { kind: 'consumed', transactionHash, blockNumber }
 }
 
-/** One number, so that all answers are about the same height. */
+/** Turns a tag into a number, so that all answers are about the same block. */
 async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
   if (typeof block === 'bigint') return block
   const head = await getBlockHead(client, block)
@@ -97,7 +97,7 @@ async function getProof(
 ): Promise<Evidence | undefined> {
   const receipt = await getReceipt(client, hash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
-  // A block that is not the receipt's own: a reorganization is under way.
+  // If the block is not the receipt's own, the chain is being reorganized.
   if (!head || head.hash !== receipt.blockHash) return undefined
   const proof = proofRecordOf(receipt, stored, head.timestamp)
   return (

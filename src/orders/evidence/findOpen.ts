@@ -11,14 +11,17 @@ import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import type { Destination } from '../../store/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** Nonces asked about in one request, for nodes that cap the gas of a call. */
+/**
+ * Maximum number of nonces in one request, because nodes cap the gas of a call.
+ */
 const chunkSize = 150
 
 /**
- * Which of many nonces are spent at one block, and the time each of them was
- * not, in one request for each 150. Attempts without a payer are left out.
+ * Finds which nonces are spent at a block, and for each unused one the time of
+ * the block that showed it. Sends one request per 150 nonces. Leaves out
+ * attempts without a payer.
  *
- * `findEvidence` finds what spent them.
+ * `findEvidence` finds what spent a nonce.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -31,7 +34,7 @@ export async function findOpen(
   block: bigint,
 ): Promise<{
   spent: ReadonlySet<Hex>
-  /** By nonce: the time of a block in which it is unused, Unix seconds. */
+  /** By nonce: the time of a block where it is unused, in Unix seconds. */
   unused: ReadonlyMap<Hex, bigint>
 }> {
   const asked = storedOrders.flatMap(({ order, attempt }) => {

@@ -4,21 +4,21 @@ import { orNone } from '../../chain/rpc/orNone.js'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
 import type { SettledPolicy } from '../model/types.js'
 
-/** How far the chain is, and how sure of what. */
+/** The newest, safe and final block of a chain. */
 export type ChainHeads = {
   latest: SealedHead
   /**
-   * From this one answer of the node. Absent if neither the node nor the policy
-   * names one, or if the heads contradict each other.
+   * From one answer of the node, not confirmed yet. Absent if neither the node
+   * nor the policy names one, or if the heads contradict each other.
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
   /** Why no block is safe or final: no answer, or a contradiction. */
   fault: Error | undefined
-  /** The blocks at the requested numbers, as far as the node has them. */
+  /** By number: the requested blocks that the node has. */
   blocks: ReadonlyMap<bigint, BlockHead>
   /**
-   * Reads the newest block by its number; further calls share the answer.
+   * Reads the newest block again by its number. Further calls share the answer.
    *
    * @throws {@link NodeAnswerError} when the node returns another block or
    * none. Then write nothing that relies on `latest`.
@@ -31,12 +31,12 @@ type SealedHead = BlockHead & { hash: Hash }
 const method = 'eth_getBlockByNumber'
 
 /**
- * Reads the heads of a chain in one tick; in two where the policy's numbers of
- * blocks stand for tags the node does not know. If the node gives no answer
- * about safe or final blocks there are none; if it gives none about a number,
- * that number is left out.
+ * Reads the heads of a chain in one tick. Needs a second tick if the node does
+ * not know a tag and the policy gives a number of blocks for it. If the node
+ * gives no answer about safe or final blocks, both are absent. Leaves out a
+ * block number without an answer.
  *
- * @param numbers of further blocks to read.
+ * @param numbers numbers of further blocks to read.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
  * its newest block.
  */
@@ -137,7 +137,8 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
 }
 
 /**
- * Finds heads in the wrong order: final is at most safe, safe at most latest.
+ * Finds heads in the wrong order. The final block is at most the safe block,
+ * and the safe block at most the latest.
  */
 function findContradiction(
   heads: Record<'latest' | 'safe' | 'finalized', BlockHead | undefined>,

@@ -13,13 +13,15 @@ import type {
 } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Orders whose events are asked for at once. */
+/**
+ * Maximum number of orders in one page, and of nonces in one query for logs.
+ */
 const slotSize = 500
 
-/** Most open orders that one reading asks about, unless the caller says. */
+/** Default maximum number of open orders per call. */
 const mostOpen = 4_000
 
-/** What happened to a destination in a range of blocks. */
+/** The logs of a destination in a range of blocks. */
 export type PaymentLogs = {
   /** Tokens that reached the recipient. */
   transfers: readonly ReadLog[]
@@ -27,17 +29,17 @@ export type PaymentLogs = {
   spent: readonly ReadLog[]
 }
 
-/** Which open orders to ask about. */
+/** Selects the open orders to ask about. */
 export type OpenPart = {
   /** Position of the order after which to begin. */
   after: bigint | undefined
-  /** The block from which on these orders are asked about. */
+  /** First block to ask about for these orders. */
   since: bigint
   /** @default 4000 */
   most?: number | undefined
 }
 
-/** What spent the nonces of a part of the open orders. */
+/** Logs that spent nonces of a part of the open orders. */
 export type SpentLogs = {
   spent: readonly ReadLog[]
   /** Position of the last order asked about; absent when none is left. */
@@ -47,8 +49,8 @@ export type SpentLogs = {
 type Context = Pick<OrdersContext, 'store' | 'signal'>
 
 /**
- * Reads what reached a recipient, and what spent the nonces of a part of the
- * open orders, 500 orders at a time.
+ * Reads transfers to a recipient, and the logs that spent nonces of a part of
+ * the open orders, 500 orders at a time.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
@@ -72,12 +74,13 @@ export async function getPaymentLogs(
       toBlock,
     }),
   ])
-  // Faults are waited out there, which nobody has the time for any more.
+  // The calls above wait and retry after failures. An abort must not wait for
+  // that.
   const [transfers, spent] = await endOnAbort(reading, signal)
   return { transfers, spent, after: found.after }
 }
 
-/** Reads only what spent the nonces of a part of the open orders. */
+/** Reads only the logs that spent nonces of a part of the open orders. */
 export async function getSpentLogs(
   context: Context,
   client: Client,
@@ -116,7 +119,7 @@ function isOfNothing(log: ReadLog): boolean {
 
 type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 
-/** The nonces of a part of the open orders, page by page. */
+/** Finds the nonces of a part of the open orders, page by page. */
 async function findSlots(
   { store, signal }: Context,
   destination: Destination,
@@ -143,7 +146,7 @@ async function findSlots(
     if (orders.length < limit) return { slots, after: undefined }
     after = orders.at(-1)?.position
     left -= orders.length
-    // One page after another would hold up everything else.
+    // Pages in a row without a pause would block the event loop.
     await nextTurn()
   }
   return { slots, after }
@@ -155,7 +158,7 @@ function slotsOf(
 ): Slot[] {
   const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
   const nonces = attempts
-    // An older one is open where its end was taken back.
+    // An older attempt is open again after a reorg undid its end.
     .filter(
       ({ orderId, number, spendable }) =>
         spendable || newest.get(orderId) === number,

@@ -9,18 +9,18 @@ import type { ChainHeads } from './getHeads.js'
 /** A receipt with the time of its block, Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }
 
-/** The transactions of logs. */
+/** The transaction hashes of logs, each once. */
 export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
   ...new Set(logs.map(({ transactionHash }) => transactionHash)),
 ]
 
 /**
- * The receipts of logs with the times of their blocks, all of the chain whose
- * head was read first, each with the logs that named it. Otherwise something is
- * missing or of another chain.
+ * Reads the receipts of logs and the times of their blocks. Checks that the
+ * head read before is still in the chain, that each receipt is in its block,
+ * and that each receipt contains its logs.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with one whole chain.
+ * answer, or one of these checks fails.
  */
 export async function getTimedReceipts(
   { client, heads: { latest } }: { client: Client; heads: ChainHeads },
@@ -51,7 +51,9 @@ export async function getTimedReceipts(
   })
 }
 
-/** True when the receipt contains the log; otherwise the receipt is cut off. */
+/**
+ * True when the receipt contains the log; otherwise the receipt is incomplete.
+ */
 function isIn(
   { transactionHash, logIndex }: ReadLog,
   timed: ReadonlyMap<Hash, TimedReceipt>,

@@ -1,8 +1,8 @@
 import { InvalidFieldError } from '../../core/errors.js'
 
 /**
- * The number of a block, where one is given: a tag moves, and a store counts
- * only so far.
+ * Checks a block number, if there is one. Refuses tags, because their block
+ * changes, and numbers from 2^63 on, which databases cannot store.
  *
  * @throws {@link InvalidFieldError}
  */

@@ -8,36 +8,36 @@ import {
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 
-/** Where something was seen on the chain. */
+/** A transaction and the block in which it was seen. */
 export type SeenProof = {
   transactionHash: Hash
   blockNumber: bigint
-  /** Absent where only the height was kept. */
+  /** Absent if only the block number is on record. */
   blockHash?: Hash | undefined
 }
 
-/** What the chain says now of what it once showed. */
+/** The result of a second look at a transaction. */
 export type Recheck<seen> = { proof: seen } & (
   | { verdict: 'same' }
   | { verdict: 'moved'; receipt: ProofReceipt; blockTime: bigint }
-  /** Another block is at its height, and no receipt is known. */
+  /** Its block was replaced, and the node has no receipt. */
   | { verdict: 'gone'; replacedBy: Hash }
-  /** The answers do not fit together yet, or the chain is not as far again. */
+  /** The answers contradict each other, or do not suffice to decide. */
   | { verdict: 'unclear' }
 )
 
 type RecheckOptions = {
-  /** The chain the proofs are of. */
+  /** The chain of the proofs. */
   chainId: number
 }
 
 /**
- * Looks again at what was seen, in requests of one tick, and of another for
- * what moved. A receipt that is missing takes nothing back: the node must also
- * report another block at that height twice, and be on the right chain.
+ * Checks transactions again, with all requests in one tick; moved ones need a
+ * second tick. A missing receipt alone undoes nothing: the node must also name
+ * another block at that number twice, and be on the right chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer does not fit the request.
  */
 export async function recheckProofs<seen extends SeenProof>(
   client: Client,
@@ -71,7 +71,8 @@ export async function recheckProofs<seen extends SeenProof>(
 
 /**
  * Like {@link recheckProofs}, but a proof without an answer is `unclear` and
- * the others go on: asks about all at once, and about each alone if that fails.
+ * does not stop the others. Asks about all proofs at once, and about each alone
+ * if that fails.
  *
  * @param options.onFailure called for each proof without an answer.
  * @throws {@link NodeError} {@link NodeAnswerError} when there are several
@@ -158,7 +159,8 @@ function judgeProof<seen extends SeenProof>(
       ? { proof, verdict: 'moved', receipt, blockTime: now.timestamp }
       : { proof, verdict: 'unclear' }
   }
-  // Without a known hash, a missing receipt could be a lagging node's.
+  // Without a known block hash, a missing receipt may only mean that the node
+  // lags.
   const isReplaced =
     there !== undefined &&
     proof.blockHash !== undefined &&

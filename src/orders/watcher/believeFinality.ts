@@ -4,7 +4,7 @@ import { type ChainHeads, isSameBlock } from '../evidence/getHeads.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SeenFinality, SureHeads, WatchMemory } from './watchState.js'
 
-/** Numbers of the unconfirmed blocks, which the next look reads to compare. */
+/** Numbers of the blocks that the next look reads again to confirm them. */
 export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
   const claims = [finality?.safe.claimed, finality?.finalized.claimed]
   return claims.flatMap((claimed) => claimed?.number ?? [])
@@ -12,10 +12,11 @@ export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
 
 /**
  * Confirms safe and final blocks by two looks in a row: the first names a
- * block, the second names one at least as high and finds the first by its
- * number with the same hash. So one wrong answer makes nothing final.
+ * block; the second names the same or a higher block and finds the first by its
+ * number with the same hash. One wrong answer of a node therefore makes nothing
+ * final.
  *
- * @param memory what the last look left; updated here.
+ * @param memory state of the last look; this function updates it.
  */
 export function believeFinality(
   memory: WatchMemory,

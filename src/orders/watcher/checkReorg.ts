@@ -12,20 +12,20 @@ import { type Displaced, takeBack } from './takeBack.js'
 import { openApart } from './tryStep.js'
 import type { Watch, WatchMemory } from './watchState.js'
 
-/** Looks in a row at which a node is behind before we believe it. */
+/** After more looks in a row than this, a node that is behind may be right. */
 const mostBehind = 5
 
 /**
- * Compares the chain with the blocks seen before. After a reorganization, checks
- * every proof in the replaced blocks: a proof that is gone no longer settles its
- * order, and one that moved is kept where it is now.
+ * Compares the chain with the blocks seen before. After a reorganization,
+ * checks every proof in the replaced blocks: a proof that is gone no longer
+ * settles its order, and a proof that moved is stored with its new block.
  *
- * Nothing is taken back for a receipt one node does not have. A head counts as
- * seen once the next look finds it by its number. If no node knows a seen block
- * any more, it is dropped after some looks during which the chain goes on.
+ * A missing receipt alone undoes nothing. A head counts as seen once the next
+ * look finds it by its number. If the node no longer knows a seen block, the
+ * watch drops that block after several looks during which the chain grows.
  *
- * @returns `behind` while the node is behind a block seen before, which says
- * nothing about the chain.
+ * @returns `behind` while the node's newest block is older than a seen block.
+ * The node's answers then prove nothing about the chain.
  */
 export async function checkReorg(
   context: OrdersContext,
@@ -70,9 +70,7 @@ type Reorg = {
   /** The seen blocks that are still in the chain. */
   canonical: readonly SeenBlock[]
   isReorged: boolean
-  /**
-   * The node does not know the head of the last look, which was not confirmed.
-   */
+  /** The node does not know the unconfirmed head of the last look. */
   isLost: boolean
 }
 
@@ -97,9 +95,9 @@ async function findReorg(
 }
 
 /**
- * True once the node has been behind for some looks although its own chain went
- * on. A replica that merely lags catches up in that time, or its chain stands
- * still.
+ * True once the node has been behind for more than `mostBehind` looks while its
+ * own chain grew. A replica that only lags catches up in that time, or its
+ * chain does not grow.
  */
 function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   const { number } = heads.latest
@@ -113,8 +111,8 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
 }
 
 /**
- * Loads the heads that the process before saw. Everything that is not final is
- * checked again.
+ * Loads the heads that the previous process saw, and schedules a check of every
+ * proof that is not final.
  */
 async function startSeen(
   { store }: OrdersContext,
@@ -122,12 +120,15 @@ async function startSeen(
 ): Promise<WatchMemory['seen'] & object> {
   const cursor = await store.read((tables) => loadCursor(tables, destination))
   const seen = cursor?.seen ?? []
-  // A block that is final now may have replaced another one since the last look.
+  // A block that is final now may have replaced a seen block since the last
+  // look.
   memory.recheckFrom = below(highestSettled(heads), seen) + 1n
   return seen
 }
 
-/** The block, or one below every seen block if all of them are higher. */
+/**
+ * The given block, or a block below all seen blocks if all of them are higher.
+ */
 function below(number: bigint, seen: readonly SeenBlock[]): bigint {
   const [first] = seen
   if (!first || first.number > number) return number
@@ -135,8 +136,9 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
 }
 
 /**
- * The highest block that no reorganization can replace: the final one, or the
- * one 64 below the newest if that is lower, because one answer may be wrong.
+ * The highest block that no reorganization can replace: the final block, or the
+ * block 64 below the newest if that is lower, because one answer of the node
+ * may be wrong.
  */
 function highestSettled({ latest, finalized }: ChainHeads): bigint {
   const near = latest.number > 64n ? latest.number - 64n : -1n
@@ -183,6 +185,6 @@ async function recheckFrom(
   )
 }
 
-/** The name under which a proof is put aside if the node gives no answer. */
+/** The name of a proof in the list of failures. */
 const nameOf = ({ orderId, transactionHash }: ProofRecord): string =>
   orderId ?? transactionHash

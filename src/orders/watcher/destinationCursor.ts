@@ -7,37 +7,37 @@ import type {
 } from '../../store/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
 
-/** How far a destination is reconciled, as it is kept. */
+/** How far a destination is reconciled. */
 export type DestinationCursor = {
-  /** The first block that was ever looked at. */
+  /** The first block that a reconciliation ever read. */
   from: bigint
-  /** The block up to which, itself included, no payment is missing. */
+  /** No payment is missing up to this block, inclusive. */
   last: SeenBlock
-  /** Heads seen before it, the lowest first, to find where a reorg began. */
+  /** Heads seen earlier, lowest first; they show where a reorg began. */
   seen: readonly SeenBlock[]
   /** Absent while each reconciliation asks about all open orders. */
   walk?: OpenWalk | undefined
 }
 
 /**
- * A walk over the open orders that takes several reconciliations, because there
- * are many. Round after round, it asks what spent their nonces.
+ * A walk over all open orders. It takes several reconciliations if there are
+ * too many orders for one. Each round asks the chain what spent their nonces.
  */
 export type OpenWalk = {
   /** Position of the last order asked about; absent before the first. */
   after: bigint | undefined
-  /** This round asks from this block on. */
+  /** First block that this round asks about. */
   since: bigint
-  /** The next round asks from this block on; absent before the first part. */
+  /** First block of the next round; absent before the first part. */
   again: bigint | undefined
 }
 
 /**
- * Where the walk goes on after a reconciliation. Pure.
+ * Where the walk continues after a reconciliation. Pure.
  *
  * @param done.fromBlock where the reconciliation began.
  * @param done.after position of the last order asked about; absent at the end.
- * @param done.isAll all open orders were asked about, since the first one.
+ * @param done.isAll true when the walk began at the first open order.
  */
 export function nextWalk(
   walk: OpenWalk | undefined,
@@ -48,19 +48,19 @@ export function nextWalk(
   }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
 ): OpenWalk | undefined {
   const since = lowerOf(walk?.since, fromBlock)
-  // An order that this round has passed is next asked about in the next one,
-  // about all blocks from this reconciliation on.
+  // The next round asks again about an order that this round has passed, about
+  // all blocks since this reconciliation.
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
 }
 
-/** The lower of two blocks, where there are two. */
+/** The lower of two blocks; the second one if the first is absent. */
 export function lowerOf(one: bigint | undefined, other: bigint): bigint {
   return one !== undefined && one < other ? one : other
 }
 
-/** The cursor as it is kept: pairs of a block's number and hash in `seen`. */
+/** The cursor as stored; `seen` has pairs of block number and hash. */
 type StoredCursor = {
   from: string
   block: string
@@ -72,21 +72,26 @@ type StoredCursor = {
 type StoredWalk = { since: string; after?: string; again?: string }
 
 /**
- * How many blocks below the newest each head is remembered, to find where a
- * reorganization began.
+ * Number of blocks below the newest for which every seen head is kept, to find
+ * where a reorganization began.
  */
 export const traced = 64n
 
-/** Most heads that are remembered. */
+/** Maximum number of seen heads to keep. */
 const mostSeen = 80
 
-/** The cursor's and the lease's place in the store. */
+/**
+ * The key in the store of a destination's cursor, lease or fulfilment place.
+ */
 export const destinationKey = (
   kind: 'cursor' | 'watch' | 'fulfilled',
   { chainId, token, recipient }: Destination,
 ): string => `${kind}:${chainId}:${token}:${recipient}`
 
-/** Adds a head to the ones seen, and forgets what is too deep. */
+/**
+ * Adds a head to the seen ones. Keeps only one head at least 64 blocks below
+ * it.
+ */
 export function addSeen(
   seen: readonly SeenBlock[],
   head: SeenBlock,
@@ -152,10 +157,11 @@ function parseSeen(pair: readonly unknown[]): SeenBlock {
 
 /**
  * Writes how far a destination is reconciled. If another process has read
- * further meanwhile, its cursor stays.
+ * further in the meantime, its cursor stays.
  *
- * @param cursors.before the one that was read from.
- * @throws {@link LeaseLostError} when the watch's lease is someone else's.
+ * @param cursors.before the cursor from which this reconciliation began.
+ * @throws {@link LeaseLostError} when another process holds the lease of the
+ * watch.
  */
 export async function moveCursor(
   { store }: { store: PaymentStore },

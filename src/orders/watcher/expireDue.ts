@@ -17,28 +17,29 @@ import { writeUnit } from './writeUnit.js'
 
 const pageSize = 200
 
-/** What needs no further look. */
+/** States that need no further look. */
 const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
-/** Seconds between the two looks that find a draft unpaid. */
+/** Seconds until the second look that confirms a draft as unpaid. */
 const unpaidAgain = 2n
 
-/** Seconds after which a draft that was found unpaid once is forgotten. */
+/** Seconds until the memory drops a draft that one look found unpaid. */
 const forgetAfter = 3600n
 
-/** The name under which the ends of windows are put aside. */
+/** The name of the expiry step in the list of failures. */
 export const expiryStep = 'expiry'
 
-/** The name under which the search for payments of drafts is put aside. */
+/** The name, in the list of failures, of the search for payments of drafts. */
 const draftsStep = 'drafts'
 
 /**
- * Asks the chain about every order that is due for it: whether its window is
- * over with the nonce unused, in one and the same block, or what spent it; and
- * reports once when a deadline nears. Puts orders aside if the node gives no
- * answer, and asks again. Reporting a deadline needs no answer.
+ * Asks the chain about every order whose look is due: one block must show that
+ * the window is over and the nonce unused; otherwise a transaction spent the
+ * nonce. Also reports once that a deadline is near, which needs no answer of
+ * the node. If the node gives no answer, puts the orders aside and asks again
+ * later.
  *
- * What is in flight for an order is the submitter's to end.
+ * Does not end transactions in flight: the submitter does.
  */
 export async function expireDue(
   context: OrdersContext,
@@ -50,11 +51,11 @@ export async function expireDue(
   let isSeen: boolean | undefined
   let isAnswering = !apart.isWaiting(expiryStep)
   const again = timestamp + lookAgain
-  // Every row of a page gets a later look or none, so pages come to an end.
+  // Every row of a page gets a later look or none, so the loop ends.
   for (;;) {
     const due = await loadLookDue(context, watch)
     if (!due.length) break
-    // All writes below rely on the time of the newest block.
+    // All writes below rely on the newest block's time.
     await heads.confirm()
     const isAsked = due.some(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),
@@ -85,7 +86,7 @@ export async function expireDue(
   apart.close()
 }
 
-/** Without an answer, only the next look of the order is set. */
+/** Without an answer, the order only gets its next look. */
 const unjudged = ({ order }: StoredOrder): Judged => ({
   order,
   evidence: undefined,
@@ -136,7 +137,9 @@ async function writePage(
   )
 }
 
-/** Sets the next look of an open order, and reports a deadline that nears. */
+/**
+ * Sets the next look of an open order, and reports that its deadline is near.
+ */
 function postponeLook(
   { policy, now }: OrdersContext,
   { heads: { latest }, memory: { unpaid } }: Watch,
@@ -146,7 +149,7 @@ function postponeLook(
     if (order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    // The second look, which ends an unpaid draft, needs a later block.
+    // Only a look at a later block may end an unpaid draft.
     const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =
@@ -159,7 +162,7 @@ function postponeLook(
     const isDue =
       policy.capture === 'beforeDeadline' &&
       !order.needsReview &&
-      // The buyer wants it canceled, though that could not be sent.
+      // The buyer requested a cancellation, even if it could not be sent.
       attempt.cancellation === undefined
     const reported = withEvent(
       order,

@@ -6,9 +6,9 @@ import type { OrdersContext } from '../model/types.js'
 import { loadCursor } from './destinationCursor.js'
 
 /**
- * The first block that can matter for the record of a destination: the block of its
- * oldest order, of its first proof or of the first reconciliation, whichever is
- * lowest. The head if nothing is on record.
+ * Finds the first block that can matter for a destination: the lowest of the
+ * blocks of its oldest order, its first proof and its first reconciliation.
+ * Returns the head if the store has none of these.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or does not have a block below its head.

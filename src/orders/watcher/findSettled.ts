@@ -14,7 +14,9 @@ const pageSize = 500
 
 type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
 
-/** All orders settled with a finality in these blocks, the lowest first. */
+/**
+ * All orders settled in these blocks with this finality, lowest block first.
+ */
 export async function findSettled(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,
@@ -34,7 +36,7 @@ export async function findSettled(
   })
 }
 
-/** The same, so many at a time. */
+/** Like {@link findSettled}, but page by page. */
 export function findSettledPages(
   { orders }: { orders: Reader<OrderRecord, OrderQuery> },
   destination: Destination,
@@ -58,7 +60,7 @@ export function findSettledPages(
   )
 }
 
-/** All proofs in these blocks that stand, in the order of the chain. */
+/** All proofs from a block on that no reorg removed, in chain order. */
 export async function findStandingProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
@@ -74,7 +76,7 @@ export async function findStandingProofs(
   return rows.filter(({ removed }) => !removed)
 }
 
-/** All proofs from a block on, so many at a time; also those taken back. */
+/** All proofs from a block on, page by page, removed ones included. */
 export function findProofPages(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
@@ -93,8 +95,8 @@ export function findProofPages(
 }
 
 /**
- * Each row once. Pages begin at a block, so a block with more rows asks for a
- * longer one.
+ * Yields each row once. A page begins at a block, so a block with more rows
+ * than a page needs a larger page.
  */
 async function* findPages<row>(
   find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,

@@ -9,13 +9,13 @@ import { fulfilAtOnce } from './settleFindings.js'
 import type { Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
-/** Events read at a time. */
+/** Maximum number of events per query. */
 const pageSize = 200
 
 /**
- * Announces the fulfilment of what others have captured, a submitter or another
- * process, where `included` is enough. Follows the stream of events, so that
- * it reads each capture once, however many there were before.
+ * Reports the fulfilment of orders that a submitter or another process has
+ * captured, if the policy fulfils at `included`. Follows the event stream, so
+ * it reads each capture only once.
  */
 export async function fulfilIncluded(
   context: OrdersContext,
@@ -37,7 +37,10 @@ export async function fulfilIncluded(
   }
 }
 
-/** Where it was left; at the very first all that is captured is looked at. */
+/**
+ * Loads the stored place in the event stream. Without one, first fulfils all
+ * orders that are already captured.
+ */
 async function loadPlace(
   context: OrdersContext,
   watch: Watch,
@@ -72,7 +75,7 @@ async function loadPlace(
   return after
 }
 
-/** The place in the stream is kept with what was announced up to there. */
+/** Writes the fulfilments and their place in the stream in one unit of work. */
 async function fulfil(
   context: OrdersContext,
   { destination, lease }: Watch,

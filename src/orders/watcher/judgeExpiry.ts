@@ -9,15 +9,15 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './tryStep.js'
 import type { SureWatch } from './watchState.js'
 
-/** What one look knows when it judges what is due. */
+/** A look that judges the orders that are due. */
 export type DueWatch = SureWatch & {
-  /** Payments of drafts without a payer are on record up to the head. */
+  /** True when the store has the payments of all drafts up to the head. */
   isSeen: boolean
-  /** Takes single orders that fail. */
+  /** Puts single orders that fail aside. */
   apart: Apart
 }
 
-/** Whose nonce it is, where that is known. */
+/** The account whose nonce the attempt uses, if known. */
 export function payerOf({
   order,
   attempt,
@@ -25,7 +25,7 @@ export function payerOf({
   return attempt.payer ?? order.payer
 }
 
-/** True once nothing signed for the attempt is valid any more. */
+/** True once every payment signed for the attempt has expired. */
 export function isOver(
   { attempt }: Pick<StoredOrder, 'attempt'>,
   time: bigint,
@@ -36,10 +36,10 @@ export function isOver(
 export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 
 /**
- * What the chain says about orders that are due for a look, in the newest
- * block, which the node must also name by its number. A nonce that is unused
- * there was unused in every block before, so old states, which most nodes do
- * not keep, are not needed.
+ * Finds what the newest block shows about the orders that are due. The node
+ * must also return that block by its number. A nonce unused there was unused in
+ * every earlier block, so this needs no old states, which most nodes do not
+ * keep.
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -64,7 +64,7 @@ export async function judgeExpiry(
       // Used a moment ago and unused now: the next look decides.
       return evidence?.kind === 'expired' ? undefined : evidence
     } catch (error) {
-      // One order that cannot be explained must not keep the others waiting.
+      // One order that fails must not block the others.
       apart.put(stored.order.id, error, latest.timestamp + lookAgain)
       return undefined
     }
@@ -72,7 +72,7 @@ export async function judgeExpiry(
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
     if (spent.has(attempt.nonce)) return explain(stored)
-    // Without a payer there is nobody whose nonce could have been spent.
+    // Without a payer, there is no account whose nonce we could check.
     if (!payerOf(stored))
       return isSeen && isStillUnpaid(memory, order, latest.timestamp)
         ? expiredAt(latest, true)
@@ -101,8 +101,8 @@ export async function judgeExpiry(
 }
 
 /**
- * True when an earlier look found no payment either. Otherwise logs that a node
- * left out once would end a paid draft.
+ * True when a look at an earlier block found no payment either. With one look
+ * alone, a node that omits a log once would end a paid draft.
  */
 function isStillUnpaid(
   { unpaid }: DueWatch['memory'],

@@ -14,17 +14,17 @@ import { type Apart, openApart } from './tryStep.js'
 import type { SureWatch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
-/** The name under which the raising of finalities is put aside. */
+/** The name of the finality step in the list of failures. */
 export const finalityStep = 'finalityRaised'
 
-/** Orders in one unit of work. */
+/** Maximum number of orders in one unit of work. */
 const unitSize = 100
 
 /**
- * Raises the finality of what is settled as the chain grows surer of it, after one
- * more look at the receipts, and announces what is to be fulfilled. At
- * `finalized` the credentials of the order are erased. Relies on safe and final
- * blocks on which two looks agree.
+ * Raises the finality of settled orders once their block is safe or final.
+ * Checks their receipts again first, and reports orders to fulfil. At
+ * `finalized`, erases the credentials of the order. Relies on safe and final
+ * blocks that two looks have confirmed.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when there are several
  * orders and the node answers about none. A single one that fails is put aside.
@@ -65,7 +65,10 @@ export async function raiseSettled(
   apart.close()
 }
 
-/** @returns those without a proof that are not where they were. */
+/**
+ * @returns consumed orders whose transaction is no longer where it was. Such
+ * orders have no proof.
+ */
 async function raiseUnit(
   context: OrdersContext,
   {
@@ -157,7 +160,7 @@ async function writeFinality(
       )
       for (const one of settled) {
         const { order, proof } = one
-        // Another look decides about what was written in between.
+        // Another process wrote this order in between: the next look decides.
         if (found.get(order.id)?.order.version !== order.version) continue
         const finality = isFinal(one) ? 'finalized' : 'safe'
         const options = { finality, fulfilAt, at: context.now() } as const

@@ -17,10 +17,10 @@ import type { Apart } from './tryStep.js'
 import { writeUnit } from './writeUnit.js'
 
 /**
- * Looks again at the orders whose nonce was spent without paying them: they
- * have no proof on record that could be looked for.
+ * Checks the `consumed` orders again, whose nonce was spent without a payment.
+ * They need a check of their own, because they have no proof on record.
  *
- * @returns whether every one of them was decided and written.
+ * @returns true when every one of them was decided and written.
  */
 export async function recheckConsumed(
   context: OrdersContext,
@@ -30,7 +30,7 @@ export async function recheckConsumed(
     heads: ChainHeads
     lease: Lease | undefined
     fromBlock: bigint
-    /** Takes single orders that fail. */
+    /** Puts single orders that fail aside. */
     apart: Apart
   },
 ): Promise<boolean> {
@@ -62,7 +62,7 @@ export async function recheckConsumed(
   return isWhole && clear.every((isClear) => isClear)
 }
 
-/** Where the nonce of an order was spent, as far as that was kept. */
+/** Where the nonce of an order was spent, if the record says so. */
 function seenOf(order: OrderRecord) {
   const { settledHash: transactionHash, settledBlock: blockNumber } = order
   return transactionHash && blockNumber !== undefined
@@ -86,7 +86,7 @@ async function recheckOrder(
   const attempt = found.get(order.id)?.attempt
   if (!attempt) return true
   const stored = { order, attempt }
-  // A node behind the settling block does not know.
+  // A node behind the settling block cannot decide.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
     findOpen(client, destination, [stored], latest.number),
@@ -96,11 +96,11 @@ async function recheckOrder(
   const evidence = await findEvidence(client, { ...stored, block }).catch(
     toUnclear,
   )
-  // The node shows no cause for this order: the others go on.
+  // The node does not show what spent the nonce: continue with the others.
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp
-  // Spent, and the node does not show by what: another look may.
+  // If the nonce is spent and the node does not show by what, a later look may.
   const isSound =
     evidence?.kind === 'expired'
       ? isUnused && evidence.blockTime <= latest.timestamp

@@ -17,14 +17,14 @@ import {
 } from './reconcileDestination.js'
 import { newMemory, type Watch } from './watchState.js'
 
-/** What `reconcile` takes. */
+/** The parameters of {@link reconcile}. */
 export type ReconcileParameters = {
   /** @default all of this instance */
   destination?: Destination | undefined
   /**
-   * Where to start reading, even if the node does not know the block that was
-   * read last. @default some blocks before the last one that was read; the
-   * block of the oldest order if that was never read
+   * First block to read, even if the node does not know the last reconciled
+   * block. @default some blocks before the last reconciled one; the block of
+   * the oldest order if no reconciliation has read it
    */
   fromBlock?: bigint | undefined
   /**
@@ -46,23 +46,23 @@ const members: MembersOf<ReconcileParameters> = {
   signal: true,
 }
 
-/** What was found missing on record, and written. */
+/** What `reconcile` found missing on record, and wrote. */
 export type ReconciliationReport = {
   destinations: readonly DestinationReconciliation[]
 }
 
 /**
  * Compares the record with the chain and writes what is missing: payments and
- * cancellations that others submitted, payments of orders that had been given
- * up, and payments without an order. Run again, it changes nothing.
+ * cancellations that others submitted, payments of orders that had ended
+ * unpaid, and payments without an order. A second run changes nothing.
  *
- * What it finds can be taken back by a reorganization until it is final.
+ * Until a block is final, a reorganization can undo what was found in it.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when the destination is not of this instance.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * a node refuses, does not answer, or not with one chain; what was written by
- * then is true, and the rest is read again next time.
+ * a node refuses, does not answer, or answers from two chains. Everything
+ * written by then is correct, and the next run reads the rest again.
  */
 export async function reconcile(
   context: OrdersContext,
@@ -90,7 +90,7 @@ export async function reconcile(
   })
 }
 
-/** Addresses are kept in lower case, and given as people write them. */
+/** The store has lower-case addresses; callers may pass any case. */
 function readDestination(destination: Destination): Destination {
   checkMembers(destination, destinationMembers, 'destination')
   const { chainId, token, recipient } = Object(destination)
@@ -102,8 +102,8 @@ function readDestination(destination: Destination): Destination {
 }
 
 /**
- * Finds where to start when orders or proofs are older than the first block
- * that was read, because a worker starts at the oldest open order.
+ * Finds where to start if orders or proofs are older than the first block ever
+ * read. This happens because a worker starts at the oldest open order.
  */
 async function findUnread(
   context: OrdersContext,
@@ -116,7 +116,7 @@ async function findUnread(
   return cursor && cursor.from <= first ? undefined : first
 }
 
-/** The caller gets the first failure: nothing is put aside. */
+/** Throws the first failure to the caller: puts nothing aside. */
 const failAtOnce: Watch['aside'] = {
   put: (_name, error) => {
     throw error
@@ -125,7 +125,7 @@ const failAtOnce: Watch['aside'] = {
   clear: () => undefined,
 }
 
-/** Without a lease: nobody waits for it, the rows' versions keep the peace. */
+/** Needs no lease: the versions of the rows reject conflicting writes. */
 async function reconcileOne(
   context: OrdersContext,
   destination: Destination,
@@ -149,7 +149,7 @@ async function reconcileOne(
     isAll: true,
     fromBlock: fromBlock ?? (await findUnread(context, watch)),
   })
-  // A worker that saw a reorg meanwhile would not look at this again.
+  // A worker that handled a reorg in the meantime would not check these proofs.
   const after = await getHeads(client, policy, [heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return found

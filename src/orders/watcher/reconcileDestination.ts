@@ -22,13 +22,13 @@ import {
 import { settleLogs } from './settleLogs.js'
 import type { Watch } from './watchState.js'
 
-/** Blocks read again before the cursor. */
+/** Number of blocks before the cursor to read again. */
 const overlap = 64n
 
-/** No order is older, as far as is asked. */
+/** Maximum number of orders read to find the oldest one. */
 const mostAsked = 1000
 
-/** What a reconciliation read, and what was new. */
+/** The blocks that a reconciliation read, and the number of new findings. */
 export type DestinationReconciliation = {
   destination: Destination
   fromBlock: bigint
@@ -37,43 +37,43 @@ export type DestinationReconciliation = {
   captured: number
   canceled: number
   consumed: number
-  /** Payments of orders that had been given up: to be refunded. */
+  /** Payments of orders that had ended unpaid: refund them. */
   unexpected: number
-  /** Further payments of orders that are paid. */
+  /** Additional payments of paid orders. */
   overpaid: number
   /** Payments without an order. */
   unmatched: number
 }
 
 /**
- * Reads every payment to a destination since its cursor, and some blocks before,
- * and what spent the nonces of open orders; writes what was not on record. The
- * cursor moves when all of it is written, with or without the lease.
+ * Reads every payment to a destination since some blocks before its cursor, and
+ * what spent the nonces of open orders. Writes what is missing on record. Moves
+ * the cursor once everything is written, with or without the lease.
  *
- * Asks about at most 4,000 open orders, unless about all. If there are more, the
- * next reconciliation goes on with the others, and asks about the blocks since
- * they were asked about last.
+ * Asks about at most 4,000 open orders, or about all with `isAll`. If there are
+ * more, the next reconciliation continues with the others, and asks about all
+ * blocks since their last turn.
  *
- * @throws {@link NodeAnswerError} when the answers do not fit together, as
- * while the chain is reorganized; the cursor stays then.
+ * @throws {@link NodeAnswerError} when the answers contradict each other, as
+ * during a reorganization. The cursor then stays.
  * @throws {@link LogRangeError} {@link NodeError} when the node refuses or does
  * not answer.
  */
 export async function reconcileDestination(
   context: OrdersContext,
   watch: Watch & {
-    /** Goes back to the last final block. */
+    /** Starts at the last final block. */
     isDeep: boolean
     /** Asks about all open orders. */
     isAll: boolean
-    /** Most open orders to ask about at a time. */
+    /** Maximum number of open orders to ask about at a time. */
     mostOpen?: number | undefined
-    /** Where to start instead. */
+    /** First block to read, instead of the one the cursor gives. */
     fromBlock?: bigint | undefined
   },
 ): Promise<DestinationReconciliation> {
   const { destination, heads, memory } = watch
-  // Reading up to a block that does not exist could take forever.
+  // Reading up to a block that does not exist might never end.
   await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
@@ -98,7 +98,7 @@ export async function reconcileDestination(
   }
 }
 
-/** Writes what a range shows, and says where the walk goes on. */
+/** Writes what a range shows. Returns where the walk continues. */
 async function readRange(
   context: OrdersContext,
   watch: Watch & { isAll: boolean; mostOpen?: number | undefined },
@@ -133,14 +133,15 @@ async function readRange(
 }
 
 /**
- * Writes what reached a destination since its cursor and is not on record. Drafts
- * without a payer have no other way to be known as paid: nobody can say whose
- * nonce to ask for.
+ * Writes transfers to a destination since its cursor that are not on record.
+ * Only this finds payments of drafts without a payer, because without the payer
+ * we cannot ask for the nonce.
  *
- * The cursor stays: what else happened is left to a reconciliation.
+ * Does not move the cursor: a reconciliation reads everything that this skips.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * the node refuses, does not answer, or not with one whole chain.
+ * the node refuses, does not answer, or its answer is incomplete or of two
+ * chains.
  */
 export async function settleTransfers(
   context: OrdersContext,
@@ -154,11 +155,12 @@ export async function settleTransfers(
 }
 
 /**
- * Where a reconciliation begins: before the cursor, as far back as the chain
- * may have changed since; without one, when the oldest open order was made.
+ * Finds where a reconciliation begins: before the cursor, as far back as the
+ * chain may have changed since. Without a cursor, at the block of the oldest
+ * open order.
  *
  * @throws {@link NodeAnswerError} when the node is behind the cursor, unless
- * the watch gave that block up or the caller gives the start.
+ * the watch dropped that block or the caller gives the start.
  */
 async function findStart(
   context: OrdersContext,
@@ -166,7 +168,7 @@ async function findStart(
 ): Promise<{
   cursor: DestinationCursor | undefined
   fromBlock: bigint
-  /** Nothing is left out between the cursor and the start. */
+  /** True when no block between the cursor and the start is left out. */
   isWhole: boolean
 }> {
   const { destination, heads, fromBlock: wanted } = watch

@@ -7,10 +7,10 @@ import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** What was found about one attempt of an order. */
+/** The evidence found about one attempt of an order. */
 export type Finding = { orderId: string; attempt: number; evidence: Evidence }
 
-/** Where the end of a window still means something. */
+/** States in which the end of the window still changes the order. */
 const undecided: readonly OrderState[] = [
   'drafted',
   'stored',
@@ -21,8 +21,8 @@ const undecided: readonly OrderState[] = [
 ]
 
 /**
- * Adds what findings change, by the rows of this unit of work. Found again,
- * they change nothing.
+ * Adds the changes that findings make to the rows of this unit of work. The
+ * same finding again changes nothing.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
@@ -44,7 +44,9 @@ export async function settleFindings(
     collected.apply(orderId, [fulfilAtOnce(policy, at)])
 }
 
-/** Payments on record without an order, which may turn out to have one. */
+/**
+ * Finds payments on record as `unmatched` that now turn out to have an order.
+ */
 async function findStrays(
   tables: StoreWriter,
   findings: readonly Finding[],
@@ -76,7 +78,7 @@ function stepOf(
     const isMoot =
       evidence.kind === 'expired' &&
       (!undecided.includes(order.state) ||
-        // A payment with a longer window came in between.
+        // A payment with a longer window was stored in between.
         evidence.blockTime < lastSecondOf(attempt))
     if (isMoot) return noChanges()
     const proofs = [...stored.proofs, ...strays]
@@ -84,7 +86,7 @@ function stepOf(
   }
 }
 
-/** Where `included` is enough, the proof announces the fulfilment with it. */
+/** Fulfils a captured order at once if the policy fulfils at `included`. */
 export function fulfilAtOnce(
   { fulfilAt }: OrdersContext['policy'],
   at: bigint,

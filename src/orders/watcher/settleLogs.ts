@@ -31,15 +31,15 @@ import {
 import type { Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
-/** Transactions in one unit of work. */
+/** Maximum number of transactions in one unit of work. */
 const unitSize = 100
 
 /**
- * Writes what logs of a destination show and is not on record, through their
- * receipts.
+ * Reads the receipts of a destination's logs and writes what is missing on
+ * record.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or not with one whole chain; then nothing is written.
+ * answer, or its answer is incomplete or of two chains. Then writes nothing.
  */
 export async function settleLogs(
   context: OrdersContext,
@@ -63,7 +63,9 @@ export async function settleLogs(
   return joinChanges([noChanges(), ...written])
 }
 
-/** Transfers that are not on record where they are. */
+/**
+ * Keeps transfers that are not on record at their current block and log index.
+ */
 async function dropKnown(
   { store }: OrdersContext,
   { chainId }: Destination,
@@ -104,7 +106,7 @@ function writePart(
   )
 }
 
-/** The new transfers of some receipts that no finding accounts for. */
+/** The new transfers of these receipts that belong to no finding. */
 function findUnmatched(
   destination: Destination,
   {
@@ -136,7 +138,7 @@ function findUnmatched(
 
 type Spent = { authorizer: Address; nonce: Hex; wasUsed: boolean }
 
-/** What receipts say about orders of a destination. */
+/** Finds what receipts show about the orders of a destination. */
 async function matchReceipts(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,
@@ -211,7 +213,8 @@ function judgeEvent(
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
 ): Evidence | undefined {
   const payer = attempt.payer ?? order.payer
-  // To the token a nonce is the payer's own: another's says nothing.
+  // The token counts nonces per payer: the same nonce of another account proves
+  // nothing.
   if (payer !== undefined && payer !== authorizer) return undefined
   const proof = proofRecordOf(
     receipt,
@@ -225,7 +228,10 @@ function judgeEvent(
     : undefined
 }
 
-/** Without a payer anyone can cancel a nonce of the same bytes: their own. */
+/**
+ * A cancellation counts only for a known payer: anyone can cancel the same
+ * nonce bytes for their own account.
+ */
 function evidenceOf(
   proof: Omit<ProofRecord, 'version'>,
   payer: Address | undefined,

@@ -8,17 +8,20 @@ import type {
 import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
 
-/** A payment that belongs to no order, as it is kept. */
+/** The record of a payment that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
 
-/** A transfer as a payment without an order; `undefined` for one of nothing. */
+/**
+ * Turns a transfer into a payment without an order; `undefined` for a transfer
+ * of 0.
+ */
 export function unmatchedOf(
   log: ReadLog,
   destination: Destination,
   { receipt, blockTime }: TimedReceipt,
 ): Unmatched | undefined {
   const event = decodeTokenLog(log)
-  // Anyone can send nothing from anyone, as often as they like.
+  // Anyone can send a transfer of 0 from any account, any number of times.
   if (event?.name !== 'Transfer' || event.value === 0n) return undefined
   const { chainId, token, recipient } = destination
   return {
@@ -42,7 +45,10 @@ export function unmatchedOf(
   }
 }
 
-/** What payments without an order change; each is reported once. */
+/**
+ * Finds the changes that payments without an order make. Reports each payment
+ * once.
+ */
 export async function settleUnmatched(
   tables: Pick<StoreWriter, 'proofs'>,
   found: readonly Unmatched[],
@@ -58,7 +64,7 @@ export async function settleUnmatched(
   const isAt = (row: Unmatched, other: Unmatched) =>
     row.transactionHash === other.transactionHash &&
     row.logIndex === other.logIndex
-  // In another block a transaction's logs have other places.
+  // If a transaction moves to another block, its logs get other indexes.
   const moved = rows.filter(
     (row) =>
       row.removed &&

@@ -22,15 +22,15 @@ import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
 import { writeUnit } from './writeUnit.js'
 
-/** A proof that is no longer where it was. */
+/** A proof that a reorganization moved or removed. */
 export type Displaced = Extract<
   Recheck<ProofRecord>,
   { verdict: 'moved' | 'gone' }
 >
 
 /**
- * Writes what a reorganization did to proofs: where they are now, or what an
- * order is without them.
+ * Writes what a reorganization did to proofs: the new place of a moved proof,
+ * or the state of the order without a removed one.
  *
  * @param options.blockTime of the newest block, Unix seconds.
  */
@@ -64,7 +64,10 @@ async function displaceProofs(
   return collected.close()
 }
 
-/** Reconciliation finds them again, where they are now. */
+/**
+ * Marks payments without an order as removed. Reconciliation finds them again
+ * at their new place.
+ */
 async function dropUnmatched(
   tables: StoreWriter,
   displaced: readonly Displaced[],
@@ -100,7 +103,7 @@ function displaceProof(
   const newest = collected.find(orderId)
   const stored = newest && atAttempt(newest, proof.attempt)
   const kept = newest?.proofs.find((row) => isSame(row, proof) && !row.removed)
-  // Someone else noticed it before.
+  // Another process has written this already.
   if (!stored || !kept) return
   const { order, attempt } = stored
   const again =
@@ -133,7 +136,7 @@ function removing(kept: ProofRecord): Partial<Changes> {
   return { proofs: [{ ...kept, removed: true }] }
 }
 
-/** An order that was paid twice is still paid once. */
+/** If an order was paid twice, its other payment still settles it. */
 function settlingByAnother(at: bigint): Step {
   return (newest) => {
     const { order, proofs } = newest

@@ -5,15 +5,15 @@ import type { Watch } from './watchState.js'
  * Takes one step of a look, unless it waits for its next try. A step that fails
  * is put aside and reported, so that the others go on.
  *
- * @returns `undefined` where it waits or failed.
- * @throws {@link LeaseLostError} when another process works on it now.
+ * @returns `undefined` if the step waits or failed.
+ * @throws {@link LeaseLostError} when another process has the lease now.
  */
 export async function tryStep<result>(
   { aside, memory: { apart } }: Pick<Watch, 'aside' | 'memory'>,
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // If only parts of the step failed, the step runs and they alone wait.
+  // If only parts of the step failed, the step runs and only those parts wait.
   const hasParts = apart.has(name)
   if (!hasParts && aside.isWaiting(name)) return undefined
   try {
@@ -27,7 +27,7 @@ export async function tryStep<result>(
   }
 }
 
-/** Reports a fault by putting it aside, and clears it once it is over. */
+/** Puts a fault aside, which reports it, and clears it once it is over. */
 export function reportFault(
   aside: Watch['aside'],
   name: string,
@@ -48,7 +48,7 @@ export type Apart = {
   put(name: string, error: unknown, due?: bigint | undefined): void
   /** True while it waits for its next try. */
   isWaiting(name: string): boolean
-  /** Forgets everything that was tried again and did not fail. */
+  /** Clears everything that was due again and did not fail. */
   close(): void
 }
 

@@ -25,12 +25,12 @@ const deepEvery = 600_000
 /** Watches the orders of one destination, one look at a time. */
 export type DestinationWatcher = {
   /**
-   * Looks once at what the chain says about the orders of the destination, and
-   * writes it: what a reorganization took back, what expired, what happened
-   * without us, and how final everything is by now. Does nothing while another
-   * process watches. If a part fails, puts it aside and goes on with the others.
+   * Compares the orders of the destination with the chain once and writes the
+   * differences: proofs that a reorganization removed, expired orders, payments
+   * that others submitted, and finality. Does nothing while another process
+   * watches. If a part fails, puts it aside and continues with the others.
    *
-   * @returns in how many milliseconds the next look is due.
+   * @returns `nextLook`, the milliseconds until the next look.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
    * name its newest block; the next look begins again.
    */
@@ -42,8 +42,8 @@ export type DestinationWatcher = {
 }
 
 /**
- * Starts to watch a destination. What its looks remember is created with each
- * new lease, because another process may have written since the last one.
+ * Starts to watch a destination. Each new lease starts with an empty memory,
+ * because another process may have written since the last lease.
  */
 export function watchDestination(
   context: OrdersContext,
@@ -60,7 +60,7 @@ export function watchDestination(
     aside?: Aside | undefined
     /** Milliseconds between two periodic reconciliations. */
     reconcileEvery?: number | undefined
-    /** Most open orders that one reconciliation asks about. */
+    /** Maximum number of open orders that one reconciliation asks about. */
     mostOpen?: number | undefined
   } = {},
 ): DestinationWatcher {
@@ -149,7 +149,7 @@ async function reconcileWhenDue(
   if (isDeep) memory.nextDeepReconcile = now + deepEvery
 }
 
-/** Numbers of blocks from the last look that this one has to find again. */
+/** Numbers of blocks from earlier looks that this look must find again. */
 function numbersToAsk(memory: WatchMemory): bigint[] {
   const newest = memory.head ?? memory.seen?.at(-1)
   const finality = findUnconfirmed(memory)
@@ -157,10 +157,10 @@ function numbersToAsk(memory: WatchMemory): bigint[] {
 }
 
 /**
- * Works under a lease that is prolonged for as long as the work takes, so that
- * slow nodes do not let two processes take turns at it for ever.
+ * Does work and prolongs the lease until the work ends. Otherwise, with slow
+ * nodes, two processes would take the lease from each other again and again.
  *
- * Does not stop work whose lease is lost: its writes are refused.
+ * Does not stop the work if the lease is lost: the store refuses its writes.
  */
 async function holdLease(
   { store, owner, policy }: OrdersContext,

@@ -5,14 +5,14 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { ChainHeads } from '../evidence/getHeads.js'
 import type { Aside } from '../model/putAside.js'
 
-/** What one look at a destination works with. */
+/** The input of one look at a destination. */
 export type Watch = {
   client: Client
   destination: Destination
   heads: ChainHeads
   memory: WatchMemory
   lease: Lease | undefined
-  /** Takes steps of a look, and orders, that failed and wait. */
+  /** Holds steps and orders that failed and wait for their next try. */
   aside: Pick<Aside, 'put' | 'isWaiting' | 'clear'>
 }
 
@@ -33,13 +33,13 @@ export type SeenFinality = {
 }
 
 /**
- * What the looks under one lease remember. `newMemory` creates it, and only the
- * file named at each field changes that field.
+ * State that the looks under one lease share. `newMemory` creates it. Only the
+ * file named at a field changes that field.
  */
 export type WatchMemory = {
   /**
-   * Single things that failed, by name: their step, and when they are due
-   * again. Changed by `tryStep`.
+   * Single things that failed, by name: their step, and the chain time of the
+   * next try, in Unix seconds. Changed by `tryStep`.
    */
   apart: Map<string, { step: string; due: bigint }>
   /**
@@ -51,9 +51,12 @@ export type WatchMemory = {
   head?: SeenBlock | undefined
   /** Looks in a row at which the node was behind a block seen before. */
   behind?: { looks: number; from: bigint; newest: bigint } | undefined
-  /** The highest seen block that was given up because no node knows it. */
+  /**
+   * The newest seen block that `checkReorg` dropped because the node stayed
+   * behind it.
+   */
   dropped?: bigint | undefined
-  /** Proofs from here on are not yet known to be where they were. */
+  /** First block whose proofs have to be checked again. */
   recheckFrom?: bigint | undefined
   /**
    * The blocks that the last looks named as safe and final. Changed by
@@ -61,25 +64,27 @@ export type WatchMemory = {
    */
   finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
   /**
-   * Drafts that were unpaid at their end, by id: when we first saw that. Changed
-   * by `judgeExpiry`, which forgets old ones too.
+   * Drafts that were unpaid at the end of their window, by id: the chain time
+   * of the first look that saw it, in Unix seconds. Changed by `judgeExpiry`;
+   * `expireDue` removes old ones.
    */
   unpaid: Map<string, bigint>
   /**
-   * When to reconcile next, in milliseconds of `performance`: the wall clock may
-   * be set back. Changed by `watchDestination`, as is the next one.
+   * When to reconcile next, in milliseconds of `performance.now()`, because the
+   * wall clock may be set back. Changed by `watchDestination`, as is the next
+   * field.
    */
   nextReconcile?: number | undefined
-  /** When to look back to the last final block next. */
+  /** When the next reconciliation goes back to the last final block. */
   nextDeepReconcile?: number | undefined
   /**
-   * Place in the stream up to which captures were announced. Changed by
-   * `fulfilIncluded`.
+   * Cursor of the last event that `fulfilIncluded` has read, which alone
+   * changes it.
    */
   fulfilledTo?: bigint | undefined
 }
 
-/** What is remembered at first, under a new lease. */
+/** The empty memory of a new lease. */
 export function newMemory(): WatchMemory {
   return { apart: new Map(), unpaid: new Map() }
 }

@@ -5,7 +5,7 @@ import { type Changes, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Writes a unit of work; again when someone else wrote the same rows, or
+ * Writes a unit of work. Repeats it if another process wrote the same rows, or
  * added the same proof, in between.
  */
 export async function writeUnit(
