@@ -66,7 +66,7 @@ async function signBy(
   serialize: SerializeTransactionFn<TransactionSerializable>,
   sign: (bytes: Uint8Array) => SignatureParts,
 ): Promise<Hex> {
-  // Blobs travel beside what is signed (EIP-4844).
+  // The signature does not cover the blobs themselves (EIP-4844).
   const signable =
     transaction.type === 'eip4844'
       ? { ...transaction, sidecars: false as const }
@@ -75,7 +75,7 @@ async function signBy(
   return serialize(transaction, signature)
 }
 
-/** The errors of a malformed key show none of it. */
+/** Parses a private key. Its errors never show any part of the key. */
 function parsePrivateKey(
   { curve }: Tools,
   privateKey: unknown,

@@ -6,7 +6,7 @@ import { type Curve, recoverSigner } from './signature.js'
 
 /** What {@link Accelerator.recoverAddress} takes. */
 export type RecoverAddressParameters = {
-  /** The digest that was signed, such as `hashPayment` gives. */
+  /** The signed digest, for example from `hashPayment`. */
   hash: Hex
   /** 65 bytes: `r`, `s` and a `v` of 27, 28, 0 or 1. */
   signature: Hex
@@ -15,20 +15,21 @@ export type RecoverAddressParameters = {
 /** Signing, recovery and hashing by WebAssembly. */
 export type Accelerator = {
   /**
-   * Creates viem's local account of a private key. It signs the bytes that
-   * viem's `privateKeyToAccount` signs, several times as fast. It ignores viem's
-   * `setSignEntropy`.
+   * Creates viem's local account of a private key. Its signatures equal those
+   * of viem's `privateKeyToAccount`, and it signs several times as fast. It
+   * ignores viem's `setSignEntropy`.
    *
    * @throws {@link InvalidFieldError} when the key is malformed.
    */
   fastAccount(privateKey: Hex): PrivateKeyAccount
   /**
-   * Recovers who signed a digest, in lower case; `undefined` for no one.
+   * Recovers the address that signed a digest, in lower case. Returns
+   * `undefined` if the signature recovers no address.
    *
    * @throws {@link InvalidFieldError} when `hash` is not 32 bytes.
    */
   recoverAddress(parameters: RecoverAddressParameters): Address | undefined
-  /** For `createOrders` and `hashPayment`. */
+  /** Pass it to `createOrders` and `hashPayment`. */
   keccak256: Keccak256
 }
 

@@ -3,10 +3,10 @@ import { parseBytes32 } from '../core/fields.js'
 import type { Keccak256 } from '../core/keccak.js'
 import { normalizeSignature } from '../core/signature.js'
 
-/** The part of ox's WebAssembly curve that is used here. */
+/** The members of ox's WebAssembly curve that we use. */
 export type Curve = {
   getPublicKey(privateKey: Uint8Array): Uint8Array
-  /** One byte of recovery, then `r` and `s`. */
+  /** Returns one recovery byte, then `r` and `s`. */
   sign(
     hash: Uint8Array,
     privateKey: Uint8Array,
@@ -47,12 +47,14 @@ export function signHash(
   }
 }
 
-/** The signature as 65 bytes, as wallets write it. */
+/** Joins the parts of a signature into the 65 bytes that wallets return. */
 export function joinSignature({ r, s, yParity }: SignatureParts): Hex {
   return `${r}${s.slice(2)}${yParity ? '1c' : '1b'}`
 }
 
-/** Who signed a digest, or `undefined` where the signature leads to no one. */
+/**
+ * Recovers the address that signed a digest, or `undefined` if there is none.
+ */
 export function recoverSigner(
   { curve, keccak256 }: Tools,
   { hash, signature }: { hash: Hex; signature: Hex },
@@ -72,7 +74,7 @@ export function recoverSigner(
   }
 }
 
-/** Of an uncompressed public key, in lower case. */
+/** Returns the address of an uncompressed public key, in lower case. */
 export function addressOf(
   publicKey: Uint8Array,
   keccak256: Keccak256,

@@ -10,7 +10,7 @@ export type ErrorDetails = Readonly<Record<string, unknown>>
  */
 export abstract class CountersignError extends Error {
   abstract override readonly name: string
-  /** Whether the same call may succeed later without a change of its input. */
+  /** True when the same call may succeed later with the same input. */
   readonly retryable: boolean = false
   readonly details: ErrorDetails
 
@@ -19,9 +19,12 @@ export abstract class CountersignError extends Error {
     this.details = details
   }
 
-  /** For logs: with the message, and each `bigint` as a decimal string. */
+  /**
+   * Returns the error for logs, with its message, and each `bigint` as a
+   * decimal string.
+   */
   toJSON(): object {
-    // The message is no member that spreading would find.
+    // Spreading an error leaves out its message.
     return JSON.parse(toJson({ message: this.message, ...(this as object) }))
   }
 }

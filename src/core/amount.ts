@@ -1,11 +1,11 @@
 import { InvalidAmountError } from './errors.js'
 
 /**
- * Reads a decimal amount as token units, exactly.
+ * Parses a decimal amount into token units, exactly.
  *
- * Takes digits with an optional fraction: no sign, exponent, separator or
+ * Accepts digits with an optional fraction: no sign, exponent, separator or
  * surrounding space, no leading zeros, no more fraction digits than the token
- * has. Never rounds. A JavaScript `number` is refused.
+ * has. Never rounds. Refuses a JavaScript `number`.
  *
  * @throws {@link InvalidAmountError} when `amount` is anything else, zero, or
  * above 2^256 - 1 units.
@@ -34,8 +34,8 @@ export function parseAmount(amount: string, decimals = 6): bigint {
 }
 
 /**
- * Writes token units as a decimal, the inverse of `parseAmount`; trailing
- * zeros of the fraction are left out.
+ * Formats token units as a decimal, the inverse of `parseAmount`. Leaves out
+ * trailing zeros of the fraction.
  *
  * @throws {@link InvalidAmountError} when `value` is not a `bigint` from 0 to
  * 2^256 - 1.

@@ -1,4 +1,4 @@
-/** JSON text with the members of each object in one order. */
+/** Writes JSON with the members of each object sorted by name. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member) =>
     isPlainObject(member)
@@ -9,7 +9,7 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** True for an object of no class; a list is none. */
+/** True for an object without a class. False for a list. */
 export function isPlainObject(
   value: unknown,
 ): value is Record<string, unknown> {

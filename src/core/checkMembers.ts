@@ -6,8 +6,8 @@ export type MembersOf<parameters> = Readonly<
 >
 
 /**
- * Refuses unknown members. A misspelt option would otherwise be ignored, and
- * with it the check it asks for.
+ * Refuses unknown members. Otherwise we would ignore a misspelt option and the
+ * check that it requests.
  *
  * @throws {@link InvalidFieldError} that names the first such member.
  */
@@ -16,7 +16,8 @@ export function checkMembers<parameters>(
   known: MembersOf<parameters>,
   field = 'parameters',
 ): void {
-  // The code that reads the first member refuses a value that is no object.
+  // Other code refuses a value that is not an object, when it reads the first
+  // member.
   if (typeof given !== 'object' || !given) return
   for (const name of Object.keys(given))
     if (!Object.hasOwn(known, name))

@@ -1,12 +1,12 @@
 import { ClockSkewError, InvalidFieldError } from './errors.js'
 
-/** Chains for development, whose clock may be moved at will. */
+/** Ids of development chains, whose clock may be changed at any time. */
 export const devChainIds: readonly number[] = [31337, 1337]
 
-/** Seconds by which the clocks of chain and machine may differ. */
+/** Maximum difference between the clocks of chain and machine, in seconds. */
 export const maxClockSkew = 120n
 
-/** Later than any Unix second that counts, and a number every database takes. */
+/** Later than any real Unix time, and small enough for every database. */
 export const endOfTime: bigint = 4_611_686_018_427_387_904n
 
 /** The clock of this machine in Unix seconds. */
@@ -14,7 +14,7 @@ export function wallTime(): bigint {
   return BigInt(Math.floor(Date.now() / 1000))
 }
 
-/** A time as given, or this machine's; a `number` is refused. */
+/** Returns the given time, by default this machine's. Refuses a `number`. */
 export function parseTime(now: bigint = wallTime()): bigint {
   if (typeof now !== 'bigint')
     throw new InvalidFieldError('now', now, 'a bigint of Unix seconds')
@@ -22,9 +22,9 @@ export function parseTime(now: bigint = wallTime()): bigint {
 }
 
 /**
- * Refuses a head that disagrees with the wall clock: a lying or halted node
- * would make signatures that live for years or are born dead. Development
- * chains are exempt by their chain id.
+ * Refuses a head whose time differs too much from the wall clock. With the time
+ * of a lying or halted node, signatures would be valid for years or expired
+ * from the start. Exempts development chains by their chain id.
  *
  * @throws {@link ClockSkewError}
  */

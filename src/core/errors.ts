@@ -20,7 +20,9 @@ export type FieldRule = string | readonly unknown[]
 export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
-  /** Pass one sentence as `toDo` where one thing is to be done. */
+  /**
+   * Pass a sentence as `toDo` if the caller can fix the error in one way only.
+   */
   constructor(field: string, given: unknown, rule: FieldRule, toDo?: string) {
     const isSignature = /sig/i.test(field)
     // A URL often holds a key.
@@ -35,7 +37,7 @@ export class InvalidFieldError extends CountersignError {
   }
 }
 
-/** The clock of the node and the clock of this machine disagree too far. */
+/** The clocks of the node and of this machine differ too much. */
 export class ClockSkewError extends CountersignError {
   override readonly name = 'ClockSkewError'
   override readonly retryable = true

@@ -12,7 +12,7 @@ import type {
 /** Reads a value or throws an error that names the field. */
 export type ParseField<value> = (value: unknown, field: string) => value
 
-/** A parser of what `accepts` says yes to. */
+/** Creates a parser of the values for which `accepts` returns true. */
 const parser =
   <value>(
     rule: FieldRule,
@@ -26,11 +26,14 @@ const parser =
 const textParser = (form: RegExp, rule: FieldRule): ParseField<string> =>
   parser(rule, (value) => typeof value === 'string' && form.test(value))
 
-/** A parser of one of these values. */
+/** Creates a parser that accepts only these values. */
 const choiceParser = <value>(choices: readonly value[]): ParseField<value> =>
   parser(choices, (value) => choices.includes(value as value))
 
-/** Takes any letter case and gives lower case: one spelling, no checksum. */
+/**
+ * Creates a parser of hex. Accepts any letter case, returns lower case, and
+ * does not check checksums.
+ */
 const hexParser = (form: RegExp, rule: FieldRule): ParseField<Hex> => {
   const parse = textParser(form, rule)
   return (value, field) => parse(value, field).toLowerCase() as Hex
@@ -86,7 +89,7 @@ type Members<shape extends Shape> = {
   [key in keyof shape]: ReturnType<shape[key]>
 }
 
-/** A parser of an object with exactly the members of `shape`. */
+/** Creates a parser of an object with exactly the members of `shape`. */
 const objectParser = <shape extends Shape>(
   shape: shape,
 ): ParseField<Members<shape>> => {

@@ -24,7 +24,7 @@ function encodeDomain(domain: TokenDomain): Hex {
 
 const separators = /* @__PURE__ */ new Map<string, Uint8Array>()
 
-/** Merchants use few tokens, so their separators are kept. */
+/** Caches the separators, because a merchant uses few tokens. */
 function separatorOf(domain: TokenDomain): Uint8Array {
   const { name, version, chainId, verifyingContract } = domain
   const key = `${chainId}${verifyingContract}${version.length},${version}${name}`
@@ -37,9 +37,9 @@ function separatorOf(domain: TokenDomain): Uint8Array {
   return separator
 }
 
-/** How {@link hashPayment} hashes. */
+/** Options of {@link hashPayment}. */
 export type HashPaymentOptions = {
-  /** Such as `countersign/accelerate` loads. @default viem's */
+  /** For example the one of `countersign/accelerate`. @default viem's */
   keccak256?: Keccak256 | undefined
 }
 
@@ -86,7 +86,7 @@ export function hashPayment(
   )
 }
 
-/** Hashes a message that has been read. */
+/** Hashes a message whose fields are already checked. */
 export function hashChecked(
   checked: Payment | Cancellation,
   keccak256: Keccak256 = viemKeccak256,

@@ -1,7 +1,7 @@
 import { wait } from './wait.js'
 
 /**
- * Does work until it succeeds. After each failure, `pauseAfter` returns the
+ * Repeats work until it succeeds. After each failure, `pauseAfter` returns the
  * milliseconds until the next try, or `undefined` to give up.
  *
  * @throws the last failure, after giving up or once the signal aborts.

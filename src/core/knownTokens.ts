@@ -4,7 +4,7 @@ import type { Address } from 'viem'
 export type KnownToken = {
   chainId: number
   symbol: string
-  /** EIP-712 domain name; USDC does not call itself the same everywhere. */
+  /** EIP-712 domain name. USDC has different names on different chains. */
   name: string
   version: string
   decimals: number
@@ -12,8 +12,9 @@ export type KnownToken = {
 }
 
 /**
- * USDC where Circle issues it. A hint for building test data and for explaining
- * signatures: what a token says on chain, proven by its separator, wins.
+ * USDC on networks where Circle issues it. Only a hint, for test data and for
+ * explaining signatures: the name and version that the token returns on chain,
+ * proven by its separator, take precedence.
  */
 export const knownTokens: readonly KnownToken[] = [
   {

@@ -2,7 +2,8 @@ const known = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
  * Calls `end` when the signal aborts. Returns a function that unregisters it.
- * All share one listener, because Node warns of a leak at eleven of one signal.
+ * All callers share one listener, because Node warns of a leak at eleven
+ * listeners of one signal.
  */
 export function onAbort(signal: AbortSignal, end: () => void): () => void {
   const ends = known.get(signal) ?? new Set()

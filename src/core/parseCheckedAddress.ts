@@ -1,7 +1,7 @@
 import { type Address, isAddress } from 'viem'
 import { InvalidFieldError } from './errors.js'
 
-/** An address whose checksum, where it carries one, is right. */
+/** Parses an address. If it has a checksum, the checksum must be right. */
 export function parseCheckedAddress(value: unknown, field: string): Address {
   if (typeof value !== 'string' || !isAddress(value, { strict: false }))
     throw new InvalidFieldError(field, value, 'an address')

@@ -1,8 +1,8 @@
 /**
  * Parses the header `Retry-After`, whole seconds or a date (RFC 9110), into
- * milliseconds. Gives `undefined` for anything else.
+ * milliseconds. Returns `undefined` for anything else.
  *
- * @param now milliseconds, as `Date.now()` gives them.
+ * @param now Unix milliseconds.
  */
 export function parseRetryAfter(
   header: string | null | undefined,

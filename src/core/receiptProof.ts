@@ -23,7 +23,7 @@ export type ProofReceipt = {
   logs: readonly ProofLog[]
 }
 
-/** What shows that a payment was captured: one successful receipt. */
+/** The proof that a payment was captured, from one successful receipt. */
 export type CaptureProof = {
   transactionHash: Hash
   /** Zero while the transaction is only pre-confirmed. */
@@ -31,22 +31,25 @@ export type CaptureProof = {
   blockNumber: bigint
   /** Position of the exact `Transfer` in its block. */
   logIndex: number
-  /** Who sent the transaction; for a Transfer payment it can be anyone. */
+  /**
+   * Account that submitted the transaction. Anyone can submit a Transfer
+   * payment.
+   */
   submitter: Address
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
-  /** How sure the chain was when the proof was read. */
+  /** Finality of the block when the proof was read. */
   finality: Finality
 }
 
 export const zeroHash: Hash = /* @__PURE__ */ '0x'.padEnd(66, '0') as Hash
 
 /**
- * What a receipt proves about a payment. Captured needs, from the token and in
- * this order, `AuthorizationUsed(payer, nonce)` and, before the token's next
- * `AuthorizationUsed`, the exact `Transfer`. The event alone proves nothing: a
- * payer can spend the same nonce on another message.
+ * Finds the proof of a capture in a receipt. A capture needs two events of the
+ * token in this order: `AuthorizationUsed(payer, nonce)` and, before the
+ * token's next `AuthorizationUsed`, the exact `Transfer`. The first event alone
+ * proves nothing: a payer can spend the same nonce on another message.
  */
 export function proveCapture(
   receipt: ProofReceipt,
@@ -81,7 +84,7 @@ export function proveCapture(
   return undefined
 }
 
-/** Whether a receipt holds the event that a nonce was used, or canceled. */
+/** True when a receipt has the event that a nonce was used, or canceled. */
 export function proves(
   receipt: ProofReceipt,
   event: 'used' | 'canceled',
@@ -106,7 +109,7 @@ function matches(log: ProofLog, ...expected: readonly string[]): boolean {
   )
 }
 
-/** Nodes spell hex in either letter case. */
+/** Ignores letter case, because nodes write hex in either. */
 function same(found: string | undefined, expected: string): boolean {
   return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -31,8 +31,8 @@ export type RefusalReason =
   | 'expiresTooSoon'
 
 /**
- * What a token's words mean by themselves. `blocked` and `outsideWindow` need
- * a fact to say which account, or which bound.
+ * The reasons that a token's error text can show. `blocked` and `outsideWindow`
+ * need a further check to find the account or the bound.
  */
 export type RevertReason =
   | Extract<
@@ -73,7 +73,7 @@ const customErrors = [
   'InsufficientBalance()',
 ]
 
-/** Tokens word their refusals alike; the first pattern that fits decides. */
+/** Patterns of refusals, which tokens word alike. The first match decides. */
 const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/paused?\b/i, 'paused'],
   [/black ?list|block ?list|frozen|blocked/i, 'blocked'],
@@ -90,7 +90,7 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/exceeds balance|Insufficient(Balance|Funds)/, 'insufficientFunds'],
 ]
 
-/** What a token's revert means, and its own words where it had any. */
+/** Returns the reason of a token's revert, and the token's own words if any. */
 export function parseRevert(data: Hex | undefined): {
   reason: RevertReason
   words?: string
@@ -99,7 +99,7 @@ export function parseRevert(data: Hex | undefined): {
   return parseWords(revertWords(data))
 }
 
-/** The same where a node's text of the refusal may be all there is. */
+/** Like {@link parseRevert}, but parses the node's text if there is no data. */
 export function parseRefusal(refusal: {
   data?: Hex | undefined
   words?: string | undefined
@@ -109,7 +109,7 @@ export function parseRefusal(refusal: {
   return data === '0x' && told ? parseWords(told) : parseRevert(data)
 }
 
-/** What a token's refusal means when only a node's text of it is left. */
+/** Returns the reason of a refusal from the node's text alone. */
 export function parseWords(words: string): {
   reason: RevertReason
   words: string

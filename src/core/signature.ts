@@ -5,7 +5,7 @@ import { numberWord } from './words.js'
 const curveOrder =
   0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The last 32 bytes of a signature wrapped for a wallet yet to be deployed. */
+/** The last 32 bytes of a signature of a wallet that is not deployed yet. */
 const erc6492Magic =
   '6492649264926492649264926492649264926492649264926492649264926492'
 
@@ -16,8 +16,8 @@ const erc6492Magic =
  * `v`, or a Safe's approved hash (`v` 1, an address in `r`). The token passes
  * them to the wallet.
  *
- * Gives `undefined` for what no wallet makes: under 64 or over 16384 bytes, or
- * ECDSA values out of range.
+ * Returns `undefined` for a signature that no wallet makes: under 64 or over
+ * 16384 bytes, or ECDSA values out of range.
  */
 export function normalizeSignature(signature: unknown): Hex | undefined {
   const text = typeof signature === 'string' ? signature.toLowerCase() : ''
@@ -38,14 +38,15 @@ export function normalizeSignature(signature: unknown): Hex | undefined {
   return `${text.slice(0, 66) as Hex}${low}${high === (parity === 1) ? '1b' : '1c'}`
 }
 
-/** Whether a signature carries ERC-6492's wrapper. */
+/** True when a signature has the wrapper of ERC-6492. */
 export function isWrappedSignature(signature: Hex): boolean {
   return signature.toLowerCase().endsWith(erc6492Magic)
 }
 
 /**
- * Takes off ERC-6492's wrapper, `abi.encode(address, bytes, bytes)` and magic:
- * no token understands it, and a deployed wallet accepts what is inside.
+ * Removes the wrapper of ERC-6492, `abi.encode(address, bytes, bytes)` and
+ * magic bytes. No token understands it, and a deployed wallet accepts the inner
+ * signature.
  */
 export function unwrapSignature(signature: Hex): Hex {
   if (!isWrappedSignature(signature)) return signature

@@ -2,8 +2,8 @@ import { nextTurn } from './wait.js'
 
 /**
  * Returns a function that resolves when it is the caller's turn. Each caller
- * gets a turn of the event loop of its own, so that computing in pieces does not
- * hold up anything else for longer than one piece.
+ * gets its own turn of the event loop, so computing in pieces blocks other work
+ * for one piece at most.
  */
 export function takeTurns(): () => Promise<void> {
   let last = Promise.resolve()

@@ -2,7 +2,8 @@
 export function toJson(value: unknown): string {
   return JSON.stringify(
     value,
-    // Not by `member`: pages give `BigInt` a `toJSON`, which has run on that.
+    // Does not test `member`: some pages give `BigInt` a `toJSON`, which has
+    // already converted it.
     function (this: Record<string, unknown>, name, member: unknown) {
       return typeof this[name] === 'bigint' ? String(this[name]) : member
     },

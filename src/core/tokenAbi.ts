@@ -147,7 +147,7 @@ export const selectors = {
   isFrozen: 'e5839836',
 } as const
 
-/** Of what is asked only once of a token. */
+/** Selectors of the calls that we make only once for each token. */
 export const tokenSelectors = {
   name: '06fdde03',
   paused: '5c975abb',

@@ -48,7 +48,9 @@ export type Payment = {
   message: PaymentAuthorization
 }
 
-/** A payment with its signature. Whoever holds it holds the credential. */
+/**
+ * A payment with its signature. The signature is a credential: keep it secret.
+ */
 export type SignedPayment = Payment & { signature: Hex }
 
 /** A cancellation to sign, with the token and chain it is meant for. */
@@ -61,7 +63,7 @@ export type Cancellation = {
 /** A cancellation with its signature; anyone may submit it. */
 export type SignedCancellation = Cancellation & { signature: Hex }
 
-/** How sure the chain is of a block, weakest first. */
+/** Finality of a block, weakest first. */
 export type Finality = 'preconfirmed' | 'included' | 'safe' | 'finalized'
 
 /** Why no transaction was sent for a payment. */
@@ -72,11 +74,11 @@ export type RejectionReason =
   /** Without a rehearsal, only the payer's own key can be trusted. */
   | 'unsimulatedWallet'
 
-/** The block a verdict was reached at, and how. */
+/** The block at which a verdict was reached, and the method. */
 export type JudgedAt = {
   /**
-   * As contracts see it, so an L1 block on Arbitrum. With `via: 'calls'` as the
-   * header says.
+   * Block number as contracts see it, so an L1 block on Arbitrum. With `via:
+   * 'calls'`, the number in the header.
    */
   block: bigint
   /** Time of that block, Unix seconds. */

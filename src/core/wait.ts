@@ -1,4 +1,6 @@
-/** Waits, or wakes early when the signal aborts; leaves no timer behind. */
+/**
+ * Resolves after this time, or as soon as the signal aborts. Leaves no timer.
+ */
 export function wait(
   milliseconds: number,
   signal?: AbortSignal | undefined,
@@ -16,8 +18,8 @@ export function wait(
 }
 
 /**
- * Resolves with the result of the work, or with that of `late` once the time is
- * over. The work goes on, but its result is dropped.
+ * Resolves with the result of the work, or with the result of `late` once the
+ * time is over. The work then continues, but its result is dropped.
  */
 export function inTime<value>(
   work: Promise<value>,
@@ -36,13 +38,15 @@ export function inTime<value>(
   })
 }
 
-/** Does a task after those of this tick, before the timers of the next. */
+/**
+ * Runs a task after the tasks of this tick and before the timers of the next.
+ */
 export function soon(task: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(task)
   else setTimeout(task, 0)
 }
 
-/** Gives requests on their way their turn. */
+/** Resolves in the next turn, so that pending requests can continue first. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }

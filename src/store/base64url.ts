@@ -18,7 +18,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
 
 /**
  * Decodes exactly what `encodeBase64url` writes. Returns `undefined` for any
- * other text, also for one whose last letter has bits that no byte takes.
+ * other text, also if the last letter has unused bits that are not 0.
  */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))

@@ -1,13 +1,13 @@
 import { SealError } from './errors.js'
 import type { SealContext } from './types.js'
 
-/** Stands for the length of a part that is absent. */
+/** Marks an absent part, in place of its length. */
 const absent = 0xffffffff
 
 /**
- * Encodes a version, the name of a key and a context as additional data. Equal
- * places give equal bytes and no others do, because the length of each part
- * stands in front of it. Letter case of hex makes no difference.
+ * Encodes a version, the name of a key and a context as additional data. Only
+ * equal parts give equal bytes, because the length of each part precedes it.
+ * Ignores the letter case of hex.
  *
  * @throws {@link SealError} when the id of the order is not well-formed text.
  */
@@ -37,7 +37,7 @@ export function encodePlace(
   ])
 }
 
-/** True when UTF-8 can represent the text: no half of a surrogate pair alone. */
+/** True when UTF-8 can represent the text, so it has no lone surrogate. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }

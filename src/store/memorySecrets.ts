@@ -15,7 +15,7 @@ type Tables = {
   transactions: Rows<TransactionRecord>
 }
 
-/** Looks at which keys sealed the secrets of orders. */
+/** Finds which keys sealed the secrets of orders. */
 export function secretsReader(tables: Tables): StoreReader['secrets'] {
   return {
     countKeys: async (destinations) => countKeys(tables, destinations),
@@ -64,7 +64,10 @@ function listSecrets({
   })
 }
 
-/** Never the text itself, whatever it is. */
+/**
+ * Returns the name of the key; empty text without a space, so that it never
+ * shows a secret.
+ */
 function keyOf(sealed: string): string {
   return sealed.slice(0, Math.max(0, sealed.indexOf(' ')))
 }

@@ -23,7 +23,7 @@ const members: MembersOf<MemoryStoreParameters> = {
 }
 
 /**
- * Keeps orders in memory, for tests and trials.
+ * Creates a store that keeps orders in memory, for tests and trials.
  *
  * Forgets everything when the process ends. Other processes cannot see it. Units
  * of work run one after the other, so a `write` inside another `write` never
@@ -72,7 +72,7 @@ export function memoryStore(
       const result = await work(unit.writer)
       unit.check()
       if (lease) leases.check(lease)
-      // Readers keep the snapshot that they began with.
+      // Running readers keep their snapshot.
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)

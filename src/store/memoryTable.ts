@@ -6,7 +6,7 @@ export type RowKeys<row> = {
   identity(row: row): string
   /** Further values that no two rows may share. */
   unique?(row: row): readonly string[]
-  /** Further values that rows are found by. */
+  /** Further values that queries find rows by. */
   words(row: row): readonly string[]
 }
 
@@ -34,12 +34,12 @@ export function emptyTable<row>(keys: RowKeys<row>): MemoryTable<row> {
   return { keys, rows: new Map(), index: new Map() }
 }
 
-/** Copies a table, so that it can change on its own. */
+/** Copies a table. Later changes to one do not affect the other. */
 export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
   return { ...table, rows: new Map(table.rows) }
 }
 
-/** Stages changes in front of a table, which stays as it is. */
+/** Starts to collect changes without changing the table itself. */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   const staged = emptyTable(table.keys)
   const removed = new Set<string>()
@@ -143,7 +143,9 @@ function keepRow<row>(
   }
 }
 
-/** Freezes a row, with its JSON members as JSON would return them. */
+/**
+ * Freezes a row. Replaces its JSON members by copies that went through JSON.
+ */
 function freezeRow<row extends object>(row: row): row {
   for (const name in row) {
     const value = row[name]

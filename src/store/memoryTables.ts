@@ -69,7 +69,7 @@ export function emptyTables(): MemoryTables {
   }
 }
 
-/** Copies all tables, so that they can change on their own. */
+/** Copies all tables. Later changes to one copy do not affect the other. */
 export function copyTables(tables: MemoryTables): MemoryTables {
   return {
     orders: copyTable(tables.orders),

@@ -32,7 +32,7 @@ export type MemoryUnit = {
   close(): void
 }
 
-/** Begins a unit of work. The tables stay as they are until its end. */
+/** Begins a unit of work. Does not change the tables before its end. */
 export function startUnit(tables: MemoryTables): MemoryUnit {
   const stages = stageTables(tables)
   const failures: unknown[] = []

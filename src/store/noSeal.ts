@@ -1,7 +1,7 @@
 import { SealError } from './errors.js'
 import type { Sealer } from './types.js'
 
-/** Stands for the name of a key where nothing is sealed. No key has it. */
+/** Key name of secrets that are not sealed. No real key can have it. */
 export const noKey = 'none'
 
 const mark = `${noKey} `
@@ -10,8 +10,8 @@ const mark = `${noKey} `
  * Stores secrets unencrypted. Adds a prefix that no sealed text begins with, so
  * that plain and sealed secrets are never confused.
  *
- * Anyone who reads the database can submit every payment in it. Nothing notices
- * a secret that was moved to another row.
+ * Anyone who reads the database can submit every payment in it. It cannot
+ * detect a secret that was moved to another row.
  */
 export const noSeal: Sealer = {
   current: noKey,

@@ -13,7 +13,7 @@ export function packSecret(secret: string): Uint8Array {
     : mark(textMark, new TextEncoder().encode(secret))
 }
 
-/** The text that `packSecret` was given. */
+/** Returns the text that `packSecret` packed. */
 export function unpackSecret(packed: Uint8Array): string {
   const bytes = packed.subarray(1)
   return packed[0] === hexMark

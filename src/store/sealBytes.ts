@@ -1,12 +1,12 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 
-/** What bytes are sealed and opened with. */
+/** Key, nonce and additional data to seal or open bytes. */
 export type SealBytesParameters = {
   /** 32 bytes. */
   key: Uint8Array
   /** 24 bytes, never used with this key before. */
   nonce: Uint8Array
-  /** Is not in the result, and has to be the same to open it. */
+  /** Not part of the result. Opening needs the same bytes again. */
   additional: Uint8Array
 }
 
@@ -18,7 +18,9 @@ export function sealBytes(
   return xchacha20poly1305(key, nonce, additional).encrypt(plain)
 }
 
-/** Decrypts bytes; `undefined` when one bit of anything differs. */
+/**
+ * Decrypts bytes; `undefined` if any bit of the bytes or parameters differs.
+ */
 export function openBytes(
   sealed: Uint8Array,
   { key, nonce, additional }: SealBytesParameters,

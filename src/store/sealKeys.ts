@@ -13,13 +13,19 @@ export type SealKeySource = SealKey | (() => Promise<SealKey>)
 /** Milliseconds after which fetching a key fails. */
 const longestFetch = 30_000
 
-/** Milliseconds before a key is fetched again; none after the first failure. */
+/**
+ * Milliseconds to wait before fetching a key again; none after the first
+ * failure.
+ */
 const pauses = {
   shortest: 100,
   longest: 5_000,
 }
 
-/** Separates the keys of seals from what else a merchant derives from a key. */
+/**
+ * Separates seal keys from other keys that a merchant derives from the same
+ * bytes.
+ */
 const purpose = 'countersign seal'
 
 /** Key names are stored unencrypted beside the sealed text. */
@@ -85,7 +91,7 @@ export async function deriveKey(
   return new Uint8Array(bits)
 }
 
-/** Loads a key once. After a failure it is loaded again, after a pause. */
+/** Loads a key once. After a failure, waits and loads it again. */
 function keepKey(
   name: string,
   source: SealKeySource,
@@ -99,7 +105,7 @@ function keepKey(
   /** Milliseconds of `performance`. */
   let notBefore = 0
   return () => {
-    // A key service that is down is not asked for each order.
+    // Avoids a request for each order while the key service is down.
     if (!loaded && performance.now() < notBefore)
       return Promise.reject(missingKey(name))
     loaded ??= load().catch((error: unknown) => {
@@ -120,7 +126,7 @@ function keepOwn(name: string, key: SealKey): () => Promise<Uint8Array> {
   return () => deriveKey(own, name)
 }
 
-/** Reports nothing of what the function throws: it could contain a secret. */
+/** Hides the error of the function, because it could contain a secret. */
 async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
@@ -128,7 +134,8 @@ async function fetchKey(
   const fail = () => {
     throw missingKey(name)
   }
-  // A key service that never answers would hold up its submitter for good.
+  // Without a limit, a key service that never answers would block the submitter
+  // forever.
   const fetching = inTime(Promise.resolve().then(fetch), longestFetch, fail)
   const key = await fetching.catch(fail)
   checkKey(name, key)

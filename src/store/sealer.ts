@@ -13,11 +13,12 @@ import type { SealContext, Sealer } from './types.js'
 export type SealerParameters = {
   /** Keys by name. Never use a name again for another key. */
   keys: Readonly<Record<string, SealKeySource>>
-  /** Name of the key that seals. Every key opens what it sealed. */
+  /** Name of the key that seals. Each key opens the secrets that it sealed. */
   current: string
   /**
-   * Names of keys that are lost for good. Orders start without them, and what
-   * they sealed does not open. `none` gives up what was not sealed.
+   * Names of keys that are lost for good. Orders start without them, and the
+   * secrets that they sealed do not open. `none` gives up secrets that were
+   * stored unencrypted.
    */
   lost?: readonly string[] | undefined
 }

@@ -39,25 +39,26 @@ export type OrderReason =
   | 'sealBroken'
   /** Waits for the merchant, because a capture from this payer failed. */
   | 'needsReview'
-  /** Its transaction was no longer wanted, and an empty one replaced it. */
+  /** The order no longer needed its transaction, and a filler replaced it. */
   | 'released'
-  /** Given up while its transaction was in flight. */
+  /** The order was voided while its transaction was in flight. */
   | 'voided'
   /** The person at the merchant's wallet declined. */
   | 'signingDeclined'
   /** The merchant's wallet did not take the transaction. */
   | 'walletRefused'
 
-/** Data of the merchant's own that JSON can represent. */
+/** The merchant's own data, as plain JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * What an event says, as plain JSON: integers above 2^53 are decimal strings.
- * `OrderEventData` of `countersign/orders` has what each type of event holds.
+ * The data of an event, as plain JSON. Integers above 2^53 are decimal strings.
+ * `OrderEventData` of `countersign/orders` describes the data of each event
+ * type.
  */
 export type EventData = Readonly<Record<string, unknown>>
 
-/** What is kept under a key, as plain JSON. */
+/** The value under a key, as plain JSON. */
 export type StoredValue = Readonly<Record<string, unknown>>
 
 /** One order. All times are Unix seconds on the chain's clock. */
@@ -91,16 +92,16 @@ export type OrderRecord = Destination & {
   /** `validBefore` of the stored payment, or else of the latest offer. */
   deadline: bigint
   /**
-   * From when the submitter has a transaction to send. Absent while there is
-   * nothing to send.
+   * Time from which the submitter has a transaction to send. Absent while there
+   * is nothing to send.
    */
   sendDue: bigint | undefined
   /**
-   * From when to ask the chain whether the payment is spent or expired. Absent
-   * once the order is settled, or can no longer be.
+   * Time from which to ask the chain whether the payment is spent or expired.
+   * Absent once the order is settled or can no longer settle.
    */
   lookDue: bigint | undefined
-  /** What the merchant or buyer asked for and the chain has not decided. */
+  /** Requested by the merchant or buyer, and not yet decided by the chain. */
   requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation failed. */
   reason: OrderReason | undefined
@@ -233,7 +234,10 @@ export type EventRecord = Destination & {
   data: EventData
 }
 
-/** A JSON document that other parts keep beside the orders for some time. */
+/**
+ * A JSON document that other parts of the library store beside the orders for
+ * some time.
+ */
 export type NoteRecord = {
   /** What the note is about. Up to 256 characters. */
   key: string
@@ -254,7 +258,7 @@ export type Lease = {
   fence: bigint
 }
 
-/** Who holds a lease now. */
+/** The current holder of a lease. */
 export type HeldLease = {
   owner: string
   /** When it runs out, in Unix milliseconds on the database's clock. */
@@ -386,8 +390,8 @@ export type StoreReader = {
   /** Returns who holds a lease now, by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>
   /**
-   * Looks at which keys sealed the secrets of orders. The name of a secret's
-   * key is its text up to the first space. Leaves out fillers, which hold no
+   * Finds which keys sealed the secrets of orders. The name of a secret's key
+   * is its text up to the first space. Leaves out fillers, which hold no
    * credential.
    */
   secrets: {
@@ -437,7 +441,7 @@ export type StoreWriter = {
   }
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
-  /** Writes the value under a key and replaces the one before. */
+  /** Writes the value under a key. Replaces any earlier value. */
   setValue(key: string, value: StoredValue): Promise<void>
   /**
    * Waits until no other unit of work holds the lock of this name, and holds it
@@ -447,7 +451,7 @@ export type StoreWriter = {
 }
 
 /**
- * Keeps orders. Each `write` is atomic, isolated from other writes of the same
+ * Stores orders. Each `write` is atomic, isolated from other writes of the same
  * rows, and durable once its promise resolves.
  */
 export type PaymentStore = {
@@ -487,7 +491,7 @@ export type PaymentStore = {
     key: string
     /** Names one instance of one process. */
     owner: string
-    /** Runs out after this time. */
+    /** Milliseconds until the lease runs out. */
     milliseconds: number
   }): Promise<Lease | undefined>
   /**
@@ -504,7 +508,10 @@ export type PaymentStore = {
   close(): Promise<void>
 }
 
-/** What a sealed secret belongs to. It opens for the same context only. */
+/**
+ * The payment or transaction of a sealed secret. The secret opens for the same
+ * context only.
+ */
 export type SealContext = {
   kind: 'payment' | 'cancellation' | 'transaction'
   orderId: string

@@ -5,7 +5,7 @@ import type { Lease, PaymentStore, StoreWriter } from './types.js'
 const mostTries = 5
 
 /**
- * Does work again from its start while a row that it read was written in
+ * Runs work. Runs it again from its start if a row that it read was changed in
  * between.
  *
  * @throws {@link StaleRecordError} when that happens five times in a row.
@@ -19,8 +19,8 @@ export function retryStale<result>(
 }
 
 /**
- * Writes one unit of work, and all of it again, reads included, when a row was
- * written in between.
+ * Writes one unit of work. Runs all of it again, reads included, if a row was
+ * changed in between.
  *
  * @throws {@link StaleRecordError} when that happens five times in a row.
  */

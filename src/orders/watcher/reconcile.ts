@@ -17,7 +17,7 @@ import {
 } from './reconcileDestination.js'
 import { newMemory, type Watch } from './watchState.js'
 
-/** The parameters of {@link reconcile}. */
+/** What `reconcile` takes. */
 export type ReconcileParameters = {
   /** @default all of this instance */
   destination?: Destination | undefined
@@ -53,8 +53,8 @@ export type ReconciliationReport = {
 
 /**
  * Compares the record with the chain and writes what is missing: payments and
- * cancellations that others submitted, payments of orders that had ended
- * unpaid, and payments without an order. A second run changes nothing.
+ * cancellations that others submitted, payments of orders that were given up
+ * before, and payments without an order. A second run changes nothing.
  *
  * Until a block is final, a reorganization can undo what was found in it.
  *

@@ -37,7 +37,7 @@ export type DestinationReconciliation = {
   captured: number
   canceled: number
   consumed: number
-  /** Payments of orders that had ended unpaid: refund them. */
+  /** Payments of orders that were given up before: refund them. */
   unexpected: number
   /** Additional payments of paid orders. */
   overpaid: number

@@ -78,8 +78,8 @@ export type WatchMemory = {
   /** When the next reconciliation goes back to the last final block. */
   nextDeepReconcile?: number | undefined
   /**
-   * Cursor of the last event that `fulfilIncluded` has read, which alone
-   * changes it.
+   * Cursor of the last event that was read for captures. Changed by
+   * `fulfilIncluded`.
    */
   fulfilledTo?: bigint | undefined
 }
