@@ -49,7 +49,7 @@ export type Payment = {
 }
 
 /**
- * A payment with its signature. The signature is a credential: keep it secret.
+ * A payment with its signature. The signature is a credential: never log it.
  */
 export type SignedPayment = Payment & { signature: Hex }
 

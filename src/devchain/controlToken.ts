@@ -18,7 +18,8 @@ export async function mintTokens(
 ): Promise<void> {
   const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
-  // No limit, so that mints at the same time do not use up each other's.
+  // The allowance has no limit, so that parallel mints do not use up each
+  // other's.
   const args = [from, maxUint256]
   const allow = { address: token, abi, functionName: 'configureMinter', args }
   await sendAs(clients, { from, calls: [allow, mint] })

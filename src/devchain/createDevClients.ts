@@ -35,7 +35,7 @@ export function createDevClients(
   chain: Chain,
   [payer, merchant, relayer]: readonly PrivateKeyAccount[],
 ): DevClients {
-  // The node is on this machine: if it is slow, it is busy.
+  // A long timeout: a slow node on this machine is only busy.
   const transport = http(undefined, { timeout: 120_000 })
   const options = { chain, transport, pollingInterval: 50 }
   const wallet = (account: PrivateKeyAccount | undefined): DevWalletClient => {

@@ -3,14 +3,15 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { InvalidFieldError } from '../core/errors.js'
 
 /**
- * A public phrase; its accounts are worth nothing. Not the default phrase of
- * other tools: on live networks its accounts have delegated code. A fork would
- * inherit that code, and the token would ask it about signatures.
+ * A public mnemonic, so never use its accounts for real money. It is not the
+ * default mnemonic of other tools, because on live networks those accounts have
+ * delegated code. A fork would inherit that code, and the token would ask it
+ * about signatures.
  */
 export const devMnemonic =
   'symbol day ski adult knock suggest swing fade tissue basic pulse screen'
 
-/** Derives the accounts that anvil derives from the same phrase. */
+/** Derives the same accounts as anvil from this mnemonic. */
 export function devAccounts(count: number): PrivateKeyAccount[] {
   if (!Number.isInteger(count) || count < 3 || count > 1000)
     throw new InvalidFieldError('accounts', count, 'an integer from 3 to 1000')

@@ -5,8 +5,8 @@ import process from 'node:process'
 import { AnvilNotFoundError } from './errors.js'
 
 /**
- * Finds the anvil program: the given one, or else npm's for this platform, or
- * else the one on `PATH`.
+ * Finds the anvil program: the given one; otherwise the npm package for this
+ * platform; otherwise the program on `PATH`.
  *
  * @throws {@link AnvilNotFoundError} when there is none.
  */
@@ -23,7 +23,7 @@ function resolvePackage(): string | undefined {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const name = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
   const path = `@foundry-rs/anvil-${process.platform}-${arch}/bin/${name}`
-  // Both places: the user's project, and beside this package.
+  // Searches the user's project, then next to this package.
   for (const from of [join(process.cwd(), 'index.js'), import.meta.url]) {
     try {
       return createRequire(from).resolve(path)

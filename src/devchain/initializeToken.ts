@@ -3,7 +3,7 @@ import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
-/** Has every role of a development token. Nobody has its key. */
+/** Account that has every role of a development token. Nobody has its key. */
 export const devAuthority: Address =
   '0x00000000000000000000000000000000c0de5165'
 

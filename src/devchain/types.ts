@@ -57,7 +57,7 @@ export type StartDevChainParameters = {
    * Default: 1.
    */
   epochBlocks?: number | undefined
-  /** What a provider in front of the chain refuses. Default: nothing. */
+  /** Requests that a provider in front of the chain refuses. Default: none. */
   policies?: DevPolicies | undefined
   /** RPC URL of a chain to fork. It must have the token of `network`. */
   forkUrl?: string | undefined
@@ -129,8 +129,8 @@ export type ReorgDevChainParameters = {
   /** Number of blocks to replace. */
   depth: number
   /**
-   * `'replayed'`: the transactions return to the mempool, except unsigned ones,
-   * as of `mint`. `'dropped'`: they are gone. Default: `'replayed'`.
+   * `'replayed'`: the transactions return to the mempool, except unsigned ones
+   * such as those of `mint`. `'dropped'`: they are lost. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
 }

@@ -17,13 +17,13 @@ const states: Readonly<Record<OrderState, true>> = {
   consumed: true,
 }
 
-/** The counter of the orders of one destination in one state. */
+/** Name of the counter of one destination's orders in one state. */
 function counterName(order: Destination & { state: string }): string {
   const { chainId, token, recipient, state } = order
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
 }
 
-/** The counter of an order as the tables keep it. */
+/** Name of the counter to which an order row belongs. */
 function counterOf(row: object): string {
   return counterName({
     chainId: Reflect.get(row, 'chainId'),

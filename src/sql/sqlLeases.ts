@@ -17,7 +17,8 @@ export async function takeSqlLease(
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
   const until = sql`${now} + ${BigInt(milliseconds)}`
-  // A separate statement: only a new fence has to wait for other writers.
+  // Prolongs in a separate statement, because only a new fence has to wait for
+  // other writers.
   const prolong = sql<{ fence: bigint }>`
     update leases set expires = ${until}
     where key = ${key} and owner = ${owner} and expires > ${now}
@@ -42,7 +43,7 @@ export async function takeSqlLease(
   return given && { key, owner, fence: BigInt(given.fence) }
 }
 
-/** Deletes a lease. Its fence is never given again. */
+/** Deletes a lease. No later lease gets its fence. */
 export async function releaseSqlLease(
   session: SqlSession,
   dialect: SqlDialect,
@@ -86,7 +87,7 @@ async function forgetLeases(
     where counters.last < excluded.last`.execute(session)
 }
 
-/** Loads who holds a lease now. */
+/** Loads the current holder of a lease. */
 export async function loadSqlLease(
   session: SqlSession,
   { clock }: SqlDialect,

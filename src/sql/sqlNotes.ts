@@ -19,7 +19,7 @@ export async function findNotes(
   }
   const rows = await notes
     .where(dialect.among('key', 'text', query.keys))
-    // All lock in the same order, so that no deadlock is possible.
+    // All units of work lock in this order, so that no deadlock is possible.
     .orderBy('key')
     .$if(locks, (found) => found.forUpdate())
     .execute()

@@ -41,7 +41,7 @@ async function findByIds(
     .selectFrom('orders')
     .selectAll()
     .where(dialect.among('id', 'text', ids))
-    // All lock in the same order, so that no deadlock is possible.
+    // All units of work lock in this order, so that no deadlock is possible.
     .orderBy('id')
     .$if(locks, (query) => query.forUpdate())
     .execute()

@@ -44,7 +44,7 @@ export async function findSecretOrders(
         order by ${orderId} limit ${BigInt(limit)})`
     }),
   )
-  // One order can be in each of the parts.
+  // Each part can contain the same order.
   const rows = await mergeRows(session, parts, {
     order: 'id',
     limit: limit * parts.length,
@@ -61,7 +61,7 @@ const columns: readonly SecretColumn[] = [
   { table: 'transactions', name: 'raw' },
 ]
 
-/** Only `cross join` keeps SQLite from going through all orders first. */
+/** Uses `cross join`, because SQLite would otherwise scan all orders first. */
 function secretsOf(
   { chainId, token, recipient }: Destination,
   { table, name }: SecretColumn,

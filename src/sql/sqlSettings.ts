@@ -7,8 +7,8 @@ import { SqlFault } from './tables/sqlFault.js'
 /**
  * Reads and writes settings inside one unit of work.
  *
- * Replaces a setting that was read only if it has not changed since. Otherwise
- * the work runs again. So readers never block each other.
+ * If the work has read a setting, replaces it only if it has not changed since.
+ * Otherwise the work runs again. Readers therefore never block each other.
  */
 export function sqlSettings(
   finder: Finder,

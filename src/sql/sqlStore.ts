@@ -38,7 +38,7 @@ export function createSqlStore(
     await run('read', (session) => engine.assertDurable(session))
     await run('write', async (session) => {
       await migrate(session, engine, steps)
-      // A process that was killed leaves its leases behind.
+      // A killed process leaves its leases behind.
       await sweepSqlLeases(session, dialect)
     })
     const identity = await run('read', (session) => engine.identify(session))
@@ -90,7 +90,7 @@ export function createSqlStore(
 /** Key of the setting that holds the identity of the database. */
 const databaseKey = 'database'
 
-/** More events than any backup can be behind. */
+/** More events than any backup can lack. */
 const lostEvents = 1_000_000_000n
 
 /**
@@ -130,7 +130,8 @@ async function runUnit<result>(
         : error
     }
   })
-  // Only after the commit: the unit may share it with others, and fail.
+  // Keeps the rows only after the commit, which the unit may share with others
+  // and which may fail.
   seen.join(unit.seen)
   return done
 }

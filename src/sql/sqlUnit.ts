@@ -41,8 +41,8 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
       await Promise.allSettled(running)
     },
     get failure() {
-      // Prefers a fault after which the work may run again: others may follow
-      // from it.
+      // Prefers a fault after which the work may run again: the other errors
+      // may be its consequences.
       return failures.find(mayRunAgain) ?? failures[0]
     },
   }

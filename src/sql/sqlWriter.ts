@@ -25,8 +25,8 @@ import {
 } from './tables/sqlTables.js'
 
 /**
- * Writes to the database inside one unit of work. `flush` inserts the events
- * that were appended and counts orders; other writers wait from then on.
+ * Writes to the database inside one unit of work. `flush` inserts the appended
+ * events and updates the counters of orders. From then on, other writers wait.
  */
 export function sqlWriter(
   session: SqlSession,
@@ -78,7 +78,8 @@ export function sqlWriter(
             await flush()
             return findEvents(finder, query)
           }),
-        // Takes cursors last, because all writers of events wait for them.
+        // Takes the cursors last, because all other writers of events wait from
+        // then on.
         append: (rows) =>
           change(async () => {
             addAll(waiting, rows)
@@ -96,8 +97,8 @@ export function sqlWriter(
 }
 
 /**
- * Inserts events with the next cursors, and counts what happened to orders, in
- * the same statement.
+ * Inserts events with the next cursors. One statement raises the counters of
+ * events and of orders.
  *
  * The counters stay locked until the end of the transaction, so readers see
  * events in the order of their cursors, without gaps.

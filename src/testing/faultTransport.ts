@@ -42,11 +42,11 @@ const kinds: readonly FaultKind[] = [
 ]
 
 /**
- * Wraps any viem transport so that its calls fail the way real calls fail. Half
- * of the dropped calls reach the node and lose only the answer. `wrongId`
- * returns the answer of an earlier call.
+ * Wraps any viem transport so that its calls fail as real calls do. Half of the
+ * dropped calls reach the node and lose only the answer. `wrongId` returns the
+ * answer of an earlier call.
  *
- * Subscriptions are passed through unchanged. viem's retries see every fault.
+ * Passes subscriptions through unchanged. viem's retries see every fault.
  *
  * @throws {@link InvalidFieldError} when a rate is not from 0 to 1, or their
  * sum is above 1.

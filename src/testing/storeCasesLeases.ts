@@ -64,7 +64,7 @@ export const leaseCases: readonly StoreCase[] = [
         })
         const second = await waitToTake(other, key, 'two')
         const waited = Date.now() - start
-        // Clocks count whole milliseconds, and not all of them the same ones.
+        // Clocks count whole milliseconds and may round differently.
         expectSame('Waited for its end', waited >= 390, true)
         expectSame('A higher fence', second.fence > first.fence, true)
         const back = { key, owner: 'one', milliseconds: long }
@@ -179,7 +179,7 @@ export const leaseCases: readonly StoreCase[] = [
         const lease = await mustTake(store, { ...mine, milliseconds: 2 * long })
         const later = await look()
         const gained = Number((later?.until ?? 0n) - (first?.until ?? 0n))
-        // Clocks count whole milliseconds, and not all of them the same ones.
+        // Clocks count whole milliseconds and may round differently.
         expectSame('Prolonged', gained >= long - 10 && gained < 2 * long, true)
         const elsewhere = other.read((it) => it.getLease(drawId()))
         expectSame('Another key', await elsewhere, undefined)

@@ -362,7 +362,8 @@ async function insertNumbered(
 ): Promise<{ destination: Destination; ids: string[] }> {
   const destination = drawDestination()
   const rows = facts.map((own) => sampleOrder(destination, own))
-  // One unit of work each, so that no batch decides the places.
+  // Uses one unit of work per row, so that the rows get their positions in
+  // order.
   for (const row of rows) await store.write((it) => it.orders.insert([row]))
   return { destination, ids: rows.map(({ id }) => id) }
 }

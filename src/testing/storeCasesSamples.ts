@@ -249,7 +249,7 @@ export function fullProofFacts(): Partial<NewProof> {
   }
 }
 
-/** Returns an event of no order. */
+/** Returns an event that concerns no order. */
 export function sampleEvent(
   destination: Destination,
   facts: Partial<NewEvent> = {},

@@ -14,7 +14,7 @@ import {
   writeAll,
 } from './storeCasesTools.js'
 
-/** Which keys sealed the secrets of orders. */
+/** Secrets of orders are counted and found by the keys that sealed them. */
 export const secretCases: readonly StoreCase[] = [
   {
     name: 'secrets of orders are counted by the name in front of their first space',

@@ -16,7 +16,7 @@ export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
     const answer = await lock.shared(async () => {
       if (method === 'eth_getLogs')
         return canonicalLogs(sequencer, asJson(params[0]))
-      // The only method for which Base, and anvil, look into the mempool.
+      // Base and anvil use the mempool for this method only.
       const asked =
         method === 'eth_getTransactionCount'
           ? params

@@ -121,7 +121,7 @@ async function answerPending(question: PendingQuestion): Promise<unknown> {
   return answerFrozen(question, transactions)
 }
 
-/** A stuck node counts from the block below its old snapshot. */
+/** Answers as a stalled node does: from the block below its old snapshot. */
 async function answerFrozen(
   { sequencer, view, method, params }: PendingQuestion,
   transactions: readonly Json[],

@@ -13,7 +13,7 @@ export type RpcReply = {
   status: number
   /** Seconds. */
   retryAfter?: number | undefined
-  /** JSON, except for what a gateway answers itself. */
+  /** JSON, except for answers of a gateway itself. */
   body: string
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketPackageNotFoundError } from './errors.js'
 
-/** The part of a WebSocket of the package `ws` that is used here. */
+/** The members of a WebSocket of the package `ws` that we use. */
 export type DevSocket = {
   readonly readyState: number
   on(event: 'message', listener: (data: { toString(): string }) => void): void
@@ -27,7 +27,7 @@ type WebSockets = {
 }
 
 /**
- * Loads the optional peer `ws`, which viem brings along.
+ * Loads the optional peer `ws`, which viem installs.
  *
  * @throws {@link WebSocketPackageNotFoundError} when it is missing.
  */

@@ -17,7 +17,7 @@ export type LogLimitWording =
   | ProviderWordingName
   | Pick<ProviderWording, 'code' | 'status' | 'text'>
 
-/** What a provider refuses or delays. Default: nothing. */
+/** Requests that a provider refuses or delays. Default: none. */
 export type DevPolicies = {
   /** Answers `eth_getBlockReceipts` with HTTP 403, as public endpoints do. */
   blockReceipts?: 'forbidden' | undefined
@@ -75,7 +75,10 @@ export function checkPolicies(policies: DevPolicies): void {
   checkMembers(policies, policyMembers, 'policies')
 }
 
-/** Returns why a whole request is refused, before any call is answered. */
+/**
+ * Returns the fault if the provider refuses a whole request, before it answers
+ * any call.
+ */
 export function refuseRequest(
   policies: DevPolicies,
   { methods, count }: { methods: readonly unknown[]; count: number },

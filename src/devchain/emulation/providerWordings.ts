@@ -1,4 +1,4 @@
-/** How a provider words that it refuses `eth_getLogs`. */
+/** The code, status and text with which a provider refuses `eth_getLogs`. */
 export type ProviderWording = {
   /** Why the request is refused. */
   kind: 'range' | 'results' | 'timeout' | 'head' | 'rateLimit' | 'unavailable'

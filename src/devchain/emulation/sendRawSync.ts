@@ -3,7 +3,7 @@ import { invalidParams, type Json, RpcFault } from '../sequencer/devRpc.js'
 import { submitRaw } from '../sequencer/mempool.js'
 import type { Sequencer } from '../sequencer/sequencer.js'
 
-/** The default and longest wait of Base, in milliseconds. */
+/** Default and maximum wait of Base, in milliseconds. */
 const maxWait = 6_000
 
 /**

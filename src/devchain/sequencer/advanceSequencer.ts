@@ -55,7 +55,9 @@ export async function followNode(sequencer: Sequencer): Promise<void> {
   if (sequencer.head.number > number) await announceBlocks(sequencer, number)
 }
 
-/** Moves executable transactions to the node's pool, the open block. */
+/**
+ * Moves executable transactions to the node's pool, which is the open block.
+ */
 async function includeMempool(sequencer: Sequencer): Promise<boolean> {
   const { node, mempool } = sequencer
   if (mempool.length === 0) return false

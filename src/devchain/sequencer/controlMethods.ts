@@ -13,8 +13,9 @@ export function isControlMethod(method: string): boolean {
 }
 
 /**
- * Answers the methods that mine and change time as the emulated network must.
- * Every other method changes the node, so the open block is built again.
+ * Answers control methods. Handles mining and time as the emulated network
+ * does. Forwards most other methods to the node and builds the open block
+ * again, because they change the node's state.
  */
 export function answerControl(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
@@ -108,7 +109,9 @@ async function drop(sequencer: Sequencer, hash: Hash): Promise<unknown> {
   return dropped ?? sequencer.node.request('anvil_dropTransaction', [hash])
 }
 
-/** The node has lost its pool, so pre-confirmed transactions run again. */
+/**
+ * Sends pre-confirmed transactions again, because the node has lost its pool.
+ */
 async function resend(sequencer: Sequencer): Promise<void> {
   sequencer.mempool = [...sequencer.included, ...sequencer.mempool]
   sequencer.included = []

@@ -37,7 +37,10 @@ export type Feed = {
   hold(on: boolean): void
 }
 
-/** Base's nodes keep so many deltas for a consumer and drop the others. */
+/**
+ * Number of deltas that Base's nodes keep for a slow consumer. They drop older
+ * ones.
+ */
 const bufferedDeltas = 20
 
 const kinds = [

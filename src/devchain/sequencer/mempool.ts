@@ -18,8 +18,8 @@ import {
 import type { DevTransaction, Sequencer } from './sequencer.js'
 
 /**
- * Accepts a signed transaction. The node checks it, and its pool drops it again.
- * Before a tick, it can be found by its hash only.
+ * Accepts a signed transaction. The node checks it; then we remove it from the
+ * node's pool. Before a tick, clients find it by its hash only.
  */
 export async function submitRaw(
   sequencer: Sequencer,
@@ -55,7 +55,7 @@ export async function submitUnsigned(
     )
     const wanted = { ...transaction, from, nonce: toQuantity(nonce) }
     if (method === 'eth_sendTransaction') {
-      // It has no key of an impersonated account.
+      // The node has no key of an impersonated account.
       const raw = await node
         .request('eth_signTransaction', [wanted])
         .catch(() => undefined)
@@ -159,7 +159,10 @@ export async function parseRaw(
   }
 }
 
-/** Refuses what the node no longer knows from its own pool. */
+/**
+ * Refuses known transactions, used nonces and underpriced replacements. The
+ * node cannot, because its own pool no longer has the others.
+ */
 function refuseUsed(
   { included, mempool }: Sequencer,
   { hash, from, nonce, maxFee }: Omit<DevTransaction, 'send' | 'pooled'>,

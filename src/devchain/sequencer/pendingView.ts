@@ -2,12 +2,12 @@ import { zeroHash } from 'viem'
 import { asJson, asJsonList, type Json, toHash, toQuantity } from './devRpc.js'
 import type { PendingBlock, Phantom, Sequencer } from './sequencer.js'
 
-/** What the network shows as pending: real logs, and phantoms among them. */
+/** The pending block that the network shows, with its real and phantom logs. */
 export type PendingView = PendingBlock & { logs: readonly Json[] }
 
 /**
- * The snapshot the emulated node answers `pending` from; `undefined` when it
- * has none. A stalled one stays what it was.
+ * Returns the snapshot from which the emulated node answers `pending`;
+ * `undefined` if it has none. A stalled snapshot does not change.
  */
 export function visiblePending({
   view,
@@ -36,7 +36,10 @@ export function receiptLogs(receipts: readonly Json[]): Json[] {
   return receipts.flatMap(({ logs }) => asJsonList(logs))
 }
 
-/** Later logs move up, as they do when a receipt claims one too many. */
+/**
+ * Inserts phantom logs. Later logs get a higher index, as when a receipt has
+ * one log too many.
+ */
 function withPhantoms(
   pending: PendingBlock,
   phantoms: readonly Phantom[],
@@ -55,7 +58,7 @@ function withPhantoms(
   return { ...pending, receipts, logs: numbered }
 }
 
-/** A log nobody emitted, placed after all that were. */
+/** Creates a log that no contract emitted, after all logs so far. */
 export function makePhantom(
   { pending, phantoms }: Sequencer,
   log: Json,

@@ -11,7 +11,10 @@ export type PhantomLogParameters = {
   address: Address
   topics?: readonly Hex[] | undefined
   data?: Hex | undefined
-  /** Default: the newest pre-confirmed transaction, else made up. */
+  /**
+   * Default: the newest pre-confirmed transaction; an invented hash without
+   * one.
+   */
   transactionHash?: Hash | undefined
 }
 
@@ -22,7 +25,7 @@ const members: MembersOf<PhantomLogParameters> = {
   transactionHash: true,
 }
 
-/** Controls of a network with Flashblocks, its faults included. */
+/** Controls of a network with Flashblocks, including its faults. */
 export type PreconfirmationControls = {
   /** Pre-confirms all sent transactions now. */
   tick(): Promise<void>
@@ -37,7 +40,7 @@ export type PreconfirmationControls = {
   reorder(): Promise<void>
   /** Removes the pending view until the next block: `pending` is `latest`. */
   loseSnapshot(): Promise<void>
-  /** Freezes the pending view while the chain goes on, or unfreezes it. */
+  /** Freezes the pending view while the chain continues, or unfreezes it. */
   stall(on?: boolean): Promise<void>
   /** Shows a pre-confirmed log that no block will contain. */
   phantomLog(log: PhantomLogParameters): Promise<void>

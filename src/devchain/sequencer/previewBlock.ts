@@ -13,12 +13,12 @@ import { openTimestamp, type Sequencer } from './sequencer.js'
  * Mines the open block, reads it and undoes it, so that the node's pool and
  * its own pending state hold the pre-confirmed transactions and no others.
  *
- * Transactions the block did not take return to the mempool. Runs under the
- * exclusive lock.
+ * Transactions that the block did not include return to the mempool. Runs under
+ * the exclusive lock.
  */
 export async function previewBlock(sequencer: Sequencer): Promise<void> {
   const { node } = sequencer
-  // Also without sealing times, the block must be the one that was shown.
+  // Without a block time too, the sealed block must equal the previewed one.
   const timestamp = openTimestamp(sequencer)
   if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
 

@@ -13,8 +13,9 @@ import { openBlock, refreshBlock } from './previewBlock.js'
 import type { DevTransaction, Head, Sequencer } from './sequencer.js'
 
 /**
- * Replaces the newest blocks by as many empty ones and sends the removed logs
- * to subscribers. The transactions return to the mempool or are dropped.
+ * Replaces the newest blocks by the same number of empty ones and sends the
+ * removed logs to subscribers. The transactions return to the mempool or are
+ * dropped.
  */
 export async function reorgChain(
   sequencer: Sequencer,
@@ -134,7 +135,10 @@ function removedLogs({ receipts }: OldBlock): Json[] {
   return receiptLogs(receipts).map((log) => ({ ...log, removed: true }))
 }
 
-/** Returns the signed transactions. Impersonated ones cannot return. */
+/**
+ * Returns the signed transactions. Leaves out those of impersonated accounts,
+ * which have no signature.
+ */
 export function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
   return asJsonList(block.transactions).flatMap((one, at) => {
     if (BigInt(String(one.r ?? 0)) === 0n) return []

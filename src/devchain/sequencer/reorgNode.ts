@@ -4,8 +4,8 @@ import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
 import { getHead } from './sequencer.js'
 
 /**
- * Replaces the newest blocks of a node that makes its blocks itself by as many
- * empty ones. The transactions return to its pool or are dropped.
+ * On a node that makes its own blocks, replaces the newest blocks by the same
+ * number of empty ones. The transactions return to its pool or are dropped.
  */
 export async function reorgNode(
   port: number,
@@ -28,7 +28,7 @@ export async function reorgNode(
   }
 }
 
-/** Returns the newest blocks. Repeats if a block was added meanwhile. */
+/** Returns the newest blocks. Repeats if a block was added in between. */
 async function getNewest(node: NodeConnection, depth: number) {
   for (;;) {
     const head = await getHead(node)

@@ -15,7 +15,7 @@ export const postgresDialect: SqlDialect = {
     end: '',
   },
   clock: '(extract(epoch from clock_timestamp()) * 1000)::int8',
-  // A later transaction has a higher number, without a counter to wait for.
+  // Later transactions have higher ids, so no writer waits for a counter.
   newFence: 'txid_current()',
   turn: (name) =>
     sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,

@@ -20,7 +20,7 @@ import { watchDatabase } from './watchDatabase.js'
 /** What {@link postgresStore} takes. */
 export type PostgresStoreParameters = (
   | {
-      /** A pool of the package `pg`. You close it; the store does not. */
+      /** A pool of the package `pg`. The store does not close it: you do. */
       pool: PostgresPool
     }
   | {
@@ -32,7 +32,7 @@ export type PostgresStoreParameters = (
   schema?: string | undefined
   /**
    * Connection string of the server itself, not of PgBouncer. With it, the
-   * store hears at once when other processes write.
+   * store learns at once that another process wrote.
    */
   listen?: string | undefined
 }
@@ -44,7 +44,7 @@ const members: MembersOf<PostgresStoreParameters> = {
   listen: true,
 }
 
-/** Limits for waiting for a lock, and for an idle transaction. */
+/** Longest wait for a lock, and longest idle time in a transaction. */
 const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
@@ -116,7 +116,10 @@ function checkPostgres(parameters: unknown): void {
 const names =
   'a name of 1 to 63 bytes that the server does not reserve, as it does pg_…'
 
-/** PostgreSQL would cut a longer name, perhaps to that of another shop. */
+/**
+ * PostgreSQL cuts a longer name, which could then be the schema of another
+ * shop.
+ */
 function isSchema(name: unknown): boolean {
   if (!isText(name) || name.includes('\0')) return false
   return Buffer.byteLength(name) < 64 && !/^(pg_|\$user$)/.test(name)
@@ -201,7 +204,7 @@ async function lockSchema(
   const found = await sql<{ table: string | null }>`
     select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
     from pg_namespace where nspname = ${schema}`.execute(session)
-  // Looks first, because `if not exists` needs the right to create.
+  // Checks first, because `if not exists` needs the right to create.
   if (found.rows.length === 0)
     await runScript(session, `create schema ${quoteName(schema)}`)
   return Boolean(found.rows[0]?.table)

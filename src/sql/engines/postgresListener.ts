@@ -1,7 +1,7 @@
 import { growingPause } from '../../core/keepTrying.js'
 import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 
-/** The channel on which all stores of a database announce their writes. */
+/** The channel on which all stores of a database report their writes. */
 export const channel = 'countersign'
 
 const pauses = { shortest: 100, longest: 5_000 }
@@ -11,7 +11,7 @@ const pauses = { shortest: 100, longest: 5_000 }
  * reconnects when it is lost.
  *
  * Also calls `listener` after each reconnection, because it may have missed
- * writes meanwhile.
+ * writes in between.
  */
 export function listenPostgres(
   { connectionString, schema }: { connectionString: string; schema: string },

@@ -4,7 +4,7 @@ import { SqlFault, type SqlFaultKind } from '../tables/sqlFault.js'
 
 /** The part of a pool of the package `pg` that the store uses. */
 export type PostgresPool = {
-  /** Lends a connection that nobody else uses meanwhile. */
+  /** Lends a connection that nobody else uses at the same time. */
   connect(): Promise<PostgresClient>
   /** Listens for new connections, or for errors of idle ones. */
   on(event: PoolEvent, listener: (subject: object) => void): unknown
@@ -54,7 +54,7 @@ export async function loadPostgres(): Promise<typeof import('pg')['default']> {
   return postgres
 }
 
-/** Notices a dead machine; the system's own default is two hours. */
+/** Detects a dead machine early; by default, the system takes two hours. */
 export const keepAlive = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
@@ -105,7 +105,7 @@ async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
     const client = await pool.connect()
     if (typeof client?.release === 'function') return client
   } catch (error) {
-    // The driver's message about an address quotes the password in it.
+    // The driver's message about an invalid address shows its password.
     if (!(error instanceof TypeError)) throw explainFault(error)
   }
   throw new StoreError('cannot connect with the address or pool it was given')

@@ -5,10 +5,10 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import type { SqliteConnection } from './sqliteConnection.js'
 
-/** How long a writer waits for other processes. */
+/** Milliseconds that a writer waits for other processes. */
 export const patienceMilliseconds = 30_000
 
-/** Most units of work that share a commit, and for how long. */
+/** Limits of a shared commit: units of work, and the time to collect them. */
 const maxUnits = 32
 const maxMilliseconds = 25
 
@@ -110,7 +110,8 @@ export function shareCommits(
       if (group?.isOpen && !writer?.isInside()) throw takenBack()
       if (group && !group.isOpen) {
         writer?.check()
-        // Waits asleep: SQLite's own busy timeout would stop the event loop.
+        // Waits with timers: SQLite's own busy timeout would block the event
+        // loop.
         await whileBusy(() => sql`begin immediate`.execute(session))
         group.isOpen = true
       }
@@ -136,7 +137,7 @@ function startGroup(): Group {
   const kept = new Promise<void>((resolve) => {
     settle = resolve
   })
-  // Each unit of the group handles the error; there may be none.
+  // Each unit of the group handles the error, but a group may have no units.
   kept.catch(() => undefined)
   return {
     isOpen: false,
@@ -160,7 +161,7 @@ function explainCommit(error: unknown): unknown {
   )
 }
 
-/** Asks again while another process is writing. */
+/** Repeats a request while another process is writing. */
 export function whileBusy<result>(ask: () => Promise<result>): Promise<result> {
   return runPatiently(ask, {
     milliseconds: patienceMilliseconds,

@@ -4,7 +4,7 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import type { SqlTables } from '../tables/sqlTables.js'
 
-/** The part of a connection of the package `libsql` that is used here. */
+/** The members of a connection of the package `libsql` that we use. */
 type LibsqlDatabase = {
   prepare(text: string): LibsqlStatement
   defaultSafeIntegers(toggle: boolean): unknown
@@ -64,7 +64,7 @@ function openFile(open: OpenLibsql, file: string): LibsqlDatabase {
   try {
     return open(file)
   } catch (error) {
-    // Without a code, the engine did not get as far as the database.
+    // An error without a code means that the engine did not reach the database.
     if (Object(error).code) throw faultOf(error)
     throw new StoreError(
       `cannot open the file ${JSON.stringify(file)}: check that its folder exists and that this process may write there`,
@@ -77,7 +77,7 @@ type Run = <result>(text: string, step: () => result) => result
 
 /**
  * Refuses further statements after SQLite has ended a transaction by itself, as
- * on a full disk. Each of them would otherwise be committed alone.
+ * on a full disk. Otherwise SQLite would commit each of them alone.
  */
 function runInside(database: LibsqlDatabase): Run {
   let isInside = false
@@ -97,7 +97,7 @@ function runInside(database: LibsqlDatabase): Run {
   }
 }
 
-/** A store uses some dozen statements again and again. */
+/** Maximum number of statements to keep. A store reuses a few dozen. */
 const maxStatements = 200
 
 function rememberStatements(
@@ -130,7 +130,7 @@ function rememberStatements(
   }
 }
 
-/** A boolean would crash the process inside the engine. */
+/** Refuses booleans, because they crash the engine and the process. */
 function checkValues(values: unknown): unknown {
   const all = Array.isArray(values) ? values : []
   if (all.some((value) => typeof value === 'boolean'))

@@ -18,7 +18,7 @@ export const sqliteDialect: SqlDialect = {
     where name = 'fences')`,
   turn: () => sql``,
   countsFences: true,
-  // A unit of work that writes excludes all others.
+  // A unit of work that writes excludes all other writers.
   locksRows: false,
   cell: (kind, index) => {
     if (kind === 'bytes') return `unhex(value ->> ${index})`

@@ -65,7 +65,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     return { session, isInside, check, close }
   }
   const read: SqlEngine['connect'] = async (_, use) => {
-    // A reader that is running now is usually done by the next turn.
+    // A running reader usually returns its connection by the next turn.
     if (idle.length === 0) await nextTurn()
     const connection = idle.pop() ?? (await connect())
     const { session, isInside, close } = connection
@@ -126,10 +126,10 @@ function createFile(file: string): void {
 }
 
 /**
- * Returns a check that a file is still the one that was first there.
+ * Returns a function that throws if the file was moved or replaced.
  *
- * SQLite goes on writing to a file that was removed; those writes would be
- * lost when the process ends.
+ * SQLite continues to write to a removed file; those writes would be lost when
+ * the process ends.
  */
 function watchFile(path: string): () => void {
   let first = inodeOf(path)

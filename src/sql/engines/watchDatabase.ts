@@ -16,8 +16,8 @@ const identity = `concat_ws(' ', 'postgres',
 type Database = { place: string; identity: string }
 
 /**
- * Notices when another database replaces the one that was opened. Through a
- * pooler, this can happen without losing a connection.
+ * Detects that another database has replaced the opened one. Through a pooler,
+ * this can happen without a lost connection.
  */
 export function watchDatabase(): {
   /** Returns the identity of the database and remembers it. */
@@ -25,7 +25,7 @@ export function watchDatabase(): {
   /**
    * Begins a transaction.
    *
-   * @throws {@link StoreError} when the database is another one.
+   * @throws {@link StoreError} when another database has replaced it.
    */
   begin(session: SqlSession, script: string): Promise<void>
 } {

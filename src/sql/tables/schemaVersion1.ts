@@ -164,8 +164,8 @@ export const version1: Migration = ({
     fence ${integer} not null,
     expires ${integer} not null
   )${end}`,
-  // With the fence in a key, `for key share` blocks taking a lease over, but
-  // not prolonging it.
+  // This key contains the fence, so `for key share` blocks another owner from
+  // taking the lease, but does not block prolonging it.
   'create unique index leases_fence on leases (key, fence)',
   `create table counters (
     name ${id} primary key,

@@ -37,7 +37,7 @@ export function distinctDestinations(
 
 /**
  * Merges the rows of several queries, each with its own index and limit. Uses
- * one statement, so that all rows are of the same snapshot.
+ * one statement, so that all rows come from the same snapshot.
  */
 export async function mergeRows(
   session: SqlSession,

@@ -33,7 +33,9 @@ export type SqlDialect = {
   readonly locksRows: boolean
   /** Expression: one cell of the row in the JSON `value`. */
   cell(kind: ColumnKind, index: number): string
-  /** Expression: the text of a column up to its first space, else no text. */
+  /**
+   * Expression: the text of a column before its first space; empty without one.
+   */
   textBeforeSpace(column: string): string
   /** The rows of one JSON parameter, in their order. */
   rows(json: string): RawBuilder<unknown>
@@ -59,7 +61,7 @@ export type SqlEngine = {
   lockSchema(session: SqlSession): Promise<boolean>
   /** Returns the identity of the physical database. Needs the tables. */
   identify(session: SqlSession): Promise<string>
-  /** Lends a connection that nobody else uses meanwhile. */
+  /** Lends a connection that nobody else uses at the same time. */
   connect<result>(
     mode: 'read' | 'write',
     use: (session: SqlSession) => Promise<result>,

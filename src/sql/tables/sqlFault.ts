@@ -2,9 +2,9 @@ import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * What an error of the database means for the unit of work. `duplicate`: a row
- * exists already. `rolledBack`: it may run again. `lost`: the connection is
- * gone. `full`: the disk has no room now. `refused`: it will never work.
+ * Effect of a database error on the unit of work. `duplicate`: a row exists
+ * already. `rolledBack`: the work may run again. `lost`: the connection is
+ * lost. `full`: the disk is full now. `refused`: the work fails every time.
  */
 export type SqlFaultKind =
   | 'duplicate'
@@ -54,13 +54,13 @@ export function mayRunAgain(error: unknown): boolean {
 
 /**
  * Runs work again after a fault that `mayRunAgain` accepts, with growing random
- * pauses, until its patience is over.
+ * pauses, until `milliseconds` have passed.
  */
 export async function runPatiently<result>(
   work: () => Promise<result>,
   patience: {
     milliseconds: number
-    /** Milliseconds of the first pause, and the most. */
+    /** Milliseconds of the first pause, and of the longest. */
     firstPause: number
     longestPause: number
     mayRunAgain: (error: unknown) => boolean

@@ -57,7 +57,7 @@ export async function insertRows<row>(
 /**
  * Updates rows that still have the given version, up to 500 in one statement.
  * Writes only columns in which one of the rows differs from the row seen at
- * that version, so other indexes are not touched.
+ * that version, so the database does not touch other indexes.
  *
  * @throws {@link StaleRecordError} when a row is missing or has another version.
  * @throws {@link DuplicateRecordError} when another row has the same identity.
@@ -123,7 +123,7 @@ function findChanged<row>(
 
 type Member = { member: string; column: string; kind: ColumnKind }
 
-/** Every statement needs them, and they never change for a table. */
+/** Caches the members of each table, because every statement needs them. */
 const known = /* @__PURE__ */ new WeakMap<object, readonly Member[]>()
 
 function membersOf<row>(table: SqlTable<row>): readonly Member[] {
