@@ -10,7 +10,7 @@ const mark = `${noKey} `
  * Stores secrets unencrypted. Adds a prefix that no sealed text begins with, so
  * that plain and sealed secrets are never confused.
  *
- * Anyone who reads the database can submit every payment in it. It cannot
+ * Anyone who reads the database can submit every payment in it. `open` does not
  * detect a secret that was moved to another row.
  */
 export const noSeal: Sealer = {
