@@ -1,15 +1,15 @@
 import type { StoredValue } from '../../store/types.js'
 
-/** What the store keeps of a submitter. */
+/** The stored value of a submitter. */
 export type SubmitterValue = {
-  /** Account nonce of the next transaction of an order. */
+  /** Account nonce for the next transaction of an order. */
   nextNonce: number
   /**
-   * True once it is proven that the wallet chooses its own nonces; stays true.
-   * `false` means that it has kept the given nonces so far.
+   * True once the wallet has proved to choose its own nonces; it stays true.
+   * `false`: the wallet has used the nonces that we gave it so far.
    */
   ignoresNonce?: boolean | undefined
-  /** Highest nonce that was reported as taken by someone else. */
+  /** Highest nonce that we reported as used by someone else. */
   sharedNonce?: number | undefined
 }
 
@@ -19,41 +19,42 @@ export type SubmitterValue = {
  */
 export type NonceClaim = {
   nonce: number
-  /** Looks in a row that reported this nonce. */
+  /** Number of looks in a row that showed this nonce. */
   looks: number
 }
 
-/** Something that every look has shown for a while. */
+/** How long looks in a row have shown the same thing. */
 type Noticed = {
   looks: number
   /** Milliseconds of `performance` at the first look. */
   since: number
 }
 
-/** What we know of the account nonces of a submitter. */
+/** What we know about a submitter's account nonces. */
 export type AccountNonces = {
   readonly value: SubmitterValue
-  /** A nonce the node reports that the record does not explain. */
+  /** A nonce that the node reports and the record does not explain. */
   readonly claim: NonceClaim | undefined
-  /** The store has this value: it was just loaded or written. */
+  /** Keeps a value that was just loaded from the store or written to it. */
   keep(value: SubmitterValue): void
-  /** Sends on from a nonce; the store gets it with the next transaction. */
+  /** Sets the next nonce. It is stored with the next transaction. */
   continueFrom(nonce: number): void
-  /** Remembers what the node claims until the next look. */
+  /** Remembers the node's claim until the next look. */
   rememberClaim(claim: NonceClaim | undefined): void
   /**
-   * How many looks found the account's count past the nonce, and no receipt of
-   * ours at it.
+   * Number of looks that found the account's count past the nonce, but no
+   * receipt of ours for it.
    */
   lostLooks(nonce: number): number
-  /** Counts such a look. */
+  /** Counts one more look for `lostLooks`. */
   noticeLost(nonce: number): Noticed
-  /** Forgets all lost nonces but these: receipts were found. */
+  /** Forgets all other lost nonces: they are mined or pending. */
   forgetLostExcept(nonces: ReadonlySet<number>): void
-  /** Forgets a lost nonce because nothing at it can happen any more. */
+  /** Forgets a lost nonce once nothing can happen at it any more. */
   forgetLost(nonce: number): void
   /**
-   * Counts a look at unused nonces below used ones; forgets all others.
+   * Counts a look for these gaps (unused nonces below used ones) and forgets
+   * all other gaps.
    *
    * @param now milliseconds of `performance`.
    */
@@ -113,7 +114,7 @@ function noticeAgain(before: Noticed | undefined, now: number): Noticed {
   }
 }
 
-/** Parses what the store keeps of a submitter. Pure. */
+/** Parses the stored value of a submitter. Pure. */
 export function parseSubmitterValue(
   stored: StoredValue | undefined,
 ): SubmitterValue {

@@ -5,11 +5,10 @@ import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Goes on from the account nonce on which the node and the record agree:
- * `nonces.value.nextNonce` is it from now on.
+ * Sets `nonces.value.nextNonce` to the account nonce on which the node and the
+ * record agree.
  *
- * @returns `false` while the nonce is unclear; then nothing is sent at this
- * look.
+ * @returns `false` while the nonce is unclear; then this look sends nothing.
  */
 export async function continueNonces(
   context: OrdersContext,
@@ -42,8 +41,8 @@ export async function continueNonces(
 }
 
 /**
- * True when a transaction is on record at the nonce: it was used before, and a
- * node that reports it as the next one is behind.
+ * True when a transaction is on record at the nonce. Then a node that reports
+ * it as the next nonce is behind.
  */
 async function wasUsed(
   { store }: OrdersContext,
@@ -56,17 +55,17 @@ async function wasUsed(
   return rows.length > 0
 }
 
-/** Looks in a row after which we believe such a nonce. */
+/** Number of equal looks in a row before we trust such a nonce. */
 const looksToBelieveNonce = 3
 
 /**
- * Most transactions of other senders that we believe to be in the node's pool.
- * The mined count may be further ahead.
+ * Most transactions of other senders that we accept in the node's pool. The
+ * mined count may be further ahead.
  */
 export const mostForeign = 16
 
 /**
- * Decides under which account nonce the submitter sends next. Pure.
+ * Decides which account nonce the submitter uses next. Pure.
  *
  * @returns `next: undefined` while the node's answers contradict each other or
  * the record, or have not been repeated often enough.
@@ -88,7 +87,8 @@ export function judgeNextNonce(
   const reported = Math.max(count, pendingCount)
   if (reported > own) return confirm(nonces.claim, reported)
   const isUsed = inFlight.rows.some(({ nonce }) => nonce >= reported)
-  // Far ahead of the chain, and no transaction of ours is in between.
+  // Our nonce is far ahead of the chain, and no transaction of ours explains
+  // it.
   if (own > reported + mostForeign && !isUsed)
     return confirm(nonces.claim, reported)
   return { next: own, claim: undefined }

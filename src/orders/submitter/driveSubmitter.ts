@@ -25,11 +25,11 @@ import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 /** Runs some work when there is room for it. */
 export type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
-/** What all drivers of one instance share. */
+/** State that all drivers of one instance share. */
 export type SharedByDrivers = {
   context: OrdersContext
   waits: OrderWaits
-  /** Milliseconds between two looks, by chain, as far as it is known. */
+  /** Milliseconds between two looks, by chain id, once detected. */
   intervals: Map<number, number>
   stopping: AbortSignal
 }
@@ -46,28 +46,35 @@ export type Driver = {
   readonly wallet: OrderWallet
   readonly pause: Pause
   /**
-   * Failed parts that wait for their next try: the submitter, or some of its orders.
+   * Failed work that waits for its next try: the whole submitter, a step, a
+   * nonce or an order.
    */
   readonly aside: Aside
-  /** How many keep it going besides those who wait. */
+  /**
+   * Number of `holdDriver` calls that keep the loop running. Callers that wait
+   * for an order are not counted.
+   */
   holders: number
   limit: Limit
   isReady: (recipient: Address) => boolean
   /** The state of the submitter while we hold its lease. */
   submitter: SubmitterState | undefined
   held: Lease | undefined
-  /** Milliseconds of `performance` when the submitter was taken. */
+  /** Milliseconds of `performance` when we took the submitter. */
   takenAt: number
-  /** When we may take the submitter again after we left it to others, likewise. */
+  /**
+   * Milliseconds of `performance` from which we may take the submitter again
+   * after we yielded it.
+   */
   notBefore: number
-  /** How often in a row the submitter was taken by someone else. */
+  /** Number of tries in a row that found the lease held by someone else. */
   denied: number
   isIdle: boolean
   /** True when the store changed during the current look. */
   isChanged: boolean
-  /** Ends what its loop asks of nodes. */
+  /** Aborts the loop's open requests to nodes. */
   letGo: AbortController
-  /** The loop, while there is one. */
+  /** The running loop, if any. */
   running: Promise<void> | undefined
 }
 
@@ -79,7 +86,10 @@ export function isWanted(
   return !stopping.aborted && (holders > 0 || waits.count(wallet.submitter) > 0)
 }
 
-/** Looks at the submitter at once, and on while the driver is wanted. */
+/**
+ * Starts or wakes the loop, which looks at once and again while the driver is
+ * wanted.
+ */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
   driver.pause.wake()
   driver.running ??= drive(shared, driver)
@@ -91,7 +101,7 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
     )
     .finally(() => {
       driver.running = undefined
-      // Someone may have come while the lease was given back.
+      // The driver may be wanted again since the loop released the lease.
       if (isWanted(shared, driver)) startDriver(shared, driver)
     })
 }
@@ -122,8 +132,9 @@ export async function holdDriver(
 }
 
 /**
- * Waits for a loop that is not wanted any more to end, until it is wanted
- * again. The wait is limited because a database may hang.
+ * Waits until an unwanted loop ends. After `lastAnswers` it aborts the loop's
+ * requests to nodes, or stops waiting if the loop is wanted again. Limits the
+ * whole wait because a database may hang.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
@@ -146,10 +157,12 @@ export async function finishDriver(
   clearTimeout(last)
 }
 
-/** The name under which a whole submitter is put aside. */
+/** Name in `aside` for the whole submitter. */
 const wholeSubmitter = 'submitter'
 
-/** Milliseconds between two tries to take a submitter someone else works on. */
+/**
+ * Milliseconds between two tries to take a submitter that someone else holds.
+ */
 const takeEvery = 250
 
 async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
@@ -173,7 +186,7 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
 }
 
 /**
- * Looks at the submitter once, when there is room.
+ * Looks at the submitter once, when `limit` has a place.
  *
  * @returns milliseconds until the next look.
  */
@@ -183,7 +196,7 @@ async function look(
   wallet: OrderWallet,
   context: OrdersContext,
 ): Promise<number> {
-  // Takes the lease only once there is a place: it would expire while waiting.
+  // Take the lease only when there is a place: it could expire while we wait.
   const looked = await driver.limit(() => takeTurn(own, driver, wallet))
   const { settled = [], isNews = true } = looked ?? {}
   driver.isIdle = looked?.isIdle ?? false
@@ -199,8 +212,8 @@ async function look(
 }
 
 /**
- * Starts again from the store after a look that failed, or leaves the submitter
- * to those who claim it: it may work for them.
+ * Drops the state after a failed look, so that the next one loads it from the
+ * store. Yields the submitter if someone claims it: it may work for them.
  *
  * @returns milliseconds until the next look.
  */
@@ -260,7 +273,7 @@ async function takeTurn(
   )
 }
 
-/** Milliseconds between two looks, as long as nothing else is known. */
+/** Milliseconds between two looks until the chain's interval is known. */
 const usualInterval = 1000
 
 async function intervalOf(
@@ -270,7 +283,7 @@ async function intervalOf(
   const { chainId } = wallet.submitter
   const known = policy.pollingInterval ?? intervals.get(chainId)
   if (known !== undefined) return known
-  // Not before it has to be waited for: the answer takes a few requests.
+  // Detection takes a few requests, so it waits until looks stay without news.
   if (pace.idle < 5) return usualInterval
   const { pollingInterval } = await detectPreconfirmations(reader)
   intervals.set(chainId, pollingInterval)
@@ -278,7 +291,7 @@ async function intervalOf(
 }
 
 /**
- * True when nothing due is left to send, or the submitter was held for too long.
+ * True when nothing due is left to send, or we held the submitter for too long.
  */
 function mayYield(
   { policy }: OrdersContext,
@@ -290,8 +303,8 @@ function mayYield(
 }
 
 /**
- * Gives the submitter to those who claim it. The next holder settles what is in
- * flight.
+ * Releases the submitter for those who claim it. The next holder settles the
+ * transactions in flight.
  */
 async function yieldSubmitter(
   context: OrdersContext,

@@ -21,23 +21,26 @@ import {
   type SubmitterState,
 } from './submitterState.js'
 
-/** What the chain says of a nonce and of ours at it. */
+/** An account nonce with our transactions at it, judged by the chain. */
 export type JudgedNonce = {
   nonce: number
-  /** All of ours that are in flight at it, the first one first. */
+  /** Our transactions in flight at the nonce, by bump. */
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
-  /** The chain is past it, and has none of our hashes. */
+  /**
+   * The account's count is past the nonce, and none of our hashes has a
+   * receipt.
+   */
   | { kind: 'passed' }
-  /** Only the wallet knows what it sent, if it did. */
+  /** Only the wallet knows whether and what it sent. */
   | { kind: 'unknown' }
   | { kind: 'pending' }
 )
 
 /**
- * Groups transactions in flight by account nonce, and says of each nonce whether
- * it is mined, passed, unknown or pending. Pure.
+ * Groups transactions in flight by account nonce and judges each nonce: mined,
+ * passed, unknown or pending. Pure.
  */
 export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
@@ -48,7 +51,8 @@ export function judgeNonces(
     const [{ nonce }] = rows
     const mined = findMined(rows, receipts, keepsNonce)
     if (mined) return { nonce, rows, kind: 'mined', ...mined }
-    // The wallet chooses its own nonces, so the count at ours proves nothing.
+    // The wallet may choose its own nonces, so the count proves nothing about
+    // ours.
     if (!keepsNonce) return { nonce, rows, kind: 'unknown' }
     if (nonce < count) return { nonce, rows, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
@@ -59,9 +63,9 @@ export function judgeNonces(
 type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 
 /**
- * Finds the mined one of the rows at a nonce. If a wallet sent them under
- * nonces of its own, all of them can be mined. Then a filler decides nothing,
- * and a failure counts once no row is left that may succeed.
+ * Finds the mined row at a nonce. If the wallet may choose its own nonces,
+ * several rows can be mined. Then fillers count only if there is nothing else,
+ * and a failure counts only once every other row is mined too.
  */
 function findMined(
   rows: readonly TransactionRecord[],
@@ -79,30 +83,33 @@ function findMined(
   return success ?? (mined.length === deciding.length ? mined[0] : undefined)
 }
 
-/** What became of what was sent under a nonce. */
+/** Outcome of our transactions at an account nonce. */
 export type NonceFate = {
   judged: JudgedNonce
   stored: StoredOrder | undefined
   evidence?: Evidence | undefined
-  /** It was mined, and did nothing. */
+  /** Why no transaction at the nonce decided the order, and none will. */
   failure?: { reason: OrderReason; isRevert: boolean } | undefined
-  /** Nothing at this nonce can happen any more. */
+  /** True when nothing can happen at this nonce any more. */
   isOver: boolean
-  /** Someone else's took the nonce. */
+  /** True when someone else's transaction used the nonce. */
   isForeign?: boolean | undefined
-  /** The payment nonce is unused: the order may use another account nonce. */
+  /**
+   * True when the payment nonce is unused, so that the order may use another
+   * account nonce.
+   */
   isFree?: boolean | undefined
 }
 
-/** Milliseconds by which receipts can be behind the account's count. */
+/** Milliseconds by which receipts can lag behind the account's count. */
 const receiptLag = 2000
 
-/** Looks from one check of what a single request cannot decide to the next. */
+/** Number of looks between two checks that need several requests. */
 const looksApart = 8
 
 /**
- * Finds out what the chain says of a nonce. Without a request where a receipt
- * proves it; never a guess: `undefined` while it is unclear.
+ * Finds out what the chain shows about an account nonce. Needs no request if a
+ * receipt proves it. Never guesses: returns `undefined` while it is unclear.
  */
 export async function explainNonce(
   submitter: SubmitterState,
@@ -167,14 +174,14 @@ async function explainMined(
 }
 
 /**
- * Gives up waiting for a reason once the pause between tries is longer, in
- * milliseconds.
+ * Milliseconds. Once the pause between tries is longer, we stop waiting for a
+ * reason.
  */
 const longestWait = 3000
 
 /**
- * Puts the nonce aside: `undefined` while the node may still give the reason,
- * then `simulationFailed`.
+ * Puts the nonce aside. Returns `undefined` while the node may still give the
+ * reason, and `simulationFailed` after that.
  */
 function postponeReason(
   submitter: SubmitterState,
@@ -185,7 +192,7 @@ function postponeReason(
   return pause > longestWait ? 'simulationFailed' : undefined
 }
 
-/** Someone else's transaction has the nonce, or a node is behind another. */
+/** Someone else's transaction used the nonce, or one node is behind another. */
 async function explainPassed(
   submitter: SubmitterState,
   { head, safe, safeCount = 0 }: SubmitterView,
@@ -208,7 +215,7 @@ async function explainPassed(
     return { judged, stored, isForeign, isOver: isSafe }
   const evidence = await findEvidence(reader, stored)
   if (evidence) {
-    // Without bytes of ours there is nothing that could be sent again.
+    // Without a hash we hold no bytes to send again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
     const isReported = isForeign && !isSentByUs
@@ -227,21 +234,21 @@ async function explainPassed(
   return { judged, stored, isForeign, isFree, isOver: isFree }
 }
 
-/**
- * True while the order waits for its outcome. An older attempt says nothing about
- * the one in flight.
- */
+/** True while the order is in flight and this attempt is its newest. */
 function isUndecided({ order, attempt }: StoredOrder): boolean {
   return order.attempt === attempt.number && isInFlight(order)
 }
 
-/** Whether what settled an order came from this account. */
+/** True when this account submitted the capture or cancellation. */
 export function isSentBy(evidence: Evidence, account: Address): boolean {
   const isProof = evidence.kind === 'capture' || evidence.kind === 'cancel'
   return isProof && evidence.proof.submitter === account
 }
 
-/** Never sent again while the payment nonce is unused and its window open. */
+/**
+ * The wallet may have sent the transaction, so an undecided order does not fail
+ * before its window ends.
+ */
 async function explainUnknown(
   submitter: SubmitterState,
   { head, count }: SubmitterView,
@@ -258,18 +265,18 @@ async function explainUnknown(
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, stored)
     : undefined
-  // If the wallet keeps the nonce, the submitter fills it later.
+  // The wallet keeps our nonces: the submitter fills this one later.
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }
-  // Compares time and state at the same block or a later one.
+  // Reads the state at the block of this time or a later one.
   if (head.timestamp < endOf(judged, stored)) return undefined
   if (!(await isUnused(submitter.reader, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
   return { judged, stored, failure, isOver: true }
 }
 
-/** The time from which the transaction at a nonce comes too late. */
+/** Unix seconds from which the transaction at a nonce is too late. */
 function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
   return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
 }
@@ -289,8 +296,8 @@ function isTimeToLook(
 }
 
 /**
- * True when the payment nonce is unused at the newest block. Then it was unused
- * at `below` too, whose state the node may no longer have.
+ * True when the payment nonce is unused at the newest block, and so at `below`
+ * too. The node may no longer have the state of `below`.
  */
 async function isUnused(
   client: Client,
@@ -309,9 +316,9 @@ async function isUnused(
 }
 
 /**
- * Reasons that a payer cannot cause, except by being slow: they lie with the
- * issuer, the recipient, the token or us. All other reasons are the payer's. So
- * is `simulationFailed`, because a contract wallet can revert without a reason.
+ * Reasons that a payer cannot cause, except by being slow. The issuer, the
+ * recipient, the token or we cause them. The payer can cause all others,
+ * including `simulationFailed`: a contract wallet can revert without a reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',
@@ -326,8 +333,8 @@ const othersReasons: readonly OrderReason[] = [
 ]
 
 /**
- * True when a capture failed on chain after its rehearsal passed, and the
- * reason lies with the payer.
+ * True when a capture failed on chain after its rehearsal passed, and the payer
+ * caused it.
  */
 export async function blamesPayer(
   { reader }: SubmitterState,

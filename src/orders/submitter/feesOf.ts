@@ -2,18 +2,18 @@ import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
 import type { SubmitterView } from './getSubmitterView.js'
 
-/** Fee fields of a transaction, and what the record says of them. */
+/** Fee fields of a transaction, and the fees to store with it. */
 export type SubmitterFees = {
   fields: DecidedFees
-  /** Wei per gas; a gas price where the chain has no base fee. */
+  /** Wei per gas; the gas price on a chain without a base fee. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
 
-/** Wei per gas, where a node suggests none. */
+/** Tip in wei per gas if the node suggests none. */
 const usualTip = 1_000_000n
 
-/** Enough for a base fee that doubles, by what the node reports. Pure. */
+/** Computes fees that still suffice if the base fee doubles. Pure. */
 export function feesOf(
   view: Pick<SubmitterView, 'head' | 'tip' | 'gasPrice'>,
 ): SubmitterFees {
@@ -25,8 +25,8 @@ export function feesOf(
 }
 
 /**
- * Fees by which nodes let a transaction take the place of another one: an
- * eighth more for both, and no less than are asked now. Pure.
+ * Computes fees with which nodes accept a replacement: both an eighth higher
+ * than the last ones, and not below the current ones. Pure.
  */
 export function raiseFees(
   last: Pick<SubmitterFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
@@ -41,10 +41,10 @@ export function raiseFees(
   return dynamicFees(larger(maxFeePerGas, tip), tip)
 }
 
-/** Times what is asked now, beyond which no transaction is raised. */
+/** Multiple of the current fee above which we raise no transaction. */
 const most = 10n
 
-/** Whether raised fees have left what the chain asks far behind. Pure. */
+/** True when a raised fee is far above the current one. Pure. */
 export function isExcessive(
   raised: SubmitterFees,
   now: SubmitterFees,
@@ -52,7 +52,7 @@ export function isExcessive(
   return raised.maxFeePerGas > most * now.maxFeePerGas
 }
 
-/** The fields a rehearsal takes. */
+/** The fee fields that a rehearsal takes. */
 export function callFeesOf({ fields }: SubmitterFees): CallFees {
   const { type: _, ...fees } = fields
   return fees
@@ -71,7 +71,10 @@ function dynamicFees(maxFeePerGas: bigint, tip: bigint): SubmitterFees {
   return { fields: { type: 'eip1559', ...fees }, ...fees }
 }
 
-/** An eighth more, rounded up, and a wei for nodes that want more than that. */
+/**
+ * Adds an eighth, rounded up, and 1 wei for nodes that want more than an
+ * eighth.
+ */
 const raised = (wei: bigint) => (wei * 9n + 7n) / 8n + 1n
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)

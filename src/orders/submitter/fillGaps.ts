@@ -22,8 +22,9 @@ import {
 } from './submitterState.js'
 
 /**
- * Gives a free nonce below ones in use something to be used by: what was there
- * before a reorganization, or a transfer to oneself.
+ * Fills unused nonces below used ones, because later transactions wait behind
+ * them. Sends what was there before a reorganization, or a transfer to the
+ * account itself.
  */
 export async function fillGaps(
   context: OrdersContext,
@@ -44,9 +45,9 @@ export async function fillGaps(
       isActive ||= isFilled
       submitter.aside.clear(name)
     } catch (error) {
-      // A signer may refuse calls of anything but the token: others go on.
+      // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error)
-      // If the signer hangs, it hangs once a look and not for each of many.
+      // A signer that hangs must cost one wait per look, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
@@ -78,7 +79,7 @@ async function fillGap(
     await reopen(context, submitter, signed)
     return true
   }
-  // Too many for a few dropped transactions: the node may be wrong.
+  // A few dropped transactions leave fewer gaps: the node may be wrong.
   if (isWide) return false
   const draft: RowDraft = {
     ...(await fillerCall(submitter)),
@@ -104,8 +105,9 @@ async function fillGap(
 }
 
 /**
- * True for a transaction that is in flight anyway, or that the chain had by the
- * record. Any other may capture an order that nobody wants captured by now. Pure.
+ * True when a transaction is a filler, is in flight anyway, or has a proof on
+ * record. Any other could capture an order that nobody wants captured any more.
+ * Pure.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
@@ -120,7 +122,7 @@ function mayReopen(
   )
 }
 
-/** The same bytes again: they are sent at this very look. */
+/** Puts transactions in flight again. This same look sends their bytes. */
 async function reopen(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -135,7 +137,7 @@ async function reopen(
   )
 }
 
-/** Looks and milliseconds after which an unused nonce below others is a gap. */
+/** Number of looks, and milliseconds, after which an unused nonce is a gap. */
 const gapLooks = 3
 const gapTime = 1000
 
@@ -147,8 +149,8 @@ type Gaps = {
 }
 
 /**
- * Finds nonces below `nextNonce` for which neither the node nor the submitter has
- * anything: all later ones would wait behind them.
+ * Finds nonces below `nextNonce` at which neither the node nor the submitter
+ * has a transaction. All later ones would wait behind them.
  */
 function findGaps(
   submitter: NonceChoice & {
@@ -175,10 +177,14 @@ function findGaps(
   }
 }
 
-/** Gas of a transfer to an account without code, where no layer adds to it. */
+/**
+ * Gas of a transfer to an account without code, without gas for another layer.
+ */
 const plainGas = 21_000n
 
-/** A payment of nothing to oneself, which uses up a nonce and does no more. */
+/**
+ * Builds a transfer of 0 wei to the account itself, which only uses a nonce.
+ */
 export async function fillerCall({ reader, wallet }: SubmitterState): Promise<{
   call: { to: Address; data: Hex }
   gas: bigint
@@ -190,7 +196,7 @@ export async function fillerCall({ reader, wallet }: SubmitterState): Promise<{
   const estimate = /^0x[\da-f]{1,16}$/i.test(String(result))
     ? BigInt(String(result))
     : plainGas
-  // Rollups add what their first layer takes, and an account may have code.
+  // Rollups add gas for their first layer, and the account may have code.
   const gas = estimate > plainGas ? (estimate * 5n) / 4n : plainGas
   return { call: { to, data: '0x' }, gas }
 }

@@ -65,7 +65,7 @@ async function findAdoptable(
     for (const orphan of await findOrphans(context, tables, chainId)) {
       // Another process still has that wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
-      // Also orders that are due later: no wallet will send them then either.
+      // Includes orders that are due later: no wallet would send those either.
       const due = {
         sendDue: orphan,
         recipients,
@@ -95,26 +95,30 @@ function isAdoptable({
   return sendDue !== undefined && isAnyones && isWaiting
 }
 
-/** What the store has for a submitter to do. */
+/** Work that the store has for a submitter. */
 type SubmitterWork = {
   suspended: boolean
-  /** Orders are due by then, or something is in flight. */
+  /** True when orders are due now or later, or transactions are in flight. */
   isBusy: boolean
-  /** So many orders are due that they are worth making ready ahead. */
+  /**
+   * True when enough orders are due to load them during the look at the chain.
+   */
   isMuch: boolean
   /** True when someone whose orders we do not send waits for the submitter. */
   isClaimed: boolean
 }
 
-/** Orders from which on it pays to read them while the chain is looked at. */
+/**
+ * Number of orders from which loading them during the look at the chain pays.
+ */
 const much = 16
 
 /** Milliseconds after which transactions in flight are loaded again. */
 const maxAge = 2000
 
 /**
- * Loads what is in flight, where that is not known, and finds out whether orders
- * are due.
+ * Loads the transactions in flight unless they are known, and finds out whether
+ * orders are due.
  */
 export async function findWork(
   { store, recipients: own }: OrdersContext,
@@ -168,13 +172,14 @@ export const mostDue = 500
 /** Orders that may be due, the soonest deadline first. */
 export type PeekedDue = {
   storedOrders: readonly StoredOrder[]
-  /** There may be more than were read. */
+  /** True when there may be more than were loaded. */
   isCut: boolean
 }
 
 /**
- * Reads what a submitter without anything in flight will have to send, before it is
- * known what time the chain has. Whatever fails is done again when it is needed.
+ * Loads the orders that a submitter with nothing in flight will send, before
+ * the chain's time is known. Ignores failures: `findDue` loads the orders
+ * again.
  */
 export async function peekDue(
   context: OrdersContext,
@@ -182,7 +187,7 @@ export async function peekDue(
 ): Promise<PeekedDue | undefined> {
   const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
-  // The look at the chain is on its way before this takes the time.
+  // Lets the requests to the chain leave first.
   await wait(1)
   const storedOrders = await loadSendDue(
     context,
@@ -198,7 +203,7 @@ export async function peekDue(
 
 /**
  * Finds the orders that are due by the chain's time, the soonest deadline
- * first. Uses those that were read ahead if they are enough.
+ * first. Uses those that `peekDue` loaded if they are enough.
  */
 export async function findDue(
   context: OrdersContext,
@@ -209,7 +214,7 @@ export async function findDue(
     peeked,
   }: { until: bigint; most: number; peeked: PeekedDue | undefined },
 ): Promise<readonly StoredOrder[]> {
-  // Orders that wait for their next try do not count.
+  // Load more, because orders that wait for their next try are left out.
   const limit = most + submitter.aside.size()
   const due = peeked?.storedOrders.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,

@@ -12,24 +12,27 @@ import type { OrdersContext } from '../model/types.js'
 import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** What one look at the chain showed of a submitter. */
+/** Result of one look at the chain for a submitter. */
 export type SubmitterView = SubmitterHead & {
-  /** Of transactions in flight, in sealed blocks only. */
+  /** Receipts of transactions in flight, in sealed blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
-  /** Of transactions in flight, in the block being made. */
+  /** Receipts of transactions in flight, in the block being made. */
   preconfirmed: ReadonlyMap<Hash, ProofReceipt>
-  /** Unix seconds, for the blocks of the receipts. */
+  /** Times of the receipts' blocks in Unix seconds, by block number. */
   blockTimes: ReadonlyMap<bigint, bigint>
-  /** Receipts were not asked for yet: more of what is in flight is mined at each look. */
+  /**
+   * True when we requested no receipts yet, because each look shows more mined
+   * transactions.
+   */
   isEarly: boolean
 }
 
-/** Receipts that are asked for before it is known whether there are any. */
+/** Most receipts to request before we know whether there are any. */
 const guesses = 16
 
 /**
- * Looks at the chain: heads, counts and the receipts of a few in one tick, those
- * of many once the account's count says that they are there.
+ * Requests heads, counts and receipts. Requests a few receipts in the same
+ * tick, but many only once the account's count shows that they exist.
  */
 export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
@@ -59,7 +62,10 @@ export async function getSubmitterView(
   return { ...head, receipts, preconfirmed, blockTimes, isEarly }
 }
 
-/** So many in flight that their receipts are asked for only when they are there. */
+/**
+ * True when so many are in flight that we request receipts only once they
+ * exist.
+ */
 export function isMany({
   inFlight,
 }: {
@@ -76,7 +82,10 @@ function findPassed(
   return inFlight.rows.filter(({ nonce }) => nonce < count || ignoresNonce)
 }
 
-/** Hundreds settle in a few steps, not in one for each block. */
+/**
+ * True while the count rises and fewer than half are mined, so that hundreds
+ * settle in a few steps and not in one per block.
+ */
 function isFilling(
   { inFlight, pace: { count: before } }: SubmitterState,
   { count }: SubmitterHead,
@@ -94,7 +103,7 @@ function lower(hash: Hash): Hash {
   return hash.toLowerCase() as Hash
 }
 
-/** Asks only for the blocks whose receipts lack their time. */
+/** Requests only the blocks whose receipts carry no time. */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,

@@ -1,14 +1,14 @@
 import { addAll } from '../../core/addAll.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** Orders rehearsed while those before them are signed; fewer at first. */
+/** Orders per group. The first is smaller, so that signing starts early. */
 const firstGroup = 100
 const groupSize = 200
 
-/** Most of one payer's that are rehearsed together. */
+/** Most orders of one payer in a group. */
 const mostOfPayer = 250
 
-/** Groups that keep a payer's orders together: they draw on one balance. */
+/** Groups orders. Keeps a payer's orders together: they draw on one balance. */
 export function groupByPayer(
   storedOrders: readonly StoredOrder[],
 ): StoredOrder[][] {

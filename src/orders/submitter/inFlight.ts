@@ -3,17 +3,19 @@ import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
 /** The transactions of a submitter that are on record and not settled. */
 export type InFlight = {
-  /** By nonce and bump. */
+  /** Sorted by nonce and bump. */
   readonly rows: readonly TransactionRecord[]
   /** When the rows were loaded, in milliseconds of `performance`. */
   readonly loadedAt: number
-  /** True when an account with code sends; it has one transaction in flight. */
+  /**
+   * True when the account has code. Then only one transaction may be in flight.
+   */
   readonly hasCode: boolean | undefined
-  /** When a transaction comes too late, as far as it is known. */
+  /** When a transaction is too late; `undefined` if not known. */
   endsOf(row: OfAttempt): AttemptEnds | undefined
-  /** True when `endsOf` is not known for all rows. */
+  /** True when `endsOf` is not known for some row. */
   lacksEnds(): boolean
-  /** Starts again from what the store has. */
+  /** Replaces all rows by those from the store. */
   load(rows: readonly TransactionRecord[], now: number): void
   /** Remembers until when the transactions of an attempt can succeed. */
   rememberEnds(attempt: AttemptRecord): void
@@ -85,25 +87,33 @@ export function openInFlight(): InFlight {
   }
 }
 
-/** What the node was given of a submitter's transactions, and what it said. */
+/** What we sent to the node for a submitter, and what it answered. */
 export type Broadcasts = {
-  /** Nonces the node is known to admit beyond the account's count. */
+  /** Number of nonces from the account's count on that the node admits. */
   readonly admitted: number
-  /** What the node has been given and not answered yet. */
+  /** Settles when the node has answered the requests of `handOver`. */
   readonly sending: Promise<unknown>
-  /** The look at which bytes were last sent for a nonce. */
+  /** Number of the look that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined
-  /** True when another transaction should take the place of these bytes. */
+  /** True when another transaction should replace the one at this nonce. */
   isRefused(nonce: number): boolean
-  /** Remembers the look at which bytes are sent, or would have been. */
+  /**
+   * Remembers the look that sends bytes for nonces, or would have sent them.
+   */
   noteSent(nonces: readonly number[], look: number): void
-  /** The node or a broken seal refused the bytes: they need a replacement. */
+  /**
+   * Marks bytes for replacement: the node refused them, or their seal is
+   * broken.
+   */
   refuse(nonce: number): void
-  /** A replacement is on its way, or there will be none. */
+  /** Removes the mark: a replacement is on its way, or there will be none. */
   clearRefusal(nonce: number): void
-  /** The node has no room at this nonce: send it again, and no more for now. */
+  /**
+   * Lowers `admitted` because the node's pool is full at this nonce. The bytes
+   * are sent again once `admitted` covers them.
+   */
   admitBelow(nonce: number, count: number): void
-  /** Offers a little more to a node that had no room. */
+  /** Raises `admitted` by a quarter, for a node whose pool was full. */
   admitMore(): void
   /** Remembers requests that the node has not answered yet. */
   handOver(requests: readonly Promise<void>[]): void
@@ -153,7 +163,7 @@ export function openBroadcasts(): Broadcasts {
   }
 }
 
-/** Transactions of one nonce after another. Pure. */
+/** Groups transactions by nonce. Pure. */
 export function groupByNonce(
   rows: readonly TransactionRecord[],
 ): (readonly [TransactionRecord, ...TransactionRecord[]])[] {
@@ -166,7 +176,9 @@ export function groupByNonce(
   return [...groups.values()]
 }
 
-/** The one that counts: the last in the place of the others. Pure. */
+/**
+ * Returns the transaction with the highest bump: it replaces the others. Pure.
+ */
 export function newestOf(
   rows: readonly [TransactionRecord, ...TransactionRecord[]],
 ): TransactionRecord {

@@ -3,8 +3,8 @@ import { nextBump } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Loads the next free bump of each nonce, by place; closed transactions count
- * too.
+ * Loads the next free bump of each nonce, in the order of `nonces`. Closed
+ * transactions count too.
  */
 export async function loadBumps(
   tables: StoreReader,
