@@ -4,16 +4,18 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
 export type LookPace = {
   /** Counts the looks. */
   readonly looks: number
-  /** Looks in a row in which nothing happened. */
+  /** Number of looks in a row without news. */
   readonly idle: number
-  /** True when the chain mined some transactions while others were still signed. */
+  /**
+   * True when the chain mined some transactions while we still signed others.
+   */
   readonly isQuick: boolean
   /** The account's count at the last look. */
   readonly count: number | undefined
   startLook(): void
   /**
    * Decides whether to rely on a look. A head far ahead of the last one may
-   * belong to another network, and every window would seem to be over.
+   * belong to another network, by whose time every window would be over.
    *
    * @param now Unix seconds of this machine, for the first look.
    */
@@ -21,25 +23,29 @@ export type LookPace = {
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
   /**
-   * Looks soon again if something happened, else later each time.
+   * Sets `idle`: the pause until the next look grows with it.
    *
-   * @param idle the looks without news to count for this one.
+   * @param idle number of looks in a row without news.
    */
   rememberIdle(idle: number): void
-  /** Chain time since which a nonce has been the lowest that waits. */
+  /**
+   * Unix seconds of the chain since when the nonce has been the lowest that
+   * waits; `undefined` if it is not.
+   */
   waitsSince(nonce: number | undefined): bigint | undefined
-  /** Keeps in mind since when the lowest waiting nonce is that. */
+  /** Remembers since when this nonce has been the lowest that waits. */
   watchLowest(nonce: number | undefined, timestamp: bigint): void
-  /** Gives the lowest nonce its whole time again. */
+  /** Restarts the time of the lowest nonce. */
   restartWait(): void
 }
 
 /**
- * Seconds by which a head may be ahead of the last one to be believed at once.
+ * Seconds. We believe a head at once if it is at most this far ahead of the
+ * last one.
  */
 const usualStep = 600n
 
-/** Looks in a row after which we believe a head that is further ahead. */
+/** Number of looks in a row after which we believe a head further ahead. */
 const looksToBelieveHead = 3
 
 export function openLookPace(): LookPace {

@@ -4,7 +4,10 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** Opens all seals first, so that the rehearsals fit into one request. */
+/**
+ * Opens the seals of all payments first, so that their rehearsals fit into one
+ * request.
+ */
 export async function openSeals(
   context: OrdersContext,
   { orders }: SubmitterState,
@@ -15,7 +18,7 @@ export async function openSeals(
     if (!isSealed || order.requested === 'cancel') continue
     if (orders.opening(attempt)) continue
     const payment = signedPaymentOf(context, order, attempt)
-    // A failure is reported to `takePayment`.
+    // `takePayment` reports the failure.
     payment.catch(() => undefined)
     orders.rememberOpening(attempt, payment)
   }
@@ -24,7 +27,10 @@ export async function openSeals(
   )
 }
 
-/** The payment of an attempt, which stays in memory no longer than it is used. */
+/**
+ * Returns the payment of an attempt and forgets it, so that it does not stay in
+ * memory.
+ */
 export function takePayment(
   context: OrdersContext,
   { orders }: SubmitterState,

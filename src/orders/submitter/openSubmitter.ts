@@ -14,8 +14,8 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes or renews the lease of the submitter. If it was lost in between, returns
- * a fresh state that is loaded from the store.
+ * Takes or renews the lease of the submitter. If it was lost in between,
+ * returns an empty state, which the next look loads from the store.
  *
  * @returns `undefined` while another process holds the lease.
  */
@@ -33,7 +33,7 @@ export async function openSubmitter(
 ): Promise<SubmitterState | undefined> {
   const { store, policy, owner } = context
   const now = performance.now()
-  // A third is left for the work that is done under it.
+  // At least two thirds of the lease are left for the work under it.
   if (submitter && now - submitter.leasedAt < policy.lease / 3) return submitter
   const lease = await store.takeLease({
     key: submitterKey(wallet.submitter),
@@ -51,7 +51,7 @@ export async function openSubmitter(
  * Renews the lease of a submitter once a third of it has passed. Call it before
  * each step of long work.
  *
- * @throws {@link LeaseLostError} when someone else works on it by now.
+ * @throws {@link LeaseLostError} when the lease was lost.
  */
 export async function keepSubmitter(
   context: OrdersContext,
@@ -96,7 +96,8 @@ export async function holdSubmitter<result>(
 }
 
 /**
- * Most milliseconds of one turn; longer where a person confirms in a wallet.
+ * Most milliseconds of one turn; longer if a person may have to confirm in a
+ * wallet.
  */
 function longestTurn(
   { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
@@ -107,9 +108,9 @@ function longestTurn(
 }
 
 /**
- * The key of a submitter's claims: recipients of another shop that shares the store
- * and the account, and that waits for the submitter. The holder does not send orders
- * of these recipients, so it gives the submitter up for them.
+ * The key of a submitter's claims. They list recipients of another shop that
+ * shares the store and the account and waits for the submitter. The holder does
+ * not send orders of these recipients, so it yields the submitter.
  */
 const claimKey = (submitter: Submitter): string =>
   `claim:${submitterKey(submitter)}`
@@ -190,7 +191,7 @@ async function findWaiting(
     return ids.length > 0 ? orders.find({ ids }) : []
   })
   const later = await find(endOfTime)
-  // Other orders are due by the chain's time, which costs a request.
+  // Later orders depend on the chain's time, which costs a request.
   const isLater = later.some(({ sendDue = 0n }) => sendDue > 0n)
   const head = isLater
     ? await getBlockHead(readerOf(context, submitter.chainId), 'latest')

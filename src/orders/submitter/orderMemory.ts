@@ -7,16 +7,18 @@ import type {
 } from '../../store/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** What a submitter remembers of orders that it refused or may refuse. */
+/** A submitter's memory of orders that it refused or may refuse. */
 type RefusalMemory = {
   /**
-   * Doubts a reason to refuse an order.
+   * Notes a reason to refuse an order.
    *
-   * @returns true when the last look gave the same reason: then it is certain.
+   * @returns true when the last look gave the same reason, which makes it
+   * certain.
    */
   confirmDoubt(orderId: string, reason: OrderReason): boolean
   /**
-   * Seconds for which a refused order waits now; longer each time in a row.
+   * Returns the seconds for which a refused order waits; longer with each
+   * refusal in a row.
    *
    * @param now Unix seconds of the chain.
    */
@@ -27,28 +29,33 @@ type RefusalMemory = {
   forgetDoubt(orderId: string): void
 }
 
-/** What a submitter remembers of orders from one step or look to the next. */
+/** A submitter's memory of orders from one step or look to the next. */
 export type OrderMemory = RefusalMemory & {
   /**
-   * We send orders of these recipients; we settle what is in flight for all.
+   * We send orders of these recipients only, but settle all transactions in
+   * flight.
    */
   readonly recipients: readonly Address[]
   sendFor(recipients: readonly Address[]): void
   /**
-   * True when it is time to look for orders of removed wallets; counts the
-   * pause from then on.
+   * True when it is time to look for orders of removed wallets; then restarts
+   * the pause.
    */
   isTimeToAdopt(): boolean
-  /** Remembers orders as they were found due, until they are on record. */
+  /** Remembers orders as they were found due, until they are recorded. */
   rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
-  /** Remembers orders as they were put on record with a transaction. */
+  /** Remembers orders as we wrote them with their transaction. */
   rememberRecorded(orders: readonly OrderRecord[]): void
-  /** An order as it was put on record, once: the store may be ahead by then. */
+  /**
+   * Returns an order as we wrote it, only once: the store may have a newer one.
+   */
   takeRecorded(orderId: string): StoredOrder | undefined
-  /** Forgets recorded orders that have nothing in flight any more. */
+  /**
+   * Forgets all other recorded orders: they have nothing in flight any more.
+   */
   forgetRecordedExcept(orderIds: readonly string[]): void
-  /** The payment whose seal is being opened ahead. */
+  /** The payment of an attempt, if its seal is being opened ahead. */
   opening(
     attempt: AttemptRecord,
   ): Promise<SignedPayment | undefined> | undefined
@@ -56,7 +63,7 @@ export type OrderMemory = RefusalMemory & {
     attempt: AttemptRecord,
     payment: Promise<SignedPayment | undefined>,
   ): void
-  /** A payment stays in memory no longer than it is used. */
+  /** Drops a payment, so that it does not stay in memory. */
   forgetOpening(attempt: AttemptRecord): void
 }
 
@@ -97,7 +104,8 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
       for (const order of orders) {
         const found = due.get(order.id)
         const written = { ...order, version: order.version + 1 }
-        // As it was when it was found: else its other rows may have changed too.
+        // Only if it is unchanged: otherwise its other rows may be outdated
+        // too.
         if (found?.order.version === order.version)
           recorded.set(order.id, { ...found, order: written })
       }
@@ -140,7 +148,10 @@ function openRefusalMemory(): RefusalMemory {
   }
 }
 
-/** How long each refused order waits, in seconds, and until when; by id. */
+/**
+ * By order id: the pause in seconds, and the second of the chain it lasts
+ * until.
+ */
 export type RefusalPauses = Map<string, { pause: bigint; until: bigint }>
 
 /** Seconds of the first pause and of the longest. */
@@ -148,8 +159,8 @@ const first = 2n
 const longest = 30n
 
 /**
- * The pause before an order is tried again. Doubles as long as refusals follow
- * each other closely. Pure except that it updates `pauses`.
+ * Returns the seconds before an order is tried again. They double while
+ * refusals follow each other closely. Pure except that it updates `pauses`.
  *
  * A process that takes the submitter over starts with the first pause again, which
  * costs a few rehearsals and no gas.

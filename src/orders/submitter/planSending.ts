@@ -27,10 +27,13 @@ export function roomOf(
   return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)
 }
 
-/** Why an order that is due is not sent; none where there is nothing to send. */
+/** Why a due order is not sent; no reason if there is nothing to send. */
 type Unsendable = { reason: OrderReason | undefined }
 
-/** Judges by its record whether an order that is due is sent. Pure. */
+/**
+ * Returns why a due order is not sent, by its record alone; `undefined` if it
+ * is. Pure.
+ */
 export function judgeSending(
   {
     order,
@@ -45,15 +48,15 @@ export function judgeSending(
     requested === 'cancel' ? attempt.cancellation : attempt.signature
   const isOpen =
     state === 'stored' || (state === 'voided' && requested === 'cancel')
-  // What waits for the merchant is only the capture.
+  // Only a capture waits for the merchant's review.
   const isInReview = needsReview && requested !== 'cancel'
   if (!isOpen || isInReview || requested === 'void')
     return { reason: undefined }
-  // Erased when the order was final, which a reorganization took back.
+  // Erased when the order was final; then a reorg undid that.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
-  // A reorganization took back what ended it: both could be paid.
+  // A reorg undid the end of an older attempt: both could be paid.
   const isPayable = (one: AttemptRecord) =>
     one.number < attempt.number &&
     one.spendable &&
@@ -66,9 +69,10 @@ export function judgeSending(
 }
 
 /**
- * When a refused order is tried again: what the merchant asked for once is not,
- * what a policy wants is until its window ends, after pauses that grow. Pure
- * except that it updates the pauses.
+ * Returns when to try a refused order again, in Unix seconds of the chain. A
+ * manual capture and a cancellation are not tried again. A capture by policy
+ * is, after growing pauses, until its window ends. Pure except that it updates
+ * the pauses.
  */
 export function againAt(
   { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
@@ -88,7 +92,7 @@ export function againAt(
   return again + safetyMargin >= end ? undefined : again
 }
 
-/** What does not change as long as the payment is the same. */
+/** Reasons that cannot change while the payment stays the same. */
 const finalReasons: readonly OrderReason[] = [
   'expired',
   'deadlinePassed',
@@ -98,7 +102,10 @@ const finalReasons: readonly OrderReason[] = [
   'selfPayment',
 ]
 
-/** How many transactions more a submitter can pay for. Pure. */
+/**
+ * Counts how many more transactions the submitter can pay for, by their gas.
+ * Pure.
+ */
 export function canPay(
   { inFlight }: { inFlight: Pick<InFlight, 'rows'> },
   { balance }: Pick<SubmitterView, 'balance'>,

@@ -20,11 +20,11 @@ import {
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
- * Writes down signed transactions with the orders they are for, before any of
- * them is sent. If an order changed in between, or a nonce has a row already,
- * none is written and they have to be signed again.
+ * Writes signed transactions with their orders, before any is sent. If an order
+ * changed in between, or a nonce already has a row, it writes none and the
+ * drafts must be signed again.
  *
- * @param isLastTry throws instead of leaving them.
+ * @param isLastTry `true`: throws instead of returning drafts to sign again.
  */
 export async function recordSigned(
   context: OrdersContext,
@@ -81,7 +81,7 @@ async function writeSigned(
   }
 }
 
-/** The drafts of orders that nobody wrote to since they were found. */
+/** Returns the drafts whose orders have not changed since they were found. */
 async function dropStale(
   { store }: OrdersContext,
   drafts: readonly DueDraft[],
@@ -94,7 +94,7 @@ async function dropStale(
   )
 }
 
-/** What is written when transactions of orders are put on record. Pure. */
+/** Builds the changes that record transactions and move their orders. Pure. */
 export function planRecord(
   drafts: readonly DueDraft[],
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],

@@ -13,11 +13,11 @@ import { againAt } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** An order that was due and is not sent; a due without a reason just ends. */
+/** A due order that is not sent. Without a reason it just stops being due. */
 export type DueRefusal = {
   stored: StoredOrder
   reason: OrderReason | undefined
-  /** Where someone else's transaction decided it before. */
+  /** Set if someone else's transaction has already decided the order. */
   evidence?: Evidence | undefined
 }
 
@@ -43,7 +43,10 @@ export function isCertain(
   )
 }
 
-/** What spent a nonce before us may well have paid the order. */
+/**
+ * Looks for evidence if the payment nonce is used: its transaction may have
+ * paid the order.
+ */
 async function explainRefusal(
   { reader, aside }: SubmitterState,
   refusal: DueRefusal,
@@ -65,7 +68,7 @@ async function explainRefusal(
   }
 }
 
-/** Writes down why orders are not sent. */
+/** Saves why orders are not sent. */
 export async function refuseDue(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -96,7 +99,7 @@ export async function refuseDue(
       const collected = collectChanges(await loadOrders(tables, { ids }))
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
-        // What was written since is judged again, if it is due again.
+        // Skip orders that changed since. They are judged again if still due.
         if (stored?.order.version !== judged.order.version) continue
         if (evidence) collected.add(settleOrder(stored, evidence, at))
         else if (!reason) collected.add(endDue(stored))

@@ -41,7 +41,7 @@ type RehearsedDue = { stored: StoredOrder } & (
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
 
-/** Some of what was rehearsed, and whether it is the last of it. */
+/** The results of one group of rehearsals. */
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
@@ -49,9 +49,9 @@ type RehearsedGroup = {
 }
 
 /**
- * Rehearses what is due in groups, and yields each as soon as it is there, so
- * that its orders are signed while the next ones are rehearsed. Puts aside the
- * orders about which the node said nothing.
+ * Rehearses due orders in groups and yields each group as soon as it is ready,
+ * so that its orders are signed while the next ones are rehearsed. Puts aside
+ * orders for which the node or the key service failed.
  */
 export async function* rehearseGroups(
   context: OrdersContext,
@@ -63,7 +63,7 @@ export async function* rehearseGroups(
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
-    // One is on its way before the next one takes the time.
+    // Lets the requests of the last group leave before it prepares the next.
     if (coming.length > 0) await wait(1)
     const rehearsing = rehearseDue(context, submitter, group, fees)
     // Awaited below; without this handler an early failure would be unhandled.
@@ -82,7 +82,7 @@ export async function* rehearseGroups(
   }
 }
 
-/** Yields each result as soon as it is there, so that slow ones come last. */
+/** Yields each result as soon as it is ready, so that slow ones come last. */
 async function* asTheyEnd<result>(
   works: readonly Promise<result>[],
 ): AsyncGenerator<result> {
@@ -119,7 +119,10 @@ function sortRehearsed(
   return { drafts, refused }
 }
 
-/** Rehearses what is due, the captures of one kind in one call. */
+/**
+ * Rehearses due orders, captures of the same token, recipient and type in one
+ * call.
+ */
 export async function rehearseDue(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -141,7 +144,7 @@ export async function rehearseDue(
     ),
   ])
   const byId = new Map(done.flat().map((due) => [due.stored.order.id, due]))
-  // In the order they came in: the soonest deadline first.
+  // Keep the order of `storedOrders`: the soonest deadline first.
   return storedOrders.flatMap(({ order }) => byId.get(order.id) ?? [])
 }
 
@@ -255,8 +258,8 @@ async function rehearseCaptures(
 }
 
 /**
- * The opened secret, `undefined` if the seal is broken, or the error if its key
- * is unavailable for now.
+ * Returns the opened secret, `undefined` if the seal is broken, or the error if
+ * its key is unavailable for now.
  */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
@@ -269,7 +272,7 @@ async function openOrWait<secret>(
   }
 }
 
-/** Payers that have code by now, where the policy takes none. */
+/** Finds payers that have code, if the policy refuses contracts. */
 async function findContracts(
   { policy }: OrdersContext,
   { reader }: SubmitterState,
@@ -281,7 +284,7 @@ async function findContracts(
   return new Set(payers.filter((_, at) => found[at]))
 }
 
-/** A Receive payment can be submitted by its recipient only. */
+/** Only the recipient can submit a Receive payment. */
 function isSender(
   { primaryType, recipient }: StoredOrder['order'],
   account: Address,
@@ -327,7 +330,7 @@ function draftOf(
 ): RehearsedDue {
   if (!rehearsal) return { stored, reason: 'simulationFailed' }
   if (!rehearsal.ok) {
-    // The payment is of the right chain, so the node is wrong: try again.
+    // The payment is for the right chain, so the node is wrong: try again.
     if (rehearsal.reason === 'wrongChain') throw wrongChain(rehearsal)
     return { stored, reason: rehearsal.reason }
   }

@@ -25,8 +25,8 @@ export type Refused = {
 type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
- * An order whose capture or cancellation will not happen as it stands. What was
- * requested in between is applied. Pure.
+ * Ends a capture or cancellation that will not happen, and applies what was
+ * requested in between. Pure.
  */
 export function rejectOrder(
   { order, attempt }: Undecided,
@@ -41,7 +41,7 @@ export function rejectOrder(
     requested: undefined,
     sendDue: again,
   }
-  // What is tried over and over fails once.
+  // Report repeated failures with the same reason only once.
   if (isRepeated) return { orders: [{ ...order, ...fields }], events: [] }
   const rejected = withEvent(
     order,
@@ -76,8 +76,8 @@ export function rejectOrder(
 }
 
 /**
- * Whether an order is voided if what is in flight for it comes to nothing: by
- * the merchant, or because the buyer's cancellation was to be approved. Pure.
+ * True when an order becomes voided if its transaction in flight fails: the
+ * merchant voided it, or the buyer's cancellation needs approval. Pure.
  */
 export function isGivenUp(
   { state, requested }: Pick<OrderRecord, 'state' | 'requested'>,
@@ -88,8 +88,8 @@ export function isGivenUp(
 }
 
 /**
- * An order whose transaction can no longer be the one: sent again soon, unless
- * it was given up in between. Pure.
+ * Makes an order due again because its transaction can no longer be mined,
+ * unless it was given up in between. Pure.
  */
 export function reopenOrder(
   stored: Undecided,

@@ -22,19 +22,21 @@ import {
   type SubmitterState,
 } from './submitterState.js'
 
-/** A transaction another one has to take the place of. */
+/** A transaction to replace. */
 type Replacement = {
   last: TransactionRecord
   /** `late`: its window is over. `stuck`: it does not get into a block. */
   why: 'late' | 'stuck'
 }
 
-/** Most that are replaced at one look. */
+/** Most transactions to replace in one look. */
 const mostReplaced = 20
 
 /**
- * What is in the way: what can no longer succeed, the lowest transaction where
- * it has been that for long, and those behind it that pay no base fee. Pure.
+ * Plans which transactions to replace: those that can no longer succeed, those
+ * that the node refused as too cheap, the lowest one if it has waited for
+ * `bumpAfter`, and then also those behind it that pay less than the base fee.
+ * Pure.
  */
 function planReplacements(
   submitter: SubmitterState,
@@ -57,14 +59,14 @@ function planReplacements(
       const ends = inFlight.endsOf(last)
       if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
         return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
-      // We do not know the hash, so another could be sent beside it. That is
-      // safe for fillers only: at most one of a nonce is mined.
+      // Without the hash we could send another one beside it. That is safe only
+      // for fillers: at most one per nonce is mined.
       if (hash === undefined)
         return kind === 'filler' && !walletMemory.isResting('filler')
           ? [{ last, why: 'stuck' }]
           : []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
-      // Raised once at once; a node that is never content waits like others.
+      // Raise the fee at once, but only once. After that it waits like others.
       const isRefused = broadcasts.isRefused(nonce) && last.bump === 0
       const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
       return isBehind ? [{ last, why: 'stuck' }] : []
@@ -73,8 +75,9 @@ function planReplacements(
 }
 
 /**
- * Sends a dearer transaction in the place of what is stuck, and a transfer to
- * oneself in the place of what can no longer succeed, all at their nonces.
+ * Replaces stuck transactions by ones with higher fees, and transactions that
+ * can no longer succeed by a transfer to the account itself, at the same
+ * nonces. Fills gaps first.
  *
  * @throws {@link StaleRecordError} when an order was written in between.
  */
@@ -115,21 +118,21 @@ export async function replaceTransactions(
       if (draft) submitter.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
-      // A signer may refuse calls of anything but the token: others go on.
+      // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error, orderId)
-      // If the signer hangs, it hangs once a look and not for each of many.
+      // A signer that hangs must cost one wait per look, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
     if (submitter.walletMemory.isResting('filler') || !choosesNonce(submitter))
       break
   }
-  // Whatever came of it, there is time until the next try.
+  // Wait the full time before the next try, whatever the result.
   submitter.pace.restartWait()
   return isActive
 }
 
-/** Keeps in mind since when the lowest waiting nonce is that. */
+/** Remembers since when the lowest waiting nonce has been the lowest. */
 function watchLowest(
   { inFlight, pace }: SubmitterState,
   { count, head }: Pick<SubmitterView, 'count' | 'head'>,
@@ -138,7 +141,9 @@ function watchLowest(
   pace.watchLowest(lowest?.nonce, head.timestamp)
 }
 
-/** A replacement with the reason why the order's own has no future. */
+/**
+ * A replacement, with the reason why the order's transaction cannot succeed.
+ */
 type Drafted = RowDraft & { reason?: OrderReason | undefined }
 
 async function draftReplacement(
@@ -191,7 +196,10 @@ async function draftReplacement(
   }
 }
 
-/** Whether what is stuck may go on at a higher price, or never should. */
+/**
+ * Decides whether to send a stuck transaction with higher fees or to give it
+ * up.
+ */
 async function judgeStuck(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -207,14 +215,14 @@ async function judgeStuck(
   },
 ): Promise<{
   reason?: OrderReason | undefined
-  /** With the gas it takes by now. */
+  /** The same call, with the gas that it needs now. */
   again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
-  // The cancellation of an older attempt, which a reorganization took back.
+  // A reorg undid the cancellation of an older attempt.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
   if (!isCurrent && !(isOlder && attempt.spendable))
     return { reason: 'released' }
@@ -262,7 +270,7 @@ async function replaceOne(
   else await askToSend(context, submitter, kept, draft)
 }
 
-/** The reason stays with the order, for when the release is mined. Pure. */
+/** Keeps the reason with the order until the filler is mined. Pure. */
 function planChange(
   row: Omit<TransactionRecord, 'version'>,
   { reason }: Drafted,

@@ -10,8 +10,8 @@ import type { SubmitterView } from './getSubmitterView.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Reports captures that the block being made shows. They decide nothing: the
- * order stays in flight until a sealed block has them.
+ * Reports captures in the block being made. They decide nothing: the order
+ * stays in flight until a sealed block has the capture.
  *
  * @throws {@link StaleRecordError} when an order was written in between.
  */

@@ -6,7 +6,7 @@ import { OrderNotFoundError } from '../model/errors.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Writes down that an order is to be captured, with the others that come now. */
+/** Writes the request to capture an order, together with other requests. */
 export type CaptureRequest = (orderId: string) => Promise<OrderRecord>
 
 type Requested = {
@@ -15,10 +15,10 @@ type Requested = {
   fail(error: unknown): void
 }
 
-/** Most requests of one unit of work. */
+/** Most requests in one unit of work. */
 const most = 500
 
-/** Collects requests, so that a thousand at once take a few writes. */
+/** Collects requests, so that a thousand at once need only a few writes. */
 export function requestCaptures(context: OrdersContext): CaptureRequest {
   let queue: Requested[] = []
   let isWriting = false
@@ -80,7 +80,9 @@ async function writeRequests(
   }
 }
 
-/** False while it is in flight, or the buyer's cancellation is. */
+/**
+ * False while a capture or cancellation is in flight, or is already requested.
+ */
 function isToBeAsked({
   state,
   requested,

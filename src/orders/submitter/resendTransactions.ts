@@ -11,13 +11,13 @@ import { sendRecorded } from './sendRecorded.js'
 import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
-/** Looks before the same bytes are sent again. */
+/** Number of looks before the same bytes are sent again. */
 const sendEvery = 4
 
-/** Most that are sent again at one look. */
+/** Most transactions to send again in one look. */
 const most = 100
 
-/** Sends again, as recorded, what the node's pool lacks. */
+/** Sends recorded bytes again if the node's pool lacks them. */
 export async function resendTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -57,7 +57,10 @@ export async function resendTransactions(
 
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
-/** Bytes the node does not count, and has not been given just now. Pure. */
+/**
+ * Finds transactions that the node does not count and that were not just sent.
+ * Pure.
+ */
 function planResend(
   { inFlight, broadcasts, pace, aside }: SubmitterState,
   { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
@@ -70,7 +73,7 @@ function planResend(
     .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
     .filter(({ nonce }) => {
       const last = broadcasts.sentAt(nonce)
-      // After a takeover all of it is sent once.
+      // After a takeover, send each transaction once.
       if (last === undefined) return true
       return nonce >= pendingCount && pace.looks - last >= sendEvery
     })

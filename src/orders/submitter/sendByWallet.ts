@@ -21,9 +21,8 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
 /**
- * Has the wallet sign and send one draft after the other, each on record with
- * its nonce before the wallet is asked. What the wallet did not clearly refuse
- * is never asked again.
+ * Asks the wallet to sign and send one draft after the other. Records each with
+ * its nonce before it asks. Never asks again unless the wallet clearly refused.
  */
 export async function sendByWallet(
   context: OrdersContext,
@@ -46,7 +45,7 @@ export async function sendByWallet(
   return sent
 }
 
-/** Writes down that the wallet is going to be asked. */
+/** Records a transaction before the wallet is asked for it. */
 async function recordUnsent(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -95,8 +94,8 @@ async function recordUnsent(
 }
 
 /**
- * Asks the wallet once for a transaction that is on record; `false` when it
- * clearly sent nothing.
+ * Asks the wallet once for a transaction on record. Returns `false` when the
+ * wallet clearly sent nothing.
  */
 export async function askToSend(
   context: OrdersContext,
@@ -119,7 +118,7 @@ export async function askToSend(
     if (!isRefused) throw error
     return undefined
   })
-  // What fails from here on is no refusal: the wallet has sent it.
+  // A failure from here on is no refusal: the wallet has sent it.
   if (hash && hash !== 'maybe') {
     submitter.walletMemory.endRests()
     await recordHash(context, submitter, row, hash)
@@ -178,7 +177,7 @@ async function recordRefusal(
 ): Promise<void> {
   const { nonces, inFlight } = submitter
   const { nextNonce } = nonces.value
-  // An earlier one at the nonce may still be mined, and then decides the order.
+  // An earlier one at the nonce may still be mined and decide the order.
   const isReplacement = inFlight.rows.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
@@ -221,7 +220,7 @@ async function recordRefusal(
   })
 }
 
-/** Why a wallet sent nothing; without a reason it may at the next try. */
+/** Returns why a wallet sent nothing; `undefined` if the next try may work. */
 function refusalOf(error: unknown): OrderReason | undefined {
   if (error instanceof SigningDeclinedError) return 'signingDeclined'
   const isPoor = /funds|balance/i.test(String(Object(error).message))

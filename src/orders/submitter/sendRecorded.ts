@@ -5,8 +5,8 @@ import type { SignedBytes } from './signDrafts.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Sends bytes that are on record, once, and remembers what the node said of
- * them. What it does not take stays in flight and is sent again.
+ * Sends recorded bytes once and remembers the node's answers. Bytes that the
+ * node does not accept stay in flight and are sent again.
  */
 export async function sendRecorded(
   context: Pick<OrdersContext, 'observe'>,
@@ -26,7 +26,7 @@ export async function sendRecorded(
     tally[status] = (tally[status] ?? 0) + 1
     if (status === 'underpriced' || status === 'replacementUnderpriced')
       broadcasts.refuse(nonce)
-    // The node's limit: no more than it takes until it has taken these.
+    // The node's pool is full: send it no more until it accepts these.
     if (status === 'poolFull') broadcasts.admitBelow(nonce, count)
   }
   context.observe({

@@ -31,11 +31,11 @@ import {
 } from './submitterState.js'
 
 /**
- * Writes down what the chain decided about what is in flight, and gives the orders
- * as they are now; `undefined` when it decided nothing.
+ * Saves what the chain decided about transactions in flight. Returns the
+ * changed orders; `undefined` when it decided nothing.
  *
  * @throws {@link StaleRecordError} when an order was written in between; then
- * the whole of it can be done again.
+ * the caller can repeat the call.
  */
 export async function settleTransactions(
   context: OrdersContext,
@@ -89,8 +89,8 @@ export async function settleTransactions(
 }
 
 /**
- * Orders as they were put on record, else as the store has them. What was
- * written to one since makes the write fail, and then they are read.
+ * Returns orders as we wrote them last, or loads them from the store. If one
+ * has changed since, the write fails, and the next try loads them.
  */
 async function takeOrders(
   { store }: OrdersContext,
@@ -121,7 +121,7 @@ async function writeSettled(
     { lease },
   )
   await write.catch((error: unknown) => {
-    // A proof that somebody else was faster to file is such a change too.
+    // If someone else stored the proof first, the order has changed too.
     if (error instanceof DuplicateRecordError)
       throw new StaleRecordError({ table: 'proofs' })
     throw error
@@ -181,7 +181,7 @@ function applyFates(
   }
 }
 
-/** Fates of captures that failed on chain for a reason that is the payer's. */
+/** Finds captures that failed on chain for a reason that the payer caused. */
 async function findBlamed(
   submitter: SubmitterState,
   fates: readonly NonceFate[],
@@ -215,9 +215,9 @@ async function loadForReview(
 }
 
 /**
- * When to try a failed capture again, by the rules for one that is refused
- * before it is sent. Never if the payer's code used up the gas: it could do so
- * every time.
+ * Returns when to try a failed capture again, by the rules for captures refused
+ * before sending. Never if the payer caused the failure or the gas was used up:
+ * it could happen every time.
  */
 function againOf(
   { policy }: OrdersContext,
@@ -256,13 +256,16 @@ function applyFate(
   else if (isFree) collected.add(reopenOrder(now, about))
 }
 
-/** What only the wallet knew is on record once the chain has shown it. */
+/**
+ * Closes transactions. Adds the hash if only the wallet knew it and the chain
+ * shows it.
+ */
 function closeRows({
   judged,
   evidence,
   stored,
 }: NonceFate): TransactionRecord[] {
-  // What the end of an order erased would else stay with bytes it outlived.
+  // The order's secrets are erased, so the bytes must not keep them.
   const erased =
     stored?.order.finality === 'finalized' ? { raw: undefined } : {}
   return judged.rows.map((row) => {
@@ -276,7 +279,10 @@ function closeRows({
   })
 }
 
-/** Waits for the merchant, who has to ask for it again. */
+/**
+ * Marks an order for the merchant's review; the merchant has to capture it
+ * again.
+ */
 function markForReview(
   collected: ChangeSet,
   orderId: string,
@@ -284,7 +290,7 @@ function markForReview(
 ): void {
   const order = collected.find(orderId)?.order
   if (!order?.payer || order.needsReview || order.state !== 'stored') return
-  // It is not captured: the buyer's cancellation goes out all the same.
+  // A requested cancellation captures nothing, so it is still sent.
   if (order.requested === 'cancel') return
   const marked = withEvent(
     order,

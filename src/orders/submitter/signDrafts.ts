@@ -14,7 +14,7 @@ import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** Bytes that may leave once they are on record. */
+/** Signed bytes. Send them only once they are on record. */
 export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
 
 /** A signed transaction: its record with sealed bytes, and the bytes. */
@@ -26,19 +26,19 @@ type SignedRow = {
 /** Drafts to sign under the next nonces. */
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
-  /** By place; 0 where none is known. */
+  /** In the order of `drafts`; 0 if missing. */
   bumps: readonly number[]
 }
 
-/** What came of signing drafts. */
+/** Result of signing drafts. */
 export type SignedDrafts = {
-  /** Under consecutive nonces from `nextNonce` on. */
+  /** Transactions with consecutive nonces from `nextNonce` on. */
   signed: readonly SignedRow[]
-  /** What they are for, in the same order. */
+  /** The drafts of `signed`, in the same order. */
   ready: readonly DueDraft[]
-  /** Those of the drafts as they were given, by place. */
+  /** The bumps that were given with the drafts. */
   bumps: readonly number[]
-  /** Nonces must have no gap: all that come after a failure are signed again. */
+  /** Drafts to sign again: nonces must have no gap, so all after a failure. */
   left: DraftsLeft
   /** The first failure of an order that is still due. */
   failed: Unsigned | undefined
@@ -47,12 +47,12 @@ export type SignedDrafts = {
 /** An order whose transaction was not signed. */
 type Unsigned = { draft: DueDraft; error: unknown }
 
-/** Signed in small groups: requests on their way have to get their turn. */
+/** Number of drafts to sign before other tasks get a turn. */
 const groupSize = 10
 
 /**
  * Signs and seals drafts in parallel, under consecutive nonces from `nextNonce`
- * on; nothing is sent. Puts aside orders whose transactions are not signed.
+ * on. Sends nothing. Puts aside orders whose transactions were not signed.
  *
  * @param now Unix seconds of the chain.
  */
@@ -108,8 +108,8 @@ export async function signDrafts(
 }
 
 /**
- * Pause in milliseconds from which on an order counts as failing repeatedly: its
- * pause grows with each failure.
+ * Milliseconds. An order with at least this pause counts as failing repeatedly,
+ * because the pause grows with each failure.
  */
 const repeated = 400
 
@@ -187,7 +187,9 @@ async function postponeUnsigned(
   )
 }
 
-/** A transaction to be signed, and what is bound to it. */
+/**
+ * A transaction to sign, and the context that its sealed bytes are bound to.
+ */
 export type RowDraft = Pick<
   TransactionRecord,
   'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
@@ -198,8 +200,8 @@ export type RowDraft = Pick<
 }
 
 /**
- * Signs and seals one transaction; nothing is written or sent. So a signer that
- * never answers can be let go: what it signs later leaves for nowhere.
+ * Signs and seals one transaction. Writes and sends nothing, so a signer that
+ * never answers can be abandoned: nobody sends what it signs later.
  *
  * @throws {@link SendError} when the signer fails, or takes longer than
  * `policy.signTimeout`.
@@ -235,7 +237,7 @@ function lateSigner(milliseconds: number): SendError {
   return new SendError({ words, retryable: true, maybeSent: false })
 }
 
-/** The record of a transaction whose bytes are not known. Pure. */
+/** Builds the record of a transaction whose bytes are not known. Pure. */
 export function rowOf(
   draft: RowDraft,
   { chainId, account }: { chainId: number; account: Address },
@@ -259,7 +261,7 @@ export function rowOf(
   }
 }
 
-/** What the bytes of a transaction are bound to. Pure. */
+/** Builds the context that the bytes of a transaction are bound to. Pure. */
 export function sealOf(
   {
     chainId,

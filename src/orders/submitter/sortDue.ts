@@ -4,7 +4,10 @@ import type { SubmitterView } from './getSubmitterView.js'
 import { judgeSending } from './planSending.js'
 import type { DueRefusal } from './refuseDue.js'
 
-/** What is due, and what its record alone speaks against. */
+/**
+ * Splits due orders into those to rehearse and those to refuse by their record
+ * alone.
+ */
 export function sortDue(
   storedOrders: readonly StoredOrder[],
   { head }: Pick<SubmitterView, 'head'>,

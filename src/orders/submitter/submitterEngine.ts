@@ -21,13 +21,16 @@ import { waitForOrders } from './waitForOrders.js'
 /** Drives the submitters of one instance, each in one loop for all callers. */
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
-  /** Drives the order's submitter until the order is decided, or time is over. */
+  /**
+   * Drives the order's submitter until the order is decided or the time is
+   * over.
+   */
   waitFor(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
   /**
    * Drives a submitter until the signal aborts, even if nobody waits for an order.
    *
-   * @param isReady true once a recipient's orders may be sent. While someone
-   * waits for an order of the submitter, all are sent at once.
+   * @param isReady true once a recipient's orders may be sent. Ignored while
+   * someone waits for an order of the submitter.
    */
   hold(
     submitter: Submitter,
@@ -39,7 +42,7 @@ export type SubmitterEngine = {
   wake(submitter: Submitter): void
   /** Ends all driving once the current writes are done. */
   stop(): Promise<void>
-  /** Aborts with `stop`, for those who work beside. */
+  /** Aborts on `stop`, to end other work of the instance. */
   stopping: AbortSignal
 }
 
@@ -73,7 +76,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
     requestCapture: requestCaptures(context),
     waitFor: (order, timeout) => {
       const { chainId, submitter: account } = order
-      // Nobody would report the outcome any more.
+      // Nothing reports outcomes after `stop`.
       if (stopped.aborted) return Promise.resolve(undefined)
       const driver = driverOf({ chainId, account })
       const found = waits.wait(order, timeout)

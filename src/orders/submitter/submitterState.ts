@@ -15,9 +15,10 @@ import { type OrderMemory, openOrderMemory } from './orderMemory.js'
 import { openWalletMemory, type WalletMemory } from './walletMemory.js'
 
 /**
- * What is known of a submitter while its lease is held: a cache of the store, and
- * what the last looks at the chain have shown. Each concern owns its fields and
- * changes them in its own file; everybody else reads them and calls its methods.
+ * State of a submitter while we hold its lease: a cache of the store, and
+ * results of the last looks at the chain. Each concern owns its fields and
+ * changes them in its own file; all other code reads them and calls its
+ * methods.
  */
 export type SubmitterState = {
   readonly wallet: OrderWallet
@@ -32,19 +33,19 @@ export type SubmitterState = {
   readonly nonces: AccountNonces
   /** Transactions on record that are not settled. */
   readonly inFlight: InFlight
-  /** What the node was given of them, and what it said. */
+  /** What we sent to the node, and what it answered. */
   readonly broadcasts: Broadcasts
   /** When to look, and which looks to believe. */
   readonly pace: LookPace
-  /** The wallet, if it signs and sends itself. */
+  /** Memory of a wallet that signs and sends itself. */
   readonly walletMemory: WalletMemory
-  /** Orders from one step to the next. */
+  /** Memory of orders from one step to the next. */
   readonly orders: OrderMemory
   /** Goes on with a renewed lease of the same fence. */
   renew(lease: Lease, leasedAt: number): void
 }
 
-/** A submitter whose lease was just taken, before anything of it was loaded. */
+/** Creates the state after taking the lease, before anything is loaded. */
 export function createSubmitter(
   context: OrdersContext,
   wallet: OrderWallet,
@@ -94,15 +95,15 @@ export function clearNonce({ aside }: SubmitterState, nonce: number): void {
   for (const work of nonceWorks) aside.clear(nonceName(work, nonce))
 }
 
-/** What shows who chooses the account nonces. */
+/** The facts that show who chooses the account nonces. */
 export type NonceChoice = {
   wallet: Pick<OrderWallet, 'account'>
   nonces: Pick<AccountNonces, 'value'>
 }
 
 /**
- * True when the submitter, not the wallet, chooses the account nonces, as far as is
- * known. Then it may use one again. Pure.
+ * True when we, and not the wallet, choose the account nonces, as far as we
+ * know. Then we may use one again. Pure.
  */
 export function choosesNonce({ wallet, nonces }: NonceChoice): boolean {
   return wallet.account.type === 'local' || nonces.value.ignoresNonce === false

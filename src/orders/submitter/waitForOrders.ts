@@ -4,29 +4,32 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from './submitterState.js'
 
-/** Those who wait for orders to be decided, asked about all together. */
+/** Callers that wait for orders to be decided. One read serves all of them. */
 export type OrderWaits = {
-  /** Resolves to the decided order, or to nothing when the time is over. */
+  /**
+   * Resolves to the decided order, or to `undefined` after the timeout (ms).
+   */
   wait(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
-  /** How many wait for orders of a submitter. */
+  /** Number of callers that wait for orders of a submitter. */
   count(submitter: Submitter): number
   /**
-   * Answers those whose orders are decided by now.
+   * Answers the callers whose orders are decided.
    *
    * @param news.settled orders as they were just written.
-   * @param news.isNews others were written; else a look now and then will do.
+   * @param news.isNews other orders were written too, so the store is read at
+   * once.
    */
   report(
     submitter: Submitter,
     news: { settled: readonly StoredOrder[]; isNews: boolean },
   ): Promise<void>
-  /** Gives up on all of them. */
+  /** Ends all waits without a result. */
   end(): void
 }
 
 type Waiter = { orderId: string; settle(found: StoredOrder | undefined): void }
 
-/** Milliseconds between two looks for what other processes wrote. */
+/** Milliseconds between two reads for orders that other processes wrote. */
 const lookEvery = 250
 
 /**
@@ -40,7 +43,7 @@ const longestLook = 10_000
 
 type Group = {
   waiters: Set<Waiter>
-  /** When the last look began, and when the current one began. */
+  /** Milliseconds of `performance` when the last and the current look began. */
   looked: number
   looking: number | undefined
   timer: ReturnType<typeof setInterval> | undefined
@@ -97,7 +100,7 @@ function createGroup(): Group {
   }
 }
 
-/** Looks for what was decided of the orders that a group waits for. */
+/** Looks for decided orders among those that a group waits for. */
 async function look(context: OrdersContext, group: Group): Promise<void> {
   const begun = performance.now()
   group.looked = begun
@@ -111,14 +114,14 @@ async function look(context: OrdersContext, group: Group): Promise<void> {
   }
 }
 
-/** Looks now and then, as long as the group waits. */
+/** Looks regularly while the group waits. */
 function keepLooking(context: OrdersContext, group: Group): void {
   if (group.timer !== undefined) return
   group.timer = setInterval(() => {
     const { looked, looking = -longestLook } = group
     const now = performance.now()
     if (now - looked < lookEvery || now - looking < longestLook) return
-    // A store that fails is asked again at the next look.
+    // If the store fails, the next look tries again.
     look(context, group).catch(() => undefined)
   }, ownLookEvery)
 }
@@ -141,7 +144,7 @@ function reportTo(
   }
 }
 
-/** Whether nothing of a capture that was asked for is left to wait for. Pure. */
+/** True when there is no requested capture left to wait for. Pure. */
 export function isDecided({ state, requested }: OrderRecord): boolean {
   if (state === 'capturing' || state === 'canceling') return false
   return state !== 'stored' || requested === undefined || requested === 'void'

@@ -1,9 +1,9 @@
 import type { Hash } from 'viem'
 
-/** What we ask a wallet to send: orders, or fillers of account nonces. */
+/** A wallet is asked to send orders, or fillers of account nonces. */
 type AskedFor = 'order' | 'filler'
 
-/** What we know of a wallet that signs and sends itself. */
+/** What we know about a wallet that signs and sends itself. */
 export type WalletMemory = {
   /**
    * True while we do not ask the wallet for this. A failed order does not pause

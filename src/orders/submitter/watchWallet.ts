@@ -9,7 +9,7 @@ import {
   submitterKey,
 } from './submitterState.js'
 
-/** Looks from one check of the transactions of such a wallet to the next. */
+/** Number of looks between two checks of a wallet's transactions. */
 const looksApart = 8
 
 /**

@@ -36,11 +36,11 @@ import type { SubmitterState } from './submitterState.js'
 import { watchWallet } from './watchWallet.js'
 
 /*
- * The way of a capture. `orders.capture` writes the request (`requestCaptures`):
- * from then on the order is due. The engine (`createSubmitterEngine`) starts the
- * loop of the order's submitter (`startDriver`) or wakes it. At each look, the
- * loop takes the lease or keeps it (`openSubmitter`) and calls `workSubmitter`,
- * which
+ * The path of a capture. `orders.capture` writes the request
+ * (`requestCaptures`): from then on the order is due. The engine
+ * (`createSubmitterEngine`) starts the loop of the order's submitter
+ * (`startDriver`) or wakes it. At each look, the loop takes the lease or keeps
+ * it (`openSubmitter`) and calls `workSubmitter`, which
  *
  *  1. `getSubmitterView`     looks at the chain,
  *  2. `settleTransactions`   writes down what the chain decided,
@@ -70,17 +70,17 @@ import { watchWallet } from './watchWallet.js'
  * sends itself does 10 to 12 in `sendByWallet`.
  */
 
-/** What came of one look at a submitter. */
+/** Result of one look at a submitter. */
 export type SubmitterLook = {
-  /** Orders the chain decided about, as they were written. */
+  /** Orders that the chain decided, as they were written. */
   settled: readonly StoredOrder[]
-  /** Something else was written that somebody may wait for. */
+  /** True when this look wrote something else that a caller may wait for. */
   isNews: boolean
-  /** Nothing is in flight or due. */
+  /** True when nothing is in flight or due. */
   isIdle: boolean
   /** True when someone whose orders we do not send waits for the submitter. */
   isClaimed: boolean
-  /** True when there was no room for more, so that orders may still be due. */
+  /** True when no room was left, so that orders may still be due. */
   isFull: boolean
   /** Milliseconds until the next look makes sense. */
   next: number
@@ -90,13 +90,13 @@ export type SubmitterLook = {
 const soon = 8
 
 /**
- * Does for a submitter, under its lease, all that can be done now: settles what the
- * chain decided, replaces what is stuck, sends again what was lost, and sends
- * what is due.
+ * Does all current work of a submitter, under its lease: settles what the chain
+ * decided, replaces stuck transactions, sends lost ones again, and sends due
+ * orders.
  *
  * @param interval milliseconds between two looks when nothing happens.
- * @throws {@link LeaseLostError} when someone else works on the submitter; what is
- * known of it has to be forgotten.
+ * @throws {@link LeaseLostError} when the lease was lost; then the caller must
+ * drop the state.
  */
 export async function workSubmitter(
   context: OrdersContext,
@@ -128,7 +128,7 @@ export async function workSubmitter(
   await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
-  // What is sent from here on depends on what the node said of the last.
+  // What we send from here on depends on the node's last answers.
   await broadcasts.sending
   const replaced = await step('replacements', () =>
     retryStale(() => replaceTransactions(context, submitter, view)),
@@ -142,14 +142,14 @@ export async function workSubmitter(
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
-  // Once the node has all that was sent, a look shows the rest.
+  // Once the node has everything, the next look shows the rest.
   if (pace.isQuick) await broadcasts.sending
   // A node that had no room is offered a little more each time.
   broadcasts.admitMore()
   const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(first ?? [])]
   const isActive = settled || isNews || replaced || (sent && sent.sent > 0)
-  // Many take a while: each look at them would ask for some.
+  // Many in flight take a while, and each look costs requests.
   const afterNews = isMany(submitter) ? 1 : 0
   pace.rememberIdle(isActive ? afterNews : pace.idle + 1)
   const isNext = sent?.isMore || pace.isQuick || sent?.isDoubted
@@ -157,28 +157,29 @@ export async function workSubmitter(
   return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
 }
 
-/** What a look did with what was due. */
+/** What a look did with due orders. */
 type SentDue = {
   sent: number
   refused: number
-  /** More is due than there was room for. */
+  /** True when more orders may be due and there is room for them. */
   isMore: boolean
   /**
    * True when an order would be refused, and the next look judges it again
    * first.
    */
   isDoubted: boolean
-  /** A look at the chain while the last of many were signed. */
+  /** A look at the chain while the last of many transactions are signed. */
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
-/** Most that are signed before they are sent. */
+/** Most transactions to sign before they are sent. */
 const chunkSize = 100
 
 /**
  * Sends orders that are due, the soonest deadline first: rehearses them, and
- * signs, records and sends the first ones while the next are rehearsed. Of many
- * it does not wait for the node's answers: they are in `broadcasts.sending`.
+ * signs, records and sends the first ones while the next are rehearsed. If many
+ * are in flight, it does not wait for the node's answers: they are in
+ * `broadcasts.sending`.
  */
 async function sendDue(
   context: OrdersContext,
@@ -210,10 +211,10 @@ async function sendDue(
     for await (const { drafts, refused, isLast } of groups) {
       addAll(refusals, refused)
       addAll(ready, drafts)
-      // Whole chunks, as long as there may be more to fill them.
+      // Send whole chunks while more drafts may come.
       while (ready.length >= (isLast ? 1 : chunkSize)) {
         const chunk = ready.splice(0, chunkSize)
-        // The node has time for it now; a failure is met again by the next look.
+        // The node is idle now. If this look fails, the next one tries again.
         if (isLast && ready.length === 0 && isMany(submitter))
           done.looked = getSubmitterView(context, submitter).catch(
             () => undefined,
@@ -241,11 +242,10 @@ async function sendDue(
 }
 
 /**
- * Puts drafts on record and sends them, as far as the account can pay for them.
- * What the node has not answered yet is left in `sends`: meanwhile the next
- * ones can be signed.
+ * Records and sends as many drafts as the account can pay for. Adds unanswered
+ * requests to `sends`, so that the next drafts can be signed meanwhile.
  *
- * @returns how many were sent.
+ * @returns number of transactions sent.
  */
 async function sendDrafts(
   context: OrdersContext,
@@ -278,19 +278,19 @@ async function sendDrafts(
     now: view.head.timestamp,
   })
   sends.push(sendRecorded(context, submitter, view, recorded))
-  // These are to leave before the next ones are signed.
+  // Let these leave before the next ones are signed.
   await nextTurn()
   return recorded.length
 }
 
-/** Rounds of signing and writing in one look. */
+/** Most rounds of signing and writing for a chunk. */
 const mostRounds = 5
 
 /**
- * Signs transactions and writes them down before any of them is sent. Leaves
- * out orders that changed in between, or whose transaction is not signed.
+ * Signs transactions and records them before any is sent. Leaves out orders
+ * that changed in between or whose transaction was not signed.
  *
- * @returns bytes that are on record and may leave.
+ * @returns recorded bytes that may be sent.
  */
 async function signAndRecord(
   context: OrdersContext,
