@@ -31,7 +31,10 @@ type EventFacts = {
   }
 }[TypeOfOrder]
 
-/** What one unit of work writes; collected first, written in a few statements. */
+/**
+ * Rows that one unit of work writes. We collect them first, to write them in a
+ * few statements.
+ */
 export type Changes = {
   orders: OrderRecord[]
   attempts: AttemptRecord[]
@@ -83,9 +86,9 @@ export async function writeChanges(
 }
 
 /**
- * Moves an order to a state the table allows, with the event that reports it.
- * Only `rejectOrder.ts` sets a state without it: back to `stored`, which the
- * table allows for all that is in flight.
+ * Moves an order to a state that `nextStates` allows, with the event that
+ * reports it. Only `rejectOrder.ts` sets a state without this function: back to
+ * `stored`, which the table allows for all orders in flight.
  *
  * @throws {@link TransitionError}
  */
@@ -99,14 +102,16 @@ export function moveOrder(
   return withEvent(dropPreconfirmed(order), event, { ...fields, state: to })
 }
 
-/** Drops a pre-confirmation, which means nothing once the order goes on. Pure. */
+/**
+ * Drops a pre-confirmation, which is void once the order changes state. Pure.
+ */
 export function dropPreconfirmed(order: OrderRecord): OrderRecord {
   return order.finality === 'preconfirmed'
     ? { ...order, finality: undefined, settledHash: undefined }
     : order
 }
 
-/** Changes an order within its state, with the event that reports it. Pure. */
+/** Changes fields of an order, with the event that reports it. Pure. */
 export function withEvent(
   order: OrderRecord,
   facts: EventFacts,

@@ -7,7 +7,7 @@ import type {
 import { type Changes, noChanges } from './changes.js'
 import { atAttempt, type StoredOrder } from './storedOrder.js'
 
-/** One thing that happens to an order, as the ones before left it. */
+/** One change of an order, based on the result of the changes before. */
 export type Step = (stored: StoredOrder) => Partial<Changes>
 
 /** Changes that build on each other and are written together. */
@@ -15,22 +15,22 @@ export type ChangeSet = {
   /**
    * The order as the changes so far leave it.
    *
-   * @param attempt the number of the attempt in question. @default the newest
+   * @param attempt number of the attempt. @default the newest
    */
   find(
     orderId: string | undefined,
     attempt?: number | undefined,
   ): StoredOrder | undefined
   add(changes: Partial<Changes>): void
-  /** Takes steps one after the other with an order, if it was loaded. */
+  /** Applies steps to an order one after the other, if it was loaded. */
   apply(orderId: string, steps: readonly Step[]): void
-  /** What to write: each row once, as it is in the end. */
+  /** Returns what to write: each row once, in its last version. */
   close(): Changes
-  /** The orders as they are once the changes are written. */
+  /** Returns the orders as they are once the changes are written. */
   written(): StoredOrder[]
 }
 
-/** Starts to collect changes of orders, by id as they were loaded. */
+/** Starts to collect changes of loaded orders, which it takes by id. */
 export function collectChanges(
   before: ReadonlyMap<string, StoredOrder>,
 ): ChangeSet {
@@ -88,7 +88,7 @@ export function collectChanges(
     close: () => ({
       ...added,
       orders: [...rows.orders.values()],
-      // An order that is over is looked at many times before that is final.
+      // Skip unchanged rows: each look before an end is final gives them again.
       attempts: [...rows.attempts.values()].filter((row) => {
         const { attempts = [] } = before.get(row.orderId) ?? {}
         return !attempts.some((one) => isAlike(one, row))
@@ -100,7 +100,7 @@ export function collectChanges(
     written: () => {
       const { orders, attempts, proofs } = set.close()
       const isWritten = new Set<unknown>([...orders, ...attempts, ...proofs])
-      // Each write counts the version up.
+      // Each write raises the version by one.
       const after = <row extends { version: number }>(row: row): row =>
         isWritten.has(row) ? { ...row, version: row.version + 1 } : row
       return [...current.keys()].flatMap((id) => {
@@ -118,7 +118,7 @@ export function collectChanges(
   return set
 }
 
-/** The row in the place of the one with the same key, else at the end. */
+/** Replaces the row with the same key, or adds the row at the end. */
 function replaceRow<row>(
   rows: readonly row[],
   row: row,

@@ -1,11 +1,12 @@
 import type { AttemptRecord } from '../../store/types.js'
 
-/** From when on a transaction of either kind comes too late, Unix seconds. */
+/** Unix seconds from which a transaction of each kind is too late. */
 export type AttemptEnds = Readonly<Record<'capture' | 'cancel', bigint>>
 
 /**
- * A capture carries one signature, with its window; a cancellation ends all
- * that were ever given for the nonce. Pure.
+ * Computes when transactions of an attempt are too late. A capture carries one
+ * signature, with its window; a cancellation ends all signatures for the nonce.
+ * Pure.
  */
 export function endsOf(attempt: AttemptRecord): AttemptEnds {
   return {
@@ -14,7 +15,7 @@ export function endsOf(attempt: AttemptRecord): AttemptEnds {
   }
 }
 
-/** From when on nothing signed for the attempt, as far as is known, is valid. */
+/** Unix seconds from which no known signature of the attempt is valid. */
 export function lastSecondOf(attempt: AttemptRecord): bigint {
   const ends = [
     attempt.validBefore,

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** No order with this id among the ones this instance answers for. */
+/** This instance has no order with this id. */
 export class OrderNotFoundError extends CountersignError {
   override readonly name = 'OrderNotFoundError'
 
@@ -9,7 +9,7 @@ export class OrderNotFoundError extends CountersignError {
   }
 }
 
-/** A cursor of no event yet, as of a database that is not this one. */
+/** The cursor is ahead of all events. It may come from another database. */
 export class CursorAheadError extends CountersignError {
   override readonly name = 'CursorAheadError'
 
@@ -28,7 +28,9 @@ export class TransitionError extends CountersignError {
   }
 }
 
-/** Orders cannot start with what they were given. */
+/**
+ * The configuration of `createOrders` is wrong, or a sealing key is missing.
+ */
 export class OrdersSetupError extends CountersignError {
   override readonly name = 'OrdersSetupError'
 

@@ -1,12 +1,12 @@
 import type { StoreReader, StoreWriter, Submitter } from '../../store/types.js'
 import type { OrdersContext } from './types.js'
 
-/** Name of the value that lists the accounts that ever sent on a chain. */
+/** Name of the value that lists all wallet accounts a chain ever had. */
 const submittersKey = (chainId: number): string => `submitters:${chainId}`
 
 type Values = Pick<StoreReader, 'getValue'>
 
-/** Records the wallets, so that we notice when one is removed. */
+/** Stores the wallets' accounts, so that we notice when one is removed. */
 export async function rememberSubmitters(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: StoreWriter,
@@ -30,7 +30,7 @@ export async function rememberSubmitters(
   }
 }
 
-/** Submitters of a chain whose wallets were removed. */
+/** Finds submitters of a chain whose wallets were removed. */
 export async function findOrphans(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: Values,

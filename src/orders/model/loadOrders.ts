@@ -11,16 +11,17 @@ import { parseOrderId } from './parseOrderId.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
-/** Where orders are found, while writing or only reading. */
+/** Tables to load orders from, of a reader or a writer. */
 type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
   orders: Reader<OrderRecord, OrderQuery>
 }
 
 /**
  * Loads the orders that a query finds, by id and in the order of the query, in
- * three requests for all.
+ * three requests in total.
  *
- * @param isWanted decides by the order alone, before anything else is read.
+ * @param isWanted decides by the order alone, before attempts and proofs are
+ * loaded.
  */
 export async function loadOrders(
   tables: OrderTables,
@@ -47,7 +48,7 @@ export async function loadOrders(
 }
 
 /**
- * Loads an order that this instance answers for.
+ * Loads an order of this instance's destinations.
  *
  * @throws {@link OrderNotFoundError} for any other.
  */

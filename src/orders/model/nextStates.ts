@@ -56,7 +56,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
 }
 
 /**
- * Refuses a step that is not in the table.
+ * Checks that the table has this step.
  *
  * @throws {@link TransitionError}
  */

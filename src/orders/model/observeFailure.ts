@@ -1,7 +1,10 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import type { Observation, OrdersContext } from './types.js'
 
-/** Tells who watches that some work failed; what is not ours may quote anything. */
+/**
+ * Reports failed work to `observe`. Leaves out the message of a foreign error,
+ * which could quote a secret.
+ */
 export function observeFailure(
   { observe }: Pick<OrdersContext, 'observe'>,
   name: `${string}.failed`,

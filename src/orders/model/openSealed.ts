@@ -3,8 +3,8 @@ import type { SealContext } from '../../store/types.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Opens what is sealed; nothing where it does not open, as after a row was
- * changed or moved: that stops no other order.
+ * Opens a sealed secret. Returns `undefined` and reports it if the seal is
+ * broken, for example because a row was changed or moved: other orders go on.
  */
 export async function openSealed(
   { sealer, observe }: Pick<OrdersContext, 'sealer' | 'observe'>,

@@ -5,18 +5,18 @@ import type { Destination, OrderReason, OrderState } from '../../store/types.js'
 type MaybeAbsent<data> = { [member in keyof data]?: data[member] | undefined }
 
 /**
- * What the `data` of an event holds, by the type of the event. Amounts, block
- * numbers and times are decimal strings.
+ * The `data` of an event, by the type of the event. Amounts, block numbers and
+ * times are decimal strings.
  */
 export type OrderEventData = {
   drafted: { value: string; nonce: Hex; validBefore: string }
   accepted: { payer: Address; attempt: number; validBefore: string }
   captureRequested: Record<never, never>
   capturing: { attempt: number }
-  /** Seen in the block being made; it can still be dropped. */
+  /** The block being made has the capture. It can still drop it. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
-  /** Its transactions will never be mined. A new one is sent. */
+  /** The order's transactions can no longer be mined. A new one is sent. */
   reopened: Record<never, never>
   captured: {
     transactionHash: Hash
@@ -25,9 +25,12 @@ export type OrderEventData = {
     value: string
     submitter: Address
   }
-  /** Has `spendableUntil` if you called `void` and the signature can be spent. */
+  /**
+   * Has `spendableUntil` if you called `void` and a signature can still be
+   * spent.
+   */
   voided: { spendableUntil?: string | undefined }
-  /** `relayed` is true if the worker is to send the cancellation. */
+  /** `relayed` is true if the worker sends the cancellation. */
   cancelRequested: { relayed: boolean }
   canceling: { attempt: number }
   cancelRejected: { reason: OrderReason }
@@ -35,15 +38,15 @@ export type OrderEventData = {
   expired: { blockNumber: string; blockTime: string }
   consumed: { transactionHash: Hash; blockNumber: string }
   reauthorized: { attempt: number; nonce: Hex; validBefore: string }
-  /** The chain is surer of what settled the order. */
+  /** The settlement of the order reached a higher finality. */
   finalityRaised: { finality: Finality }
-  /** To be fulfilled; `fulfilmentId` is the same each time. */
+  /** Fulfil the order now. `fulfilmentId` is the same each time. */
   fulfil: { fulfilmentId: string; finality: Finality }
   reorged: { transactionHash: Hash; from: OrderState; to: OrderState }
   deadlineNear: { deadline: string }
   /**
-   * `reason` is set for x402 only. Without a transaction a reorganization took
-   * the capture back; it may come again.
+   * `reason` is set for x402 only. Without a transaction, a reorg undid the
+   * capture; it may be mined again.
    */
   refundDue: MaybeAbsent<OrderEventData['captured']> & {
     refundId: string
@@ -59,11 +62,11 @@ export type OrderEventData = {
   needsReview: { payer: Address }
   submitterShared: { account: Address; nonce: number }
   unmatched: OrderEventData['captured'] & { from: Address }
-  /** Identities of the database now, and of the one it is a copy of. */
+  /** Identity of the database now, and of the one that it is a copy of. */
   storeReplaced: { identity: string; before?: string | undefined }
 }
 
-/** What can happen to an order, a submitter or a store. */
+/** The types of events of an order, a submitter or a store. */
 export type OrderEventType = keyof OrderEventData
 
 /**
@@ -73,16 +76,16 @@ export type OrderEventType = keyof OrderEventData
  */
 export type OrderEvent<type extends OrderEventType = OrderEventType> = {
   [name in type]: Destination & {
-    /** Place in the stream. */
+    /** Place of the event in the stream. */
     cursor: bigint
-    /** Absent where it concerns no order. */
+    /** Absent if the event concerns no order. */
     orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
-    /** Place among the order's events, from 1; 0 where it concerns none. */
+    /** Place among the order's events, from 1; 0 if it concerns no order. */
     sequence: number
     type: name
     /** Unix milliseconds of the machine that wrote it. */
     at: bigint
-    /** What its type says, as plain JSON. */
+    /** Facts by the event's type, as plain JSON. */
     data: OrderEventData[name]
   }
 }[type]

@@ -8,8 +8,8 @@ import type { IsWanted, OrderLoader, StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Loads all orders that are asked for in one turn of the event loop in one unit
- * of work.
+ * Creates a loader that loads all orders requested in one turn of the event
+ * loop in one unit of work.
  */
 export function orderLoader(store: PaymentStore): OrderLoader {
   type Batch = {
@@ -46,7 +46,7 @@ export function orderLoader(store: PaymentStore): OrderLoader {
 }
 
 /**
- * Loads an order that this instance answers for, for reading.
+ * Loads an order of this instance's destinations, for reading.
  *
  * @param isShown decides by the order alone, before anything else is loaded: an
  * order that is hidden from the caller takes no longer than a missing one.

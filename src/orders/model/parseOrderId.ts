@@ -11,7 +11,7 @@ export function parseOrderId(value: unknown): string {
     typeof value === 'string' &&
     value.length > 0 &&
     value.length <= 128 &&
-    // Half of a surrogate pair is no text: stores would keep another id.
+    // Half of a surrogate pair is no valid text: stores would keep another id.
     !/[\p{Cc}\p{Cs}]/u.test(value)
   if (!fits)
     throw new InvalidFieldError(

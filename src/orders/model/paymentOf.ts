@@ -9,7 +9,7 @@ import { OrdersSetupError } from './errors.js'
 import { openSealed } from './openSealed.js'
 import type { DraftedPayment, OrdersContext } from './types.js'
 
-/** The payment an attempt offers to be signed. */
+/** Builds the payment that an attempt offers to the buyer to sign. */
 export function draftedPaymentOf(
   order: OrderRecord,
   attempt: AttemptRecord,
@@ -35,7 +35,7 @@ export function draftedPaymentOf(
   }
 }
 
-/** The payment whose signature an attempt holds. */
+/** Builds the payment that the attempt's signature is for. */
 export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
   const { primaryType, domain, message } = draftedPaymentOf(order, attempt)
   const from = attempt.payer ?? order.payer
@@ -56,8 +56,8 @@ export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
 }
 
 /**
- * The payment with its signature; `undefined` if that is erased or does not
- * open.
+ * Loads the payment with its signature; `undefined` if the signature is erased
+ * or its seal does not open.
  */
 export async function signedPaymentOf(
   context: Pick<OrdersContext, 'sealer' | 'observe'>,
@@ -76,7 +76,7 @@ export async function signedPaymentOf(
     : { ...payment, signature: signature as Hex }
 }
 
-/** What a secret of an attempt is bound to. */
+/** Builds the context that a sealed secret of an attempt is bound to. */
 export function sealContextOf(
   kind: SealContext['kind'],
   order: OrderRecord,

@@ -9,8 +9,8 @@ import { paymentOf } from './paymentOf.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /**
- * What a receipt proves about an attempt: its capture, its cancellation, or
- * nothing.
+ * Builds the proof that a receipt gives for an attempt: of its capture or its
+ * cancellation. `undefined` if it proves neither.
  *
  * @param blockTime Unix seconds.
  */
@@ -52,7 +52,7 @@ export function proofRecordOf(
     { authorizer: from, nonce },
     token,
   )
-  // One transaction can cancel several nonces: each has a place of its own.
+  // One transaction can cancel several nonces, each with its own log.
   const logIndex = receipt.logs.find(
     ({ topics }) => topics[2]?.toLowerCase() === nonce,
   )?.logIndex
@@ -61,7 +61,7 @@ export function proofRecordOf(
     : undefined
 }
 
-/** As the store gives it back. */
+/** The store returns hex in lower case. */
 function lower(value: Hex): Hex {
   return value.toLowerCase() as Hex
 }

@@ -9,7 +9,7 @@ import type { Lease, StoreReader } from '../../store/types.js'
 import { observeFailure } from './observeFailure.js'
 import type { Observation, OrdersContext } from './types.js'
 
-/** Why something waits, and since when. */
+/** Why failed work waits, and since when. */
 export type AsideEntry = {
   /** The name of the error. */
   reason: string
@@ -18,30 +18,30 @@ export type AsideEntry = {
 }
 
 /**
- * Things that failed in a loop and wait, while the loop goes on with the rest.
+ * Failed work of a loop that waits for its next try, while the loop goes on.
  * Each entry has a name: an order's id, or the name of a part of the loop.
  */
 export type Aside = {
   /**
-   * Puts something aside and reports the failure.
+   * Puts failed work aside and reports the failure.
    *
    * @returns milliseconds until the next try; doubles with each failure in a
    * row, up to 30 seconds.
    */
   put(name: string, error: unknown, orderId?: string | undefined): number
-  /** True while something waits for its next try. */
+  /** True while the work waits for its next try. */
   isWaiting(name: string): boolean
-  /** How many things are put aside, whether or not they are due for a try. */
+  /** Number of entries, whether or not they are due for a try. */
   size(): number
-  /** Forgets the failures of something that works again or is over. */
+  /** Forgets the failures of work that succeeded or is over. */
   clear(name: string): void
   /** Forgets everything, because another process works on it now. */
   clearAll(): void
-  /** Writes what is put aside, if that changed, so that `health` shows it. */
+  /** Writes the entries if they changed, so that `health` shows them. */
   save(lease: Lease | undefined): Promise<void>
 }
 
-/** An entry as it is kept. */
+/** An entry as stored. */
 type StoredEntry = { reason: string; since: string }
 
 type Waiting = AsideEntry & {
@@ -51,10 +51,10 @@ type Waiting = AsideEntry & {
 }
 
 /**
- * Puts something aside after a node, a wallet or a signer failed.
+ * Puts work aside after a node, a wallet or a signer failed.
  *
  * @throws the error itself if the store failed or someone else wrote: then the
- * data read before cannot be relied on.
+ * data loaded before is unreliable.
  */
 export function putAside(
   aside: Pick<Aside, 'put'>,
@@ -149,7 +149,7 @@ export function openAside(
   }
 }
 
-/** Forgets entries whose try is long past and that did not fail again. */
+/** Forgets entries whose next try was due long ago and did not fail. */
 function forgetOld(waiting: Map<string, Waiting>): void {
   const now = performance.now()
   for (const [name, { until }] of waiting)
@@ -169,8 +169,8 @@ function encodeEntries(
 }
 
 /**
- * Reads what the holder of a lease has put aside, by name. Ignores entries of
- * an earlier holder, because the current one tries everything again.
+ * Loads the entries of a lease's holder, by name. Ignores entries of an earlier
+ * holder, because the current one tries everything again.
  */
 export async function loadAside(
   tables: Pick<StoreReader, 'getValue' | 'getLease'>,

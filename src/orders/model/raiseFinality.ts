@@ -18,8 +18,8 @@ function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
 }
 
 /**
- * Raises the finality of a settled order, and announces its fulfilment, once in
- * its life, when the chain is sure enough. Pure.
+ * Updates the finality of a settled order. Writes the `fulfil` event, once per
+ * order, when a capture reaches `fulfilAt`. Pure.
  */
 export function raiseFinality(
   order: OrderRecord,

@@ -2,10 +2,10 @@ import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, withEvent } from './changes.js'
 
 /**
- * Raises the loss of an order that was fulfilled for a payment the chain took
- * back, now that this attempt pays it no more. Pure.
+ * Reports a loss if the order was fulfilled and a reorg undid the capture of
+ * this attempt. Call it when the attempt no longer pays the order. Pure.
  *
- * @param facts.number the attempt in question. @default the newest one
+ * @param facts.number number of the attempt. @default the newest one
  */
 export function reportLoss(
   order: OrderRecord,

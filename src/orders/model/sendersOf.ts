@@ -6,9 +6,9 @@ type Wallets = Pick<OrdersContext, 'wallets' | 'relayers'>
 type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
 
 /**
- * Wallets that may send for a recipient: only its own, or the relayers of the
- * chain if it has none. So a wallet pays for payments of others only if you
- * named it as a relayer. Pure.
+ * Finds the wallets that may send for a recipient: only its own, or the
+ * relayers of the chain if it has none. So a wallet pays gas for others only if
+ * it is a relayer. Pure.
  */
 export function sendersOf(
   { wallets, relayers }: Wallets,
@@ -26,8 +26,8 @@ export function sendersOf(
 }
 
 /**
- * The wallet that sends for an order: the one on record. If that was removed
- * and anyone may submit the payment, a random one that may send.
+ * Returns the wallet that sends for an order: the one on record. If it was
+ * removed and anyone may submit the payment, draws one that may send.
  *
  * Random rather than derived from the order's id, because the caller chooses
  * the id.
@@ -45,7 +45,7 @@ export function senderOf(
   return drawSender(context, order)
 }
 
-/** A random one of the wallets that may send for a recipient. */
+/** Draws one of the wallets that may send for a recipient at random. */
 export function drawSender(
   context: Wallets,
   paid: Paid,

@@ -9,7 +9,7 @@ import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
-/** What the chain says about an attempt, at one block. */
+/** What the chain shows about an attempt, at one block. */
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */
@@ -17,12 +17,14 @@ export type Evidence =
   /** In one block the nonce is unused and the time at or past `validBefore`. */
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
 
-/** Seconds of chain time until an order that is not finally over is looked at. */
+/**
+ * Seconds of chain time until the next look at an order whose end is not final.
+ */
 export const lookAgain = 15n
 
 /**
- * Decides an order by evidence of the chain. Pure, and without effect when the
- * same evidence comes again.
+ * Settles an order by chain evidence. Pure. The same evidence again has no
+ * effect.
  *
  * @param at Unix milliseconds, for the events.
  */
@@ -43,7 +45,10 @@ export function settleOrder(
   }
 }
 
-/** A new proof, or a known one that moved to another block. */
+/**
+ * Returns a new proof, or a known one that moved to another block; otherwise
+ * `undefined`.
+ */
 function fileProof(
   { proofs }: Omit<StoredOrder, 'attempts'>,
   proof: Omit<ProofRecord, 'version'>,
@@ -84,7 +89,7 @@ function settleCapture(
   const ofAttempt = proofs.filter(
     (known) => !known.removed && known.attempt === attempt.number,
   )
-  // A nonce is spent once: other proofs of it are of replaced blocks.
+  // A nonce is spent once: its other proofs are from replaced blocks.
   const gone = ofAttempt.filter(
     (known) =>
       known.transactionHash !== transactionHash || known.logIndex !== logIndex,
@@ -120,7 +125,7 @@ function settleCapture(
     )
     return { ...changes, orders: [reported.order], events: [reported.event] }
   }
-  // A fulfilled order is owed, even if it was given up since.
+  // We are owed for a fulfilled order, even if it was given up since.
   const isGivenUp =
     order.fulfilled === undefined &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||
@@ -143,7 +148,7 @@ function settleCapture(
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
 }
 
-/** What an event says of a payment that has to be given back. */
+/** Builds the event data of a payment to refund. */
 export function refundDataOf(
   attempt: AttemptRecord,
   payer: Address,
@@ -168,7 +173,7 @@ function dataOf(
   }
 }
 
-/** Named by the nonce that paid: a reorganization can change all the rest. */
+/** The id names the attempt: a reorg can change everything else. */
 function refundOf(
   { orderId, number }: AttemptRecord,
   { payer }: Pick<ProofRecord, 'payer'>,
@@ -176,13 +181,16 @@ function refundOf(
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
-/** What was requested before the capture, in case a reorg undoes it. */
+/** Keeps what was requested before the capture, in case a reorg undoes it. */
 const overtakenRequest = ({
   requested,
 }: OrderRecord): OrderRecord['requested'] =>
   requested === 'capture' ? undefined : requested
 
-/** A voided order is voided again if a reorg undoes what settled it. */
+/**
+ * Keeps `void`: a voided order is voided again if a reorg undoes its
+ * settlement.
+ */
 const keptRequest = ({
   state,
   requested,
@@ -279,7 +287,7 @@ function settleExpired(
   const stays = order.state === 'voided' || order.state === 'expired'
   if (stays) {
     const row = { ...order, ...fields }
-    // An order that was voided after its payment was lost ends here.
+    // This is the end of an order that was voided after its payment was lost.
     const isEnd = final && order.state === 'voided' && !order.unexpected
     const reported = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
     return { ...closeAttempt(attempt, final), ...reported }

@@ -3,7 +3,7 @@ import type { ProofRecord } from '../../store/types.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { Order, SettledCancellation, SettledCapture } from './types.js'
 
-/** An order as it is shown: without credentials and without versions. */
+/** Builds the public view of an order, without credentials and versions. */
 export function showOrder({
   order,
   attempt,
@@ -55,8 +55,8 @@ export function showOrder({
 }
 
 /**
- * True when nothing is requested any more: what the record keeps is needed only
- * if a reorganization undoes the end.
+ * True when the order is settled. Then the record keeps `requested` only in
+ * case a reorg undoes that.
  */
 function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)

@@ -7,7 +7,7 @@ import type {
 /** An order with everything on record about it and its attempts. */
 export type StoredOrder = {
   order: OrderRecord
-  /** The attempt in question: the newest one unless another is asked for. */
+  /** The newest attempt, unless the caller chose another one. */
   attempt: AttemptRecord
   attempts: readonly AttemptRecord[]
   proofs: readonly ProofRecord[]
@@ -22,7 +22,7 @@ export type OrderLoader = (
   isWanted: IsWanted,
 ) => Promise<StoredOrder | undefined>
 
-/** The same order with another attempt in question. Pure. */
+/** Returns the same order with another attempt chosen. Pure. */
 export function atAttempt(
   stored: StoredOrder,
   number: number | undefined,

@@ -20,12 +20,12 @@ type Facts = {
 }
 
 /**
- * Undoes a settlement that a reorganization took back: the same bytes are sent
- * again while the window is open and they are ours to send, else the order is
- * what it would be without the proof. Pure.
+ * Undoes a settlement that a reorganization removed from the chain. While the
+ * window is open, the submitter sends our own transactions again; otherwise the
+ * order gets the state that it would have without the proof. Pure.
  *
- * If the reorganization is below `finalized`, the secrets are erased and
- * nothing can be sent again. That is reported as `sealBroken`.
+ * If the reorganization replaces finalized blocks, the secrets are already
+ * erased and nothing can be sent again. An event reports that as `sealBroken`.
  */
 export function unsettleOrder(
   stored: Omit<StoredOrder, 'attempts'>,
@@ -80,7 +80,7 @@ export function unsettleOrder(
 
 /**
  * Reports the loss at once if a newer attempt exists: later looks concern only
- * that attempt, and not the payment for which the goods went out.
+ * that attempt, not the payment for which the goods were shipped.
  */
 function reportOlderLoss(
   order: OrderRecord,
@@ -107,9 +107,11 @@ function reportOlderLoss(
 type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
-  /** True when the buyer's cancellation is to be sent now. */
+  /**
+   * True when the buyer's cancellation, which a capture overtook, is sent now.
+   */
   isCancelDue: boolean
-  /** True when the signature to send again is erased. */
+  /** True when the signature that we would send again is erased. */
   isLost: boolean
 }
 
@@ -137,11 +139,11 @@ function planWithout(
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
-  // As when it was accepted. Nobody captures what the buyer canceled.
+  // Due as when it was accepted, unless the buyer canceled it.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
-  // The goods went out: capture again at once, whatever the policy says.
+  // The goods were shipped: capture again at once, whatever the policy is.
   const isOwed = isSendable && order.fulfilled !== undefined
   const isAsked =
     isCancelDue || isOwed || (isSendable && policy.capture === 'onAccept')
@@ -158,7 +160,9 @@ function planWithout(
   }
 }
 
-/** True when we held a signature that we would send again, and it is erased. */
+/**
+ * True when we held a signature that we would send again and that is erased.
+ */
 function wasErased(
   { state }: OrderRecord,
   { signature, signatureHash, cancellation }: AttemptRecord,
@@ -195,7 +199,9 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
   )
 }
 
-/** True when to send the buyer's cancellation, which a capture overtook, now. */
+/**
+ * True when the buyer's cancellation, which a capture overtook, is sent now.
+ */
 function isToBeSent(
   {
     order: { requested, fulfilled },
@@ -212,7 +218,7 @@ function isToBeSent(
 
 type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
-/** Where an order is when nothing has settled it. */
+/** Returns the state of an order that nothing has settled. */
 function stateWithout(
   { state, unexpected, requested, fulfilled }: OrderRecord,
   { isOpen, isReopened, isCancelDue }: Without,
@@ -220,13 +226,13 @@ function stateWithout(
   // A fulfilled order is captured again, even if it was given up before.
   const isOwed = state === 'captured' && fulfilled !== undefined
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
-  // The chain is asked at once whether the nonce is unused past the deadline.
+  // A look at the chain then decides at once whether the order expired.
   if (!isOpen || !isReopened) return 'stored'
   if (state === 'canceled') return 'canceling'
   return isCancelDue ? 'stored' : 'capturing'
 }
 
-/** The buyer's cancellation is sent again, even if the order is voided. */
+/** Sends the buyer's cancellation again, even if the order is voided. */
 function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],
