@@ -30,22 +30,23 @@ import type {
 } from './watcher/reconcile.js'
 
 /**
- * Orders of some recipients; orders of other recipients do not exist here.
- * Every method throws {@link StoreError} when the store cannot be used. `draft`,
- * `accept`, `reauthorize`, `capture` and `cancel` throw {@link OrdersSetupError}
- * when a secret on record needs a sealing key that is missing.
+ * Orders of some recipients. Orders of other recipients are not found here.
+ * Every method throws {@link StoreError} when the store cannot be used.
+ * `draft`, `accept`, `reauthorize`, `capture` and `cancel` throw
+ * {@link OrdersSetupError} when a secret on record needs a sealing key that is
+ * missing.
  */
 export interface DestinationOrders {
   /**
-   * Fixes what an order costs, to whom and until when, and gives the payment
-   * for the buyer's browser to sign.
+   * Creates an order with its price, recipient and window, and returns the
+   * payment for the buyer's browser to sign.
    *
-   * The same id with the same contents gives the same order and payment again
-   * as long as nobody paid, with a new `buyerToken`: the old one ends. A window
-   * that is over stays over: only `reauthorize` gives another, and once the
-   * order is `expired` its id is in use.
+   * Until somebody pays, the same id with the same contents returns the same
+   * order and payment again, with a new `buyerToken`; the old token ends. This
+   * does not renew a window that is over: only `reauthorize` does. The id of an
+   * `expired` order stays in use.
    *
-   * Nothing is reserved: a draft says nothing about the buyer's funds.
+   * A draft reserves nothing and does not check the buyer's funds.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
    * is malformed, or the id belongs to another order.
@@ -67,9 +68,9 @@ export interface DestinationOrders {
   draft(parameters: DraftOrderParameters): Promise<DraftedOrder>
 
   /**
-   * Compares a signed payment with what was drafted, rehearses its capture, and
-   * keeps it. The same signature again gets the same answer. Takes one HTTP
-   * request where the client batches.
+   * Compares a signed payment with the draft, rehearses its capture and stores
+   * it. The same signature again gets the same answer. Takes one HTTP request
+   * if the client batches.
    *
    * Accepting moves nothing and reserves nothing on chain: the payer can still
    * spend the funds before the capture.
@@ -95,12 +96,13 @@ export interface DestinationOrders {
   accept(parameters: AcceptPaymentParameters): Promise<AcceptVerdict>
 
   /**
-   * Gives the payment of an order to be signed once more, with a new window. It
-   * keeps its nonce, so that at most one of the signatures can settle, unless
-   * the last one can never settle: canceled, or expired in a finalized block.
+   * Returns the payment of an order to sign again, with a new window. It keeps
+   * its nonce, so that at most one of the signatures can settle. It gets a new
+   * nonce only if the last signature can never settle: canceled, or expired in
+   * a finalized block.
    *
-   * The signature on record is the one captured until a new one is accepted,
-   * and stays spendable until its own window ends.
+   * Until you accept a new signature, the one on record is captured. It stays
+   * spendable until its own window ends.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the window is malformed or too long.
@@ -122,13 +124,13 @@ export interface DestinationOrders {
   ): Promise<ReauthorizeVerdict>
 
   /**
-   * Captures an order exactly once, and waits for what the chain shows. While
-   * the capture is in flight or decided, a second call gets the first one's
-   * result. A rejected order that is still open may be captured again.
+   * Captures an order exactly once and waits for the result on chain. While the
+   * capture is in flight or decided, a second call gets the first one's result.
+   * A rejected order that is still open may be captured again.
    *
    * `unknown` is no failure: the request is on record, and `run` or another
-   * call goes on with it. A captured order may still be lost to a reorg: ship
-   * on its `fulfil` event.
+   * call continues it. A captured order may still be lost to a reorg: ship on
+   * its `fulfil` event.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
@@ -146,11 +148,10 @@ export interface DestinationOrders {
   capture(parameters: CaptureOrderParameters): Promise<CaptureResult>
 
   /**
-   * Gives up on an order: nothing is submitted for it any more.
+   * Gives up an order: we submit no capture for it any more.
    *
-   * The buyer's signature does not end with it: until `spendableUntil` anyone
-   * who holds a Transfer payment can submit it. Only a cancellation ends it
-   * sooner.
+   * The buyer's signature stays valid: until `spendableUntil` anyone who holds
+   * a Transfer payment can submit it. Only a cancellation ends it sooner.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -168,9 +169,10 @@ export interface DestinationOrders {
   void(parameters: VoidOrderParameters): Promise<VoidVerdict>
 
   /**
-   * Gives the cancellation of an order for its buyer to sign.
+   * Returns the cancellation of an order for its buyer to sign.
    *
-   * Nothing changes by it, nor by the signature alone: `cancel` takes that.
+   * This changes nothing, and neither does the signature until you pass it to
+   * `cancel`.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -188,9 +190,10 @@ export interface DestinationOrders {
   ): Promise<CancellationRequest>
 
   /**
-   * Takes a buyer's signed cancellation, or with `approve` sends the one on
-   * record. The order is not captured any more. `policy.relayCancellations`
-   * says whether we send it; otherwise the result holds the call to send.
+   * Accepts a buyer's signed cancellation, or with `approve` sends the one on
+   * record. We start no capture of the order any more.
+   * `policy.relayCancellations` decides whether we send it; otherwise the
+   * result holds the call to send.
    *
    * The order is `canceled` only once the chain shows it: a capture in flight
    * can still win, and a cancellation that nobody sends ends nothing.
@@ -214,18 +217,18 @@ export interface DestinationOrders {
   cancel(parameters: CancelOrderParameters): Promise<CancelVerdict>
 
   /**
-   * Compares the record with the chain and writes what is missing: payments and
-   * cancellations that others submitted, payments of orders that were given up,
+   * Compares the record with the chain and adds what is missing: payments and
+   * cancellations that others submitted, payments of orders that you gave up,
    * and payments without an order. A second run changes nothing.
    *
-   * A reorg can undo what it finds until that is final.
+   * Until a finding is final, a reorg can undo it.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
-   * @throws {@link OrdersSetupError} when the destination is not of this
-   * instance.
+   * @throws {@link OrdersSetupError} when the destination does not belong to
+   * this instance.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, or its answers are not of one chain.
-   * What it wrote by then is true; the next run reads the rest again.
+   * What it wrote by then is correct; the next run reads the rest again.
    * @throws the reason of `signal` when that aborts.
    *
    * @example
@@ -239,7 +242,7 @@ export interface DestinationOrders {
   reconcile(parameters?: ReconcileParameters): Promise<ReconciliationReport>
 
   /**
-   * Gives an order as it is on record. Asks no node.
+   * Returns an order from the record. Asks no node.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -255,13 +258,13 @@ export interface DestinationOrders {
   get(parameters: GetOrderParameters): Promise<Order>
 
   /**
-   * Gives an order, and the payment to sign, to the buyer who shows its token.
+   * Returns an order and the payment to sign, for the buyer who has its token.
    * Asks no node.
    *
-   * The token proves only who asks: it pays nothing and moves nothing.
+   * The token only identifies the buyer: it pays nothing and moves nothing.
    *
    * @throws {@link OrderNotFoundError} when there is no such order, or the
-   * token is not the order's.
+   * token belongs to another order.
    * @throws {@link InvalidFieldError} when the id is malformed.
    *
    * @example
@@ -275,7 +278,7 @@ export interface DestinationOrders {
   getForBuyer(parameters: GetForBuyerParameters): Promise<OrderForBuyer>
 
   /**
-   * Lists orders as they are on record, the newest first. Asks no node.
+   * Lists orders from the record, the newest first. Asks no node.
    *
    * @throws {@link InvalidFieldError} when a filter is malformed.
    *
@@ -290,7 +293,7 @@ export interface DestinationOrders {
   list(parameters?: ListOrdersParameters): Promise<ListedOrders>
 
   /**
-   * Lists events from a cursor on, in one order for all readers.
+   * Lists the events after a cursor, in the same order for all readers.
    *
    * An event comes at least once: if you lose your cursor, you get events
    * again. Recognize them by their own `cursor`.
@@ -313,13 +316,13 @@ export interface DestinationOrders {
   events(parameters?: ListEventsParameters): Promise<ListedEvents>
 
   /**
-   * Reports how things stand: orders by state, submitters with their gas and
+   * Reports the current state: orders by state, submitters with their gas and
    * who works on them, how far each destination is reconciled, and how many
-   * secrets each sealing key sealed. Includes a submitter whose wallet was removed while something waits for it. Holds no
-   * credential.
+   * secrets each sealing key sealed. Includes a submitter whose wallet was
+   * removed if something still waits for it. Contains no credential.
    *
-   * A node that does not answer within five seconds is part of the report, and
-   * no error.
+   * A node that does not answer within 5 seconds is part of the report, not an
+   * error.
    *
    * @example
    * ```ts
@@ -332,13 +335,14 @@ export interface DestinationOrders {
   health(): Promise<OrdersHealth>
 
   /**
-   * Compares what reached the recipients on chain with the record, to the unit,
-   * and lists every difference. Changes nothing: `reconcile` does.
+   * Compares the payments that reached the recipients on chain with the record,
+   * to the token unit, and lists every difference. Changes nothing; `reconcile`
+   * updates the record.
    *
    * Covers everything on record unless you give a range: from the block of the
    * oldest order to the newest block. A payment that arrived since the last
    * reconciliation is a difference too: call `reconcile` first for the exact
-   * answer. Transfers of nothing count for neither side.
+   * answer. Transfers of 0 count on neither side.
    *
    * @throws {@link InvalidFieldError} when a block is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}

@@ -3,21 +3,22 @@ import type { DestinationOrders } from './DestinationOrders.js'
 import type { RunWorkerParameters } from './runWorker.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
-/** What `within` takes. */
+/** Parameters of `within`. */
 export type WithinParameters = {
-  /** Who may be paid; orders of other recipients do not exist then. */
+  /** Recipients to keep. Orders of other recipients are not found. */
   recipients: readonly Address[]
 }
 
-/** The whole life of orders, over one store. */
+/** All methods for orders of one store. */
 export interface Orders extends DestinationOrders {
   /**
-   * Does everything that is due, on every submitter and for every token, until
-   * `signal` aborts or `close` is called: sends, settles, watches for reorgs
-   * and ends of windows, reconciles. First it catches up with the chain.
+   * Does all due work, for every submitter and token, until `signal` aborts or
+   * you call `close`: sends, settles, watches for reorgs and ends of windows,
+   * and reconciles. It catches up with the chain first.
    *
-   * Tries a node or store that fails again, ever more slowly, and reports it
-   * only to `observe`. Any number of workers may run over one store.
+   * If a node or the store fails, it tries again after growing pauses, and
+   * reports the failure only to `observe`. Any number of workers may run over
+   * one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when a secret on record needs a sealing key
@@ -38,11 +39,12 @@ export interface Orders extends DestinationOrders {
 
   /**
    * Seals every secret of these orders again with the current key, so that an
-   * older key can be removed. Orders and workers go on meanwhile. Leaves secrets
-   * that do not open as they are; one that changes meanwhile is not overwritten.
+   * older key can be removed. Orders and workers go on meanwhile. Leaves
+   * secrets that do not open as they are, and overwrites none that changes
+   * meanwhile.
    *
-   * May be stopped and called again, also by several processes at once. An older
-   * key is needed until `health` counts no secret of it.
+   * You can stop it and call it again, also from several processes at once.
+   * Keep an older key until `health` counts no secret of it.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when a secret needs a key that is missing.
@@ -80,8 +82,8 @@ export interface Orders extends DestinationOrders {
   resume(): Promise<void>
 
   /**
-   * Gives the same orders as far as they are paid to these recipients, for
-   * someone who may act for no other.
+   * Returns the same orders limited to these recipients, for code that may act
+   * only for them.
    *
    * @throws {@link InvalidFieldError} when an address is malformed.
    *
@@ -97,10 +99,10 @@ export interface Orders extends DestinationOrders {
   within(parameters: WithinParameters): DestinationOrders
 
   /**
-   * Ends all work, workers too, and closes the store. Waits only a few seconds
-   * for a database that does not answer.
+   * Ends all work, including workers, and closes the store. Waits only a few
+   * seconds for a database that does not answer.
    *
-   * What is in flight stays on record: the next worker goes on with it.
+   * Transactions in flight stay on record: the next worker continues them.
    *
    * @example
    * ```ts

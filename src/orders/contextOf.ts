@@ -3,7 +3,7 @@ import type { Instance } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { OrdersContext } from './model/types.js'
 
-/** What the methods of some orders work with. */
+/** Context and instance of an `Orders` object. */
 export type OrdersInside = {
   context: OrdersContext
   instance: Instance
@@ -11,7 +11,7 @@ export type OrdersInside = {
 
 const known = /* @__PURE__ */ new WeakMap<object, OrdersInside>()
 
-/** Remembers what the methods of these orders work with. */
+/** Remembers the context and instance of an `Orders` object. */
 export function keepContext<orders extends DestinationOrders>(
   orders: orders,
   inside: OrdersInside,
@@ -21,8 +21,8 @@ export function keepContext<orders extends DestinationOrders>(
 }
 
 /**
- * What the methods of some orders work with, for other parts of this package:
- * they share its store, clients and policy, and need no second copy of them.
+ * Returns the context and instance of an `Orders` object, so that other parts
+ * of this package can share its store, clients and policy.
  *
  * @throws {@link InvalidFieldError} when `createOrders` did not make them.
  */

@@ -21,12 +21,12 @@ import {
 import { settlePolicy } from './settlePolicy.js'
 
 /**
- * Checks what orders are created with, and fills in what was left out.
+ * Checks the parameters of `createOrders` and fills in defaults.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  * @throws {@link AccountError} when a wallet has no account.
- * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * and nobody said so; when no wallet would send for a recipient.
+ * @throws {@link OrdersSetupError} when `seal` is missing or no sealer, and not
+ * `'none'`; when no wallet would send for a recipient.
  */
 export function createContext(
   parameters: CreateOrdersParameters,
@@ -63,8 +63,8 @@ export function createContext(
     owner: drawNonce().slice(2, 34),
     accepting: new Set(),
     observe: (observation) => {
-      // Who only watches must not stop what is watched, nor may a promise of
-      // theirs end the process.
+      // A throwing observer must not stop the work, and its rejected promise
+      // must not end the process.
       const tell = async () => observe?.(observation)
       tell().catch(() => undefined)
     },
@@ -74,8 +74,7 @@ export function createContext(
 }
 
 /**
- * The same orders as far as they are paid to these recipients; nothing of any
- * other is read or written.
+ * Limits a context to these recipients. Nothing of others is read or written.
  *
  * @throws {@link InvalidFieldError} when an address is malformed.
  */
@@ -99,7 +98,7 @@ export function narrowContext(
   }
 }
 
-/** What the types promise, which JavaScript need not keep. */
+/** Checks what the types promise, because callers may use plain JavaScript. */
 function checkShape(parameters: CreateOrdersParameters): void {
   checkMembers(parameters, ordersMembers)
   const { store, observe, recipients = [], relayers = [] } = Object(parameters)
@@ -123,7 +122,7 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
 
 function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   if (seal === 'none') return noSeal
-  // What cannot seal would only be noticed by the first buyer.
+  // Check now: otherwise only the first buyer would notice a broken sealer.
   const { current, keyNames } = Object(seal)
   const hasNames = typeof current === 'string' && Array.isArray(keyNames)
   if (!seal || !hasNames || !hasMethods(seal, ['seal', 'open']))
@@ -203,8 +202,8 @@ function parseWallets(
 }
 
 /**
- * Submitters that send for recipients without a wallet. On a chain with a single
- * wallet that wallet is the default, as no other could be meant.
+ * Submitters that send for recipients without a wallet. On a chain with a
+ * single wallet, that wallet is the default.
  */
 function parseRelayers(
   given: CreateOrdersParameters['relayers'],
@@ -252,7 +251,9 @@ function checkRelayed(
   )
 }
 
-/** Windows, destinations and submitters are a chain's: it cannot be left open. */
+/**
+ * Windows, destinations and submitters belong to a chain, so clients need one.
+ */
 function chainOf(client: Client, field: string): number {
   const { chain } = Object(client)
   if (!chain)

@@ -16,7 +16,7 @@ import { openStore } from './verbs/openStore.js'
 
 /** The state and functions that all methods of one instance use. */
 export type Instance = {
-  /** Opens the store with the first method; tries again after a failure. */
+  /** Opens the store once. After a failure, the next call tries again. */
   open(): Promise<void>
   /**
    * Opens the store and checks that there is a key for every secret in it.
@@ -24,9 +24,11 @@ export type Instance = {
    * @throws {@link OrdersSetupError} when a key is missing.
    */
   openSealed(): Promise<void>
-  /** Starts to drive the submitters, once. */
+  /** Creates the engine that drives the submitters, once. */
   drive(): SubmitterEngine
-  /** Checks what a method is given, opens the store, works, and observes it. */
+  /**
+   * Checks a method's parameter, opens the store, runs the work and reports it.
+   */
   perform<result>(
     name: string,
     given: unknown,
@@ -93,7 +95,7 @@ export function createInstance(context: OrdersContext): Instance {
   }
 }
 
-/** Waits for work to end, up to a limit; work that hangs goes on by itself. */
+/** Waits for work to end, up to a limit. Work that hangs is left behind. */
 async function endWithin(
   work: Promise<unknown>,
   milliseconds: number,
@@ -101,13 +103,13 @@ async function endWithin(
   await inTime<unknown>(work, milliseconds, () => undefined)
 }
 
-/** Types promise an object, which JavaScript need not give. */
+/** Refuses a parameter that is no object: callers may use plain JavaScript. */
 export function checkObject(given: unknown): void {
   if (typeof given === 'object' && given !== null) return
   throw new InvalidFieldError('parameters', given, 'an object')
 }
 
-/** Works, and reports how long that took and how it ended. */
+/** Runs a verb and reports how long it took and how it ended. */
 export async function watchVerb<result>(
   { observe }: Pick<OrdersContext, 'observe'>,
   verb: string,
@@ -121,7 +123,7 @@ export async function watchVerb<result>(
     observe({ name, duration: duration(), attributes: outcomeOf(result) })
     return result
   } catch (error) {
-    // Only the names of our own errors are known to say nothing else.
+    // A foreign error's name could contain anything, so do not report it.
     const known = error instanceof CountersignError
     const attributes = { ok: false, error: known ? error.name : 'Error' }
     observe({ name, duration: duration(), attributes })

@@ -30,16 +30,16 @@ import { voidOrder } from './verbs/voidOrder.js'
 import { reconcile } from './watcher/reconcile.js'
 
 /**
- * Gives a merchant's backend the whole life of its orders: draft, accept,
- * capture exactly once, void, cancel, and find out what the chain took.
+ * Creates the orders of a merchant's backend: draft, accept, capture exactly
+ * once, void, cancel, and compare with the chain.
  *
- * Nothing is opened or asked before the first verb. Nothing happens in the
- * background except by `run`, and by `capture` while it is waited for.
+ * Opens no store and asks no node before the first method. Works in the
+ * background only during `run`, and during `capture` while you wait for it.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link AccountError} when a wallet has no account.
- * @throws {@link OrdersSetupError} when credentials would be kept in the open,
- * and nobody said so; when a recipient is no wallet and has no relayer.
+ * @throws {@link OrdersSetupError} when `seal` is missing or no sealer, and not
+ * `'none'`; when a recipient has neither a wallet nor a relayer.
  *
  * @example
  * ```ts
@@ -86,7 +86,8 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       const methods = createMethods(own, instance)
       const narrowed: DestinationOrders = {
         ...methods,
-        // The submitters are driven for all recipients: this one has to be its own.
+        // The engine serves all recipients, so check first that the order is
+        // ours.
         capture: async (given) => {
           const { orderId } = Object(given)
           await methods.get({ orderId })
@@ -100,7 +101,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   return keepContext(orders, { context, instance })
 }
 
-/** The methods of orders, as far as they are paid to the context's recipients. */
+/** The methods for orders of the context's recipients. */
 function createMethods(
   context: OrdersContext,
   { drive, perform, hold }: Instance,

@@ -1,12 +1,12 @@
 import type { Limit } from './submitter/driveSubmitter.js'
 
-/** Milliseconds after which work gives its place to the next one. */
+/** Milliseconds after which work gives up its place to the next one. */
 const longestTurn = 5000
 
 /**
  * Lets at most `most` run at a time; the others wait, first come first served.
- * Work that takes longer than a turn goes on but gives up its place, so that
- * work that hangs does not stop the rest.
+ * Work that takes longer than `turn` milliseconds goes on but gives up its
+ * place, so that hanging work does not stop the rest.
  */
 export function limitTo(most: number, turn: number = longestTurn): Limit {
   let running = 0

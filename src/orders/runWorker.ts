@@ -18,19 +18,18 @@ import type { Limit } from './submitter/driveSubmitter.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchDestination } from './watcher/watchDestination.js'
 
-/** What `run` takes. */
+/** Parameters of `run`. */
 export type RunWorkerParameters = {
   /**
-   * Ends the worker, once what it is writing is written. It waits 3 seconds for
-   * answers of nodes and 2 more for the database, which may still finish a
-   * write after that.
+   * Ends the worker after its current writes. It waits 3 seconds for nodes and
+   * 2 more for the database, which may still finish a write after that.
    */
   signal: AbortSignal
   /**
-   * Submitters of one chain worked on at the same time, and as many of its
-   * destinations watched beside them. One that takes longer than 5 seconds
-   * makes room for another. With 1, submitters and destinations take turns, one at a
-   * time. @default 4
+   * Most submitters of one chain to work on at the same time, and most of its
+   * destinations to watch beside them. One that takes longer than 5 seconds
+   * makes room for another. With 1, submitters and destinations take turns, one
+   * at a time. @default 4
    */
   concurrency?: number | undefined
 }
@@ -41,7 +40,7 @@ const members: MembersOf<RunWorkerParameters> = {
 }
 
 /**
- * `run` of `Orders`. Tries again when `open` cannot open the store.
+ * Implements `run` of `Orders`. Tries again if `open` cannot open the store.
  *
  * @throws {@link OrdersSetupError} when `open` finds that a sealing key is
  * missing.
@@ -114,7 +113,9 @@ async function openPatiently(
   })
 }
 
-/** Chain by chain: one that does not answer holds up no other. */
+/**
+ * Works on all chains in parallel: one that does not answer delays no other.
+ */
 async function work(
   context: OrdersContext,
   engine: SubmitterEngine,
@@ -127,7 +128,10 @@ async function work(
   await Promise.all(shifts)
 }
 
-/** Submitters and watches each have places of their own: neither waits for the other. */
+/**
+ * Works on one chain. Submitters and watchers have separate places, so that
+ * neither waits for the other, unless `concurrency` is 1.
+ */
 async function workChain(
   context: OrdersContext,
   engine: SubmitterEngine,
@@ -194,12 +198,12 @@ function trackCatchUp(
     [...behind].every(({ destination }) => destination.recipient !== recipient)
 }
 
-/** The name under which a destination's whole watch is put aside. */
+/** Name in `aside` for the whole watch of a destination. */
 const wholeWatch = 'watch'
 
 type Watcher = {
   destination: Destination
-  /** The first look is over, well or not. */
+  /** Resolves when the first look is over, even if it failed. */
   caughtUp: Promise<void>
   ended: Promise<void>
 }
@@ -215,7 +219,7 @@ function startWatcher(
   })
   const watcher = watchDestination(context, destination)
   const { aside } = watcher
-  // A signal of its own: Node takes more than ten who listen for a leak.
+  // Its own signal: Node warns of a leak above ten listeners on one signal.
   const pausing = new AbortController()
   onAbort(signal, () => pausing.abort())
   const watch = async (): Promise<void> => {

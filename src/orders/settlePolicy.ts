@@ -30,7 +30,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   fulfilAt: ['included', 'safe', 'finalized'],
 }
 
-/** Most of each that every store and every timer can hold. */
+/** Largest values that every store and every timer can hold. */
 const most: Readonly<Record<string, bigint>> = {
   window: 2n ** 32n,
   maxWindow: 2n ** 32n,
@@ -42,7 +42,7 @@ const most: Readonly<Record<string, bigint>> = {
 const mostCounted = 2 ** 31 - 1
 
 /**
- * A policy with its defaults filled in.
+ * Checks a policy and fills in defaults.
  *
  * @throws {@link InvalidFieldError} when a field is unknown or malformed.
  */
@@ -80,7 +80,7 @@ function checkTimes({
       window,
       `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
-  // What becomes due when it is too late to be sent is never captured.
+  // An order that becomes due too late to be sent is never captured.
   if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
     throw new InvalidFieldError(
       'policy.deadlineNear',

@@ -21,7 +21,7 @@ import type {
 } from '../../store/types.js'
 import type { OrderLoader } from './storedOrder.js'
 
-/** A token that is accepted as payment, and a client of its chain. */
+/** A token that you accept as payment, and a client of its chain. */
 export type OrderToken = { client: Client; token: Address }
 
 export const tokenMembers: MembersOf<OrderToken> = {
@@ -29,29 +29,38 @@ export const tokenMembers: MembersOf<OrderToken> = {
   token: true,
 }
 
-/** How orders are handled; each field has a default. */
+/** Rules for all orders; each field has a default. */
 export type OrdersPolicy = {
-  /** Seconds a buyer has by default to sign and a payment to be captured. @default 900n */
+  /**
+   * Default seconds in which the buyer signs and the payment is captured.
+   * @default 900n
+   */
   window?: bigint | undefined
-  /** Longest window a draft may ask for, in seconds. @default 86_400n */
+  /** Longest window of a draft, in seconds. @default 86_400n */
   maxWindow?: bigint | undefined
   /**
-   * `manual`: when `capture` is called. `onAccept`: as soon as a payment is
-   * stored. `beforeDeadline`: when `deadlineNear` is reached.
+   * When to capture. `manual`: when you call `capture`. `onAccept`: as soon as
+   * a payment is stored. `beforeDeadline`: when `deadlineNear` is reached.
    * @default 'manual'
    */
   capture?: 'manual' | 'onAccept' | 'beforeDeadline' | undefined
-  /** Seconds before the end of a window at which it counts as near. @default 300n */
+  /**
+   * Seconds before the end of a window from which the end counts as near.
+   * @default 300n
+   */
   deadlineNear?: bigint | undefined
-  /** Seconds before the end of a window from which nothing is sent any more. @default 20n */
+  /**
+   * Seconds before the end of a window from which we send nothing more.
+   * @default 20n
+   */
   safetyMargin?: bigint | undefined
   /** Most one capture may cost, in wei. @default no limit */
   maxFee?: bigint | undefined
   /** Most gas one capture may take. @default 300_000n */
   maxCaptureGas?: bigint | undefined
   /**
-   * Whether payers that are contracts are taken; asked again when a capture is
-   * sent. @default 'accept'
+   * Whether to accept payers that are contracts. Checked again before each
+   * capture is sent. @default 'accept'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
@@ -63,15 +72,18 @@ export type OrdersPolicy = {
   /** How sure the chain must be before an order is fulfilled. @default 'safe' */
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
   /**
-   * For chains whose node knows no `safe` or `finalized` block: how many blocks
-   * stand for them.
+   * For chains whose node has no `safe` or `finalized` block: the number of
+   * blocks after which a block counts as such.
    */
   blocks?: { safe: number; finalized: number } | undefined
-  /** Transactions of one account under way at once. @default 16 */
+  /** Most transactions of one account in flight at once. @default 16 */
   maxInFlight?: number | undefined
-  /** Seconds without progress after which a fee is raised. @default 15 */
+  /** Seconds without progress after which we raise the fee. @default 15 */
   bumpAfter?: number | undefined
-  /** Milliseconds a worker holds a submitter or a chain without a sign of life. @default 15_000 */
+  /**
+   * Milliseconds for which a worker keeps a submitter or a destination without
+   * renewing its lease. @default 15_000
+   */
   lease?: number | undefined
   /**
    * Milliseconds that a local account, or its key service, has to sign one
@@ -90,35 +102,39 @@ export type OrdersPolicy = {
 /** A fact for metrics and logs; never a signature. */
 export type Observation = {
   name: string
-  /** Milliseconds, where something took time. */
+  /** Milliseconds that the work took, if it took time. */
   duration?: number | undefined
   attributes: Readonly<Record<string, string | number | boolean>>
 }
 
-/** What {@link createOrders} takes. */
+/** Parameters of {@link createOrders}. */
 export type CreateOrdersParameters = {
   store: PaymentStore
   tokens: readonly OrderToken[]
   /**
-   * Clients with an account: each sends the captures of payments to itself, and
-   * pays their gas.
+   * Clients with an account. Each account sends the captures of payments to
+   * itself and pays their gas.
    */
   wallets: readonly Client[]
-  /** Encrypts credentials before they are kept; `'none'` in so many words. */
+  /**
+   * Encrypts credentials before they are stored. Pass `'none'` to store them
+   * unencrypted.
+   */
   seal: Sealer | 'none'
-  /** Further recipients, for Transfer payments, which relayers send. */
+  /** Further recipients of Transfer payments; relayers send their captures. */
   recipients?: readonly Address[] | undefined
   /**
-   * Accounts of `wallets` that send the captures of all recipients without a
-   * wallet, and pay the gas. @default the wallet of a chain with only one
+   * Accounts of `wallets` that send the captures for all recipients without a
+   * wallet, and pay the gas. @default on each chain with a single wallet, that
+   * wallet
    */
   relayers?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
-  /** Told of what is done, how long it took, and how it ended. */
+  /** Called with what was done, how long it took and how it ended. */
   observe?: ((observation: Observation) => void) | undefined
   /**
-   * Hashes signatures, buyers' tokens and signed transactions. Such as
-   * `countersign/accelerate` loads. @default viem's
+   * Hashes signatures, buyers' tokens and signed transactions.
+   * `countersign/accelerate` loads a fast one. @default viem's
    */
   keccak256?: Keccak256 | undefined
 }
@@ -144,17 +160,17 @@ export type SettledPolicy = {
     : Exclude<OrdersPolicy[name], undefined>
 }
 
-/** A wallet with the submitter it sends on. */
+/** A wallet and its submitter. */
 export type OrderWallet = {
   client: Client
   account: Account
   submitter: Submitter
 }
 
-/** What every part of the orders is handed. */
+/** The context that all code of the orders receives. */
 export type OrdersContext = {
   store: PaymentStore
-  /** Loads orders for reading, those of one turn together. */
+  /** Loads orders for reading, all of one event loop turn together. */
   loader: OrderLoader
   sealer: Sealer
   policy: SettledPolicy
@@ -163,13 +179,13 @@ export type OrdersContext = {
   /** Submitters of wallets that send for recipients without one. */
   relayers: readonly Submitter[]
   recipients: readonly Address[]
-  /** Everything this instance answers for. */
+  /** All destinations of this instance. */
   destinations: readonly Destination[]
-  /** Ends what is asked of nodes, where that is possible. */
+  /** Aborts requests to nodes, where that is possible. */
   signal?: AbortSignal | undefined
-  /** Names this instance in leases. */
+  /** Name of this instance in leases. */
   owner: string
-  /** Ids of the orders for which a payment is being judged in this process. */
+  /** Ids of the orders whose payment this process is judging now. */
   accepting: Set<string>
   observe: (observation: Observation) => void
   keccak256: Keccak256
@@ -177,24 +193,24 @@ export type OrdersContext = {
   now: () => bigint
 }
 
-/** An order as it is shown; holds no credential. */
+/** The public view of an order, without credentials. */
 export type Order = Destination & {
   id: string
   state: OrderState
   attempt: number
   nonce: Hex
   payer: Address | undefined
-  /** A decimal in whole tokens. */
+  /** Decimal amount in whole tokens. */
   amount: string
   /** Token units. */
   value: bigint
   primaryType: PrimaryType
-  /** The window offered last, Unix seconds, both ends exclusive. */
+  /** The newest window in Unix seconds, both ends exclusive. */
   validAfter: bigint
   validBefore: bigint
   /**
-   * Until when a signature can still be spent, where one is held: the longest
-   * window that was offered counts, whichever of them was accepted.
+   * Unix seconds until which a signature that we hold can still be spent. The
+   * longest window that was offered counts, even if another one was accepted.
    */
   spendableUntil: bigint | undefined
   requested: 'capture' | 'void' | 'cancel' | undefined
@@ -206,8 +222,8 @@ export type Order = Destination & {
   metadata: JsonObject
   createdAt: bigint
   /**
-   * Transaction that captures it in the block being made, where the network
-   * shows that block. It can still be dropped: nothing is fulfilled by it.
+   * Hash of the capture in the block being made, if the network shows that
+   * block. The block can still drop it, so we do not fulfil on it.
    */
   preconfirmed: Hash | undefined
   capture: SettledCapture | undefined
@@ -218,7 +234,10 @@ export type Order = Destination & {
 export type SettledCapture = CaptureProof & {
   /** Unix seconds. */
   blockTime: bigint
-  /** Wei the transaction cost, where the chain has no fee beside gas. */
+  /**
+   * Cost of the transaction in wei, without any fee that the chain takes beside
+   * gas.
+   */
   fee: bigint
 }
 
@@ -230,26 +249,28 @@ export type SettledCancellation = {
   finality: Finality
 }
 
-/** A payment to sign; without a payer, the one who signs fills in `from`. */
+/**
+ * A payment to sign. If the order names no payer, the signer fills in `from`.
+ */
 export type DraftedPayment = Omit<Payment, 'message'> & {
   message: Omit<Payment['message'], 'from'> & { from?: Address | undefined }
 }
 
-/** A new order, and what its buyer is given. */
+/** A new order, with the payment and the token for its buyer. */
 export type DraftedOrder = {
   order: Order
   payment: DraftedPayment
-  /** What the buyer proves to be the buyer with; kept only as a hash. */
+  /** Proves that its holder is the buyer. We store only its hash. */
   buyerToken: string
 }
 
-/** Why an order takes no payment, besides what is wrong with the payment. */
+/** Why an order accepts no payment, apart from faults of the payment itself. */
 export type AcceptRefusal =
-  /** Not the window that was offered last. */
+  /** The payment's window is not the one offered last. */
   | 'wrongWindow'
   | 'exposureTooHigh'
   | 'submitterFunds'
-  /** The wallet of its account was removed, and no other may send it. */
+  /** The wallet of the order's account was removed, and no other may send. */
   | 'noWallet'
   | 'contractPayer'
   | 'otherPayment'
@@ -257,7 +278,7 @@ export type AcceptRefusal =
   | 'acceptInFlight'
   | 'notOpen'
 
-/** Whether a payment is taken for its order, and why not. */
+/** Whether the order accepts the payment, and why not. */
 export type AcceptVerdict =
   | { ok: true; order: Order; at: JudgedAt | undefined }
   | {
@@ -266,19 +287,19 @@ export type AcceptVerdict =
       details: Readonly<Record<string, unknown>>
     }
 
-/** Why a capture is not begun, besides what the token refuses. */
+/** Why a capture is not started, apart from refusals by the token. */
 export type CaptureRefusal =
   | 'feeTooHigh'
   | 'notOpen'
   | 'deadlinePassed'
-  /** The payer took on code since, and the policy takes no such payers. */
+  /** The payer is a contract by now, and the policy refuses contracts. */
   | 'contractPayer'
   /** An older payment can be spent again: a reorg undid its cancellation. */
   | 'otherPayment'
-  /** What is kept of the signature does not open. */
+  /** The seal of the stored signature does not open. */
   | 'sealBroken'
 
-/** What became of a capture. */
+/** Result of a capture. */
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }
   | {
@@ -286,7 +307,10 @@ export type CaptureResult =
       order: Order
       reason: OrderReason | CaptureRefusal | 'canceled'
     }
-  /** Not decided yet; what will decide it, and when at the latest. */
+  /**
+   * Not decided yet. `resolvedBy` will decide it, at the latest at `until`, in
+   * Unix seconds.
+   */
   | {
       status: 'unknown'
       order: Order
@@ -294,15 +318,15 @@ export type CaptureResult =
       until: bigint
     }
 
-/** Whether an order is given up, and until when it can still be paid. */
+/** Whether the order is voided, and until when it can still be paid. */
 export type VoidVerdict =
   | { ok: true; order: Order; spendableUntil: bigint | undefined }
   | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
 
-/** Whether a cancellation is taken, and who sends it. */
+/** Whether the cancellation is accepted, and who sends it. */
 export type CancelVerdict =
   | { ok: true; order: Order }
-  /** Voided, and not sent by us: the buyer can send this call. */
+  /** Voided. We do not send the cancellation: the buyer can send this call. */
   | { ok: true; order: Order; call: { to: Address; data: Hex } }
   | {
       ok: false
@@ -315,7 +339,7 @@ export type CancelVerdict =
       order: Order
     }
 
-/** The payment to be signed once more, or why there is none. */
+/** The payment to sign again, or why there is none. */
 export type ReauthorizeVerdict =
   | { ok: true; order: Order; payment: DraftedPayment }
   | { ok: false; reason: 'notOpen'; order: Order }
