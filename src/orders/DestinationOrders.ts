@@ -217,7 +217,7 @@ export interface DestinationOrders {
   cancel(parameters: CancelOrderParameters): Promise<CancelVerdict>
 
   /**
-   * Compares the record with the chain and adds what is missing: payments and
+   * Compares the record with the chain and adds missing entries: payments and
    * cancellations that others submitted, payments of orders that you gave up,
    * and payments without an order. A second run changes nothing.
    *
@@ -228,7 +228,7 @@ export interface DestinationOrders {
    * this instance.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, or its answers are not of one chain.
-   * What it wrote by then is correct; the next run reads the rest again.
+   * Entries it wrote by then are correct; the next run reads the rest again.
    * @throws the reason of `signal` when that aborts.
    *
    * @example

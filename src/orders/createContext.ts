@@ -25,7 +25,7 @@ import { settlePolicy } from './settlePolicy.js'
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  * @throws {@link AccountError} when a wallet has no account.
- * @throws {@link OrdersSetupError} when `seal` is missing or no sealer, and not
+ * @throws {@link OrdersSetupError} when `seal` is neither a sealer nor
  * `'none'`; when no wallet would send for a recipient.
  */
 export function createContext(

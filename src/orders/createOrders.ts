@@ -38,7 +38,7 @@ import { reconcile } from './watcher/reconcile.js'
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link AccountError} when a wallet has no account.
- * @throws {@link OrdersSetupError} when `seal` is missing or no sealer, and not
+ * @throws {@link OrdersSetupError} when `seal` is neither a sealer nor
  * `'none'`; when a recipient has neither a wallet nor a relayer.
  *
  * @example

@@ -21,7 +21,7 @@ export type NewEvent = {
 /** Types of events that concern an order. */
 type TypeOfOrder = Extract<OrderEvent, { orderId: string }>['type']
 
-/** What an event says about an order. */
+/** Type, time and data of an event about an order. */
 type EventFacts = {
   [type in TypeOfOrder]: Pick<OrderEvent<type>, 'type' | 'at'> & {
     // An empty object type alone would take any data.

@@ -13,7 +13,7 @@ export type OrderEventData = {
   accepted: { payer: Address; attempt: number; validBefore: string }
   captureRequested: Record<never, never>
   capturing: { attempt: number }
-  /** The block being made has the capture. It can still drop it. */
+  /** The block being made shows the capture. It can still be dropped. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
   /** The order's transactions can no longer be mined. A new one is sent. */

@@ -130,7 +130,7 @@ export type CreateOrdersParameters = {
    */
   relayers?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
-  /** Called with what was done, how long it took and how it ended. */
+  /** Called after each piece of work with its name, duration and outcome. */
   observe?: ((observation: Observation) => void) | undefined
   /**
    * Hashes signatures, buyers' tokens and signed transactions.
@@ -230,7 +230,7 @@ export type Order = Destination & {
   cancellation: SettledCancellation | undefined
 }
 
-/** What the chain shows of a capture. */
+/** What the chain shows about a capture. */
 export type SettledCapture = CaptureProof & {
   /** Unix seconds. */
   blockTime: bigint
@@ -241,7 +241,7 @@ export type SettledCapture = CaptureProof & {
   fee: bigint
 }
 
-/** What the chain shows of a cancellation. */
+/** What the chain shows about a cancellation. */
 export type SettledCancellation = {
   transactionHash: Hash
   blockNumber: bigint

@@ -87,7 +87,7 @@ export function openInFlight(): InFlight {
   }
 }
 
-/** What we sent to the node for a submitter, and what it answered. */
+/** Transactions that we sent to the node for a submitter, and its answers. */
 export type Broadcasts = {
   /** Number of nonces from the account's count on that the node admits. */
   readonly admitted: number

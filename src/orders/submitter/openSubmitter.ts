@@ -15,7 +15,7 @@ import {
 
 /**
  * Takes or renews the lease of the submitter. If it was lost in between,
- * returns an empty state, which the next look loads from the store.
+ * returns an empty state, which `findWork` loads from the store.
  *
  * @returns `undefined` while another process holds the lease.
  */

@@ -25,7 +25,7 @@ import {
 /** A transaction to replace. */
 type Replacement = {
   last: TransactionRecord
-  /** `late`: its window is over. `stuck`: it does not get into a block. */
+  /** `late`: its window is over. `stuck`: no block includes it. */
   why: 'late' | 'stuck'
 }
 

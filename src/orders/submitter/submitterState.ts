@@ -33,7 +33,7 @@ export type SubmitterState = {
   readonly nonces: AccountNonces
   /** Transactions on record that are not settled. */
   readonly inFlight: InFlight
-  /** What we sent to the node, and what it answered. */
+  /** Transactions that we sent to the node, and its answers. */
   readonly broadcasts: Broadcasts
   /** When to look, and which looks to believe. */
   readonly pace: LookPace

@@ -43,27 +43,27 @@ import { watchWallet } from './watchWallet.js'
  * it (`openSubmitter`) and calls `workSubmitter`, which
  *
  *  1. `getSubmitterView`     looks at the chain,
- *  2. `settleTransactions`   writes down what the chain decided,
- *  3. `replaceTransactions`  replaces what is stuck or too late,
- *  4. `resendTransactions`   sends again what the node lost,
+ *  2. `settleTransactions`   saves what the chain decided,
+ *  3. `replaceTransactions`  replaces stuck or late transactions,
+ *  4. `resendTransactions`   sends again those the node lost,
  *
- * and then, in `sendDue`, takes what is due to the wire:
+ * and then, in `sendDue`, sends due orders:
  *
  *  5. `findDue`              finds the orders,
- *  6. `continueNonces`       agrees on the account nonce to go on from,
- *  7. `sortDue`              sets apart those their record alone speaks against,
+ *  6. `continueNonces`       sets the next account nonce,
+ *  7. `sortDue`              sets apart those to refuse by their record,
  *  8. `rehearseGroups`       rehearses the calls of the others, group by group;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
  *  9. `canPay`               keeps as many as the account can pay for,
  * 10. `signDrafts`           signs and seals the transactions,
- * 11. `recordSigned`         writes them down; their orders are `capturing`,
+ * 11. `recordSigned`         records them; their orders are `capturing`,
  * 12. `sendRecorded`         sends them (`sendRawBatch`: `eth_sendRawTransaction`);
  *
- * and in the end
+ * and finally
  *
- * 13. `refuseDue`            writes down why the refused ones are not sent.
+ * 13. `refuseDue`            saves why the refused ones are not sent.
  *
  * `signAndRecord` repeats 10 and 11 for what is left when an order changed in
  * between or a nonce was taken, up to `mostRounds` times. A wallet that signs and
@@ -157,7 +157,7 @@ export async function workSubmitter(
   return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
 }
 
-/** What a look did with due orders. */
+/** Result of sending due orders in one look. */
 type SentDue = {
   sent: number
   refused: number
