@@ -29,7 +29,7 @@ export class TransitionError extends CountersignError {
 }
 
 /**
- * The configuration of `createOrders` is wrong, or a sealing key is missing.
+ * A token, client, wallet, sealer or sealing key is missing or does not fit.
  */
 export class OrdersSetupError extends CountersignError {
   override readonly name = 'OrdersSetupError'

@@ -6,7 +6,7 @@ import type { DueRefusal } from './refuseDue.js'
 
 /**
  * Splits due orders into those to rehearse and those to refuse by their record
- * alone.
+ * alone. Pure.
  */
 export function sortDue(
   storedOrders: readonly StoredOrder[],
