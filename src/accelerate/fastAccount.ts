@@ -88,7 +88,11 @@ function parsePrivateKey(
   try {
     return { key, publicKey: curve.getPublicKey(key) }
   } catch {
-    throw invalidKey('zero or beyond the order of the curve')
+    throw new InvalidFieldError(
+      'privateKey',
+      'a key that is zero or too large',
+      'the 32 bytes of a private key, above zero and below the order of secp256k1',
+    )
   }
 }
 

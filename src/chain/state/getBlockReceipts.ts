@@ -125,8 +125,8 @@ async function parseAnswer(
 async function getEmpty(client: Client, block: string): Promise<BlockReceipts> {
   const { head, hashes } = await getTransactions(client, block)
   if (hashes.length === 0) return { ...head, receipts: [] }
-  // The answer belongs to an older block than the tag now.
   if (head.blockHash === undefined) return getSingly(client, block)
+  // The empty answer was for an older block than the tag names now.
   if (!block.startsWith('0x'))
     return getBlockReceipts(client, { block: head.blockNumber })
   return parseFrom(client, () => {

@@ -100,7 +100,7 @@ export async function getTokenAndHead(
     throw new UnsupportedTokenError({
       token,
       problem: probes.code.hasCode
-        ? 'has no function of EIP-3009'
+        ? 'has neither receiveWithAuthorization nor transferWithAuthorization'
         : `has no code on chain ${head.chainId}`,
     })
   const found: Token = {

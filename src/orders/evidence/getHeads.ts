@@ -132,7 +132,7 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
   if (isSameBlock(latest, await getBlockHead(client, number))) return
   throw new NodeAnswerError({
     method,
-    problem: `names ${hash} as block ${number} for latest, and another block or none by number`,
+    problem: `gives ${hash} (number ${number}) as the latest block, but for number ${number} another block, another time or none`,
   })
 }
 

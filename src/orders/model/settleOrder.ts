@@ -287,7 +287,8 @@ function settleExpired(
   const stays = order.state === 'voided' || order.state === 'expired'
   if (stays) {
     const row = { ...order, ...fields }
-    // This is the end of an order that was voided after its payment was lost.
+    // A voided order ends here. If a reorganization undid its capture after it
+    // was fulfilled, `reportLoss` reports that now.
     const isEnd = final && order.state === 'voided' && !order.unexpected
     const reported = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
     return { ...closeAttempt(attempt, final), ...reported }

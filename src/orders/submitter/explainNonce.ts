@@ -265,7 +265,8 @@ async function explainUnknown(
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, stored)
     : undefined
-  // The wallet keeps our nonces: the submitter fills this one later.
+  // The wallet uses the nonces we choose, so this one stays ours: if nothing
+  // uses it, `fillGaps` sends a filler later.
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }

@@ -13,7 +13,7 @@ export type InFlight = {
   readonly hasCode: boolean | undefined
   /** When a transaction is too late; `undefined` if not known. */
   endsOf(row: OfAttempt): AttemptEnds | undefined
-  /** True when `endsOf` is not known for some row. */
+  /** True when it is not known for some row when its transaction is too late. */
   lacksEnds(): boolean
   /** Replaces all rows by those from the store. */
   load(rows: readonly TransactionRecord[], now: number): void

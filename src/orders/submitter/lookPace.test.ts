@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openLookPace } from './lookPace.js'
 
-/** Which of some heads in a row are believed. */
+/** Looks at heads with these times in a row; says of each if it is believed. */
 function believed(times: readonly bigint[]): boolean[] {
   const pace = openLookPace()
   return times.map((timestamp) => pace.believeHead({ timestamp }, 100n))

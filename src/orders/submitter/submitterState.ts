@@ -24,7 +24,7 @@ export type SubmitterState = {
   readonly wallet: OrderWallet
   /** Reads the submitter's chain. */
   readonly reader: Client
-  /** The submitter's orders that failed and wait for their next try. */
+  /** Failed work (orders, nonces, steps) that waits for its next try. */
   readonly aside: Aside
   readonly lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */

@@ -149,7 +149,8 @@ export async function workSubmitter(
   const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(first ?? [])]
   const isActive = settled || isNews || replaced || (sent && sent.sent > 0)
-  // Many in flight take a while, and each look costs requests.
+  // With many transactions in flight, news comes slowly, and each look costs
+  // requests: start with the longer pause.
   const afterNews = isMany(submitter) ? 1 : 0
   pace.rememberIdle(isActive ? afterNews : pace.idle + 1)
   const isNext = sent?.isMore || pace.isQuick || sent?.isDoubted

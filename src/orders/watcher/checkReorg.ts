@@ -127,7 +127,8 @@ async function startSeen(
 }
 
 /**
- * The given block, or a block below all seen blocks if all of them are higher.
+ * The given block if it is below all seen blocks; otherwise a block far below
+ * the lowest of them.
  */
 function below(number: bigint, seen: readonly SeenBlock[]): bigint {
   const [first] = seen
@@ -136,9 +137,9 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
 }
 
 /**
- * The highest block that no reorganization can replace: the final block, or the
- * block 64 below the newest if that is lower, because one answer of the node
- * may be wrong.
+ * The highest block that counts as safe from reorganizations: the final block,
+ * or the block 64 below the newest if that is lower, because one answer of the
+ * node may be wrong.
  */
 function highestSettled({ latest, finalized }: ChainHeads): bigint {
   const near = latest.number > 64n ? latest.number - 64n : -1n

@@ -153,7 +153,10 @@ async function estimateFees(
   }
 }
 
-/** Adds a quarter to the gas of the rehearsal. */
+/**
+ * Adds a quarter to the gas of the rehearsal, up to `maxGas`. Returns `maxGas`
+ * when the gas is unknown.
+ */
 export function gasLimit(
   rehearsal: Rehearsal | undefined,
   maxGas: bigint,

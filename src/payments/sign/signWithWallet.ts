@@ -74,8 +74,8 @@ async function ask(
 }
 
 /**
- * Finds the user's refusal (EIP-1193: 4001, WalletConnect: 5000) in wrapped
- * errors.
+ * Throws the error for a wallet's failure. The user's refusal (EIP-1193: 4001,
+ * WalletConnect: 5000) may be wrapped in other errors.
  */
 function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error

@@ -122,7 +122,7 @@ for (const plain of [false, true]) {
     if (bytecode) await setCode(node, { address, bytecode })
     const found = getToken(newClient({ plain }), { token: address })
     const problem = bytecode
-      ? 'has no function of EIP-3009'
+      ? 'has neither receiveWithAuthorization nor transferWithAuthorization'
       : 'has no code on chain 31337'
     const token = address.toLowerCase()
     await expect(found).rejects.toThrow(
