@@ -73,10 +73,10 @@ try {
   }
   const { page } = await desk.openWindow({ height: 1100 })
   await page.goto(`${desk.shop.url}/merchant/orders/${captured}${key}`)
-  await page.getByText('Proof holds').waitFor()
+  await page.getByText('The proof is valid').waitFor()
   await take(page, 'shop-proof')
   await page.goto(`${desk.shop.url}/merchant/books`)
-  await page.getByText('agree to the unit').waitFor()
+  await page.getByText('match the chain exactly').waitFor()
   await button(page, 'Reconcile now').click()
   await page.getByText('Nothing was missing.').waitFor()
   await take(page, 'shop-audit')

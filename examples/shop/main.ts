@@ -17,14 +17,14 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 try {
   const { port, data, window } = readOptions()
-  console.log('Starting chain, orders and page …')
+  console.log('Starting the chain, the orders and the page …')
   // Takes a while to load, and Ctrl-C is heard already.
   const { startShop } = await import('./server/startShop.js')
   const shop = await startShop({ port, data, policy: { window }, signal })
   console.log(`
   The buyer's page      ${shop.url}
   The merchant's page   ${shop.merchantUrl}
-  The chain             ${shop.chain.urls.http}  (id ${shop.chain.chain.id}, worth nothing)
+  The chain             ${shop.chain.urls.http}  (id ${shop.chain.chain.id}, play money)
 
   1  Open the buyer's page, choose a product and authorize its payment.
      No wallet extension? The development wallet is in the list.

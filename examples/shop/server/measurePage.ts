@@ -49,7 +49,10 @@ async function buildEager(external: string[]): Promise<Rolldown.OutputChunk[]> {
     build: { ...config.build, write: false, rolldownOptions: { external } },
     logLevel: 'silent',
   })
-  if (!('output' in built)) throw new Error('The page was not built at once.')
+  if (!('output' in built))
+    throw new Error(
+      'The build gave no single output: expected one, without watch mode.',
+    )
   const chunks = built.output.filter((file) => file.type === 'chunk')
   const eager = new Set<string>()
   const add = (fileName: string): void => {

@@ -43,7 +43,7 @@ export function rpcRoute({ urls }: Pick<DevChain, 'urls'>): Hono {
     // A node's own trouble would look like an answer to what was asked.
     return answer?.ok
       ? new Response(answer.body, { headers })
-      : context.json(error(-32000, 'the chain does not answer'), 502)
+      : context.json(error(-32000, 'The chain does not answer.'), 502)
   })
   return app
 }
@@ -51,9 +51,11 @@ export function rpcRoute({ urls }: Pick<DevChain, 'urls'>): Hono {
 function refuse(body: unknown): unknown {
   const calls = Array.isArray(body) ? body : [body]
   if (calls.length === 0 || calls.length > maxBatch)
-    return error(-32600, `from 1 to ${maxBatch} calls`)
+    return error(-32600, `Send from 1 to ${maxBatch} calls.`)
   const isAllowed = calls.every((call) => allowed.has(Object(call).method))
-  return isAllowed ? undefined : error(-32601, 'not a method of this page')
+  return isAllowed
+    ? undefined
+    : error(-32601, 'This page may not call this method.')
 }
 
 function error(code: number, message: string): unknown {

@@ -45,9 +45,9 @@ test('a payment goes from the wallet to the final block, on both pages', async (
   await reaches(buyer.page, 'stored')
   await captureNewest(merchant.page)
   await reaches(buyer.page, 'finalized')
-  const steps = buyer.page.getByRole('list', { name: 'The payment’s way' })
+  const steps = buyer.page.getByRole('list', { name: 'Payment progress' })
   expect(await steps.getByRole('listitem').allInnerTexts()).toEqual(
-    ['Signed', 'Stored', 'Capture', 'Pre-conf', 'Included', 'Final'].map(
+    ['Signed', 'Stored', 'Payment', 'Pre-conf', 'Included', 'Final'].map(
       (word) => expect.stringMatching(new RegExp(`^${word}[^]*: done`)),
     ),
   )
@@ -105,7 +105,7 @@ test('nothing is signed for a public chain, whatever the shop says', async () =>
   })
   await page.goto(shop.url)
   await page.getByRole('button', { name: 'Order' }).first().click()
-  await page.getByText('Nothing is signed here').waitFor()
+  await page.getByText('You cannot pay here').waitFor()
   expect(await button(page, 'Authorize payment').count()).toBe(0)
 })
 
@@ -115,7 +115,7 @@ test('an account with too little money is told so, and can be filled', async () 
   await chooseWallet(page)
   await page.getByLabel('Empty account').check()
   await button(page, 'Connect').click()
-  await page.getByText('Too little money in this account').waitFor()
+  await page.getByText('Not enough money in this account').waitFor()
   await button(page, 'Get test money').click()
   await button(page, 'Sign payment').click()
   await reaches(page, 'stored')

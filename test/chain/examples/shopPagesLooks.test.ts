@@ -21,7 +21,7 @@ test('the check of a page finds what is wrong with it', async () => {
   const { page } = await desk.openWindow()
   await page.goto(`${shop.url}/nowhere`)
   await page
-    .getByRole('heading', { name: 'Nothing here' })
+    .getByRole('heading', { name: 'Page not found' })
     .evaluate((title) => title.append(new Image(500, 50)))
   const faults = await findFaults(page)
   expect(faults).toEqual([
@@ -37,7 +37,7 @@ test('what is sold, and a page that is not there, are fit for everybody', async 
   await page.getByRole('list', { name: 'Products' }).waitFor()
   expect(await findFaults(page)).toEqual([])
   await page.goto(`${shop.url}/nowhere`)
-  await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   expect(await findFaults(page)).toEqual([])
 })
 
@@ -51,7 +51,7 @@ test('an order and the wallet’s questions are fit for everybody', async () => 
   await button(page, 'Connect').waitFor()
   expect(await findFaults(page)).toEqual([])
   await button(page, 'Connect').click()
-  await page.getByText('All that is signed').click()
+  await page.getByText('Everything you sign').click()
   expect(await findFaults(page)).toEqual([])
 })
 
@@ -112,10 +112,10 @@ test('books and proof are fit for everybody', async () => {
   const key = new URL(shop.merchantUrl).hash
   const { page } = await desk.openWindow()
   await page.goto(`${shop.url}/merchant/orders/${orderId}${key}`)
-  await page.getByText('Proof holds').waitFor()
+  await page.getByText('The proof is valid').waitFor()
   expect(await findFaults(page)).toEqual([])
   await page.goto(`${shop.url}/merchant/books`)
-  await page.getByText('agree to the unit').waitFor()
+  await page.getByText('match the chain exactly').waitFor()
   await button(page, 'Reconcile now').click()
   await page.getByText(/Nothing was missing|written/).waitFor()
   expect(await findFaults(page)).toEqual([])
@@ -167,7 +167,7 @@ test('a payment is captured, and its proof opened, without a mouse', async () =>
     .waitFor()
   await tabTo(page, /^Proof order/)
   await page.keyboard.press('Enter')
-  await page.getByText('Proof holds').waitFor()
+  await page.getByText('The proof is valid').waitFor()
 })
 
 test('the theme is the system’s until the visitor chooses, and then stays', async () => {

@@ -59,12 +59,12 @@ test('who still signs in another tab is told that it is of no use, and nothing o
   await button(other, 'Sign payment').waitFor()
   await authorize(page)
   await reaches(page, 'stored')
-  await other.getByText('Nothing is to be signed any more').waitFor()
+  await other.getByText('You no longer need to sign').waitFor()
   await button(other, 'Sign payment').click()
-  await other.getByText('This signature is not used').waitFor()
+  await other.getByText('The shop did not use this signature').waitFor()
   await reaches(other, 'stored')
   expect(posts.filter((path) => path.startsWith('/payments'))).toEqual([])
-  expect(await page.getByText('This signature is not used').count()).toBe(0)
+  expect(await page.getByText('The shop did not use this signature').count()).toBe(0)
 })
 
 test('of two signatures at the same time one is accepted, and both tabs say so', async () => {
@@ -85,12 +85,12 @@ test('of two signatures at the same time one is accepted, and both tabs say so',
   await reaches(other, 'stored')
   const told = await Promise.any(
     [page, other].map(async (tab) => {
-      await tab.getByText('This signature is not used').waitFor()
+      await tab.getByText('The shop did not use this signature').waitFor()
       return tab
     }),
   )
   const paid = told === page ? other : page
-  expect(await paid.getByText('This signature is not used').count()).toBe(0)
+  expect(await paid.getByText('The shop did not use this signature').count()).toBe(0)
   const { payer } = await shop.orders.get({ orderId })
   expect(payer).toBe(await readAccount(paid))
   // The shop refuses whoever comes second.
@@ -101,7 +101,7 @@ test('a wallet that is disconnected while it signs leaves an order that can be p
   const { page, wallet, account } = await openWithWallet()
   await wallet.show()
   await wallet.refuse(4100)
-  await page.getByText('Your wallet gave no signature').waitFor()
+  await page.getByText('Your wallet did not sign').waitFor()
   await wallet.show(account.address)
   await button(page, 'Authorize payment').click()
   await button(page, 'Test wallet').click()

@@ -30,13 +30,13 @@ test.each<
 >([
   [
     'collected',
-    'The shop collects the payment',
+    'The shop is charging you',
     ['Cancel payment'],
     { state: 'capturing', events: sent },
   ],
   [
     'collected, and to be canceled',
-    'The shop collects the payment',
+    'The shop is charging you',
     ['Cancel payment'],
     { state: 'capturing', events: [...sent, 'cancelRequested'] },
   ],
@@ -74,31 +74,31 @@ test.each<
   ],
   [
     'voided',
-    'The shop gave this order up',
+    'The shop closed this order',
     ['Cancel payment', 'Order again'],
     { state: 'voided', events: [...signed, 'voided'] },
   ],
   [
     'voided before it was signed',
-    'The shop gave this order up',
+    'The shop closed this order',
     ['Order again'],
     { state: 'voided', events: ['drafted', 'voided'] },
   ],
   [
     'expired',
-    'The time is over',
+    'This order has expired',
     ['Order again'],
     { state: 'expired', events: [...signed, 'expired'] },
   ],
   [
     'never signed',
-    'The time is over',
+    'This order has expired',
     ['Order again'],
     { state: 'expired', events: ['drafted', 'expired'] },
   ],
   [
     'spent elsewhere',
-    'This needs a look',
+    'Please contact the shop',
     [],
     { state: 'consumed', events: [...signed, 'consumed'] },
   ],
@@ -186,7 +186,7 @@ test('orders in any state are fit for everybody who sells', async () => {
   await showToMerchant(page, shop, merchantLooks)
   await page.goto(shop.merchantUrl)
   const table = page.getByRole('table', { name: /Orders, the newest first/ })
-  await table.getByText('Needs a look').waitFor()
+  await table.getByText('Nonce used elsewhere').waitFor()
   expect(await table.getByRole('row').count()).toBe(merchantLooks.length + 1)
   expect(await findFaults(page)).toEqual([])
   const stops = await tabStops(page)

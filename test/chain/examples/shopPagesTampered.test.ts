@@ -57,9 +57,9 @@ test.each([
     await tamperConfig(page, config)
     await tamperPayment(page, payment)
     await order(page)
-    await page.getByText('Nothing is signed here').waitFor()
+    await page.getByText('You cannot pay here').waitFor()
 
-    expect(await page.getByText(`built with: ${term}.`).count()).toBe(1)
+    expect(await page.getByText(`disagree about: ${term}.`).count()).toBe(1)
     expect(await button(page, 'Authorize payment').count()).toBe(0)
   },
 )

@@ -61,12 +61,12 @@ test('a node that is away for a while delays a payment, and nothing more', async
   await button(tab, 'Connect').waitFor()
   isAway = true
   await button(tab, 'Connect').click()
-  await tab.getByText('trying again until it does').waitFor()
+  await tab.getByText('This page keeps trying.').waitFor()
   isAway = false
   await button(tab, 'Sign payment').waitFor()
   isAway = true
   await button(tab, 'Sign payment').click()
-  await tab.getByText('trying again until it does').waitFor()
+  await tab.getByText('This page keeps trying.').waitFor()
   isAway = false
   await reaches(tab, 'stored')
   for (const problem of desk.takeProblems())
@@ -84,7 +84,7 @@ test('a payment that was not collected in time is told to be worth nothing', asy
   await reaches(tab, 'stored')
   await chain.warp(120)
   await reaches(tab, 'expired')
-  await tab.getByText('No money moved, and none can.').waitFor()
+  await tab.getByText('you can never be charged for it.').waitFor()
   await tab.getByRole('link', { name: 'Order again' }).waitFor()
   expect(desk.takeProblems()).toEqual([])
   await desk.close()

@@ -185,30 +185,30 @@ test.each([
   ],
   [
     new WrongWalletError('account', order.token, order.recipient),
-    'Another account signed this payment',
+    'Your wallet uses another account',
     'changeAccount',
   ],
-  [new TooLittleMoney(0n), 'Too little money in this account', 'testMoney'],
+  [new TooLittleMoney(0n), 'Not enough money in this account', 'testMoney'],
   [
     problemOf(422, 'insufficientFunds'),
-    'Too little money in this account',
+    'Not enough money in this account',
     'testMoney',
   ],
-  [problemOf(422, 'expiresTooSoon'), 'The order has expired', undefined],
+  [problemOf(422, 'expiresTooSoon'), 'This order has expired', undefined],
   [problemOf(409, 'notOpen'), 'The order has changed', undefined],
   [
     problemOf(409, 'captureInFlight'),
-    'The shop is capturing the payment',
+    'The shop is charging this payment',
     undefined,
   ],
-  [problemOf(422, 'paused'), 'The shop refused it', undefined],
+  [problemOf(422, 'paused'), 'The shop refused your request', undefined],
   [
     new UnexpectedPaymentError('value', 2n, 1n),
     'This is not what you ordered',
     undefined,
   ],
   [new WalletError(-32_002), 'Your wallet is waiting for an answer', undefined],
-  [new WalletError(), 'Your wallet gave no signature', 'changeAccount'],
+  [new WalletError(), 'Your wallet did not sign', 'changeAccount'],
   [new Unreachable(), 'The shop cannot be reached', undefined],
 ])('%s is said in words, with what helps', (error, title, help) => {
   expect(explainFailure(error, purchase)).toMatchObject({

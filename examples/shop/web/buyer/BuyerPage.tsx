@@ -20,7 +20,11 @@ export function BuyerPage({ path }: { path: string }): ReactNode {
   if (path === '/') return <CatalogPage />
   const [, orderId] = /^\/order\/([^/]+)$/.exec(path) ?? []
   if (!orderId)
-    return <NotFound title="Nothing here">No page has this address.</NotFound>
+    return (
+      <NotFound title="Page not found">
+        There is no page at this address.
+      </NotFound>
+    )
   const kept = findKeptOrder(orderId)
   if (!kept) return <OrderNotFound />
   return <OrderPage key={orderId} orderId={orderId} kept={kept} />

@@ -37,9 +37,9 @@ export function CancelPart({
   return (
     <>
       {isKept && (
-        <Notice tone="warn" title="A capture is under way">
-          Your cancellation is kept. It is sent if the capture fails; if the
-          capture is mined, you have paid.
+        <Notice tone="warn" title="The shop is charging this payment">
+          The shop keeps your cancellation and sends it if the charge fails. If
+          the charge succeeds, you have paid.
         </Notice>
       )}
       {error !== undefined && canCancel && !isKept && (

@@ -31,13 +31,13 @@ export function CatalogPage(): ReactNode {
       <div className="hero">
         <h1>{brand.line}</h1>
         <p>
-          You sign a payment, and nothing moves until the shop collects it: no
-          gas, no card, no sign-up. Change your mind before that and cancel.
+          Sign once in your wallet. No money moves until the shop charges you:
+          no gas, no card, no sign-up. Until then you can cancel.
         </p>
       </div>
       {error !== undefined && (
         <Notice tone="bad" title="The order was not placed">
-          The shop did not answer as it should. Try again in a moment.
+          Something went wrong in the shop. Try again in a moment.
         </Notice>
       )}
       {config ? (
@@ -79,8 +79,8 @@ function ProductCard({
         <p className="muted">{description}</p>
         <p className="product-terms small muted">
           {capture === 'atOnce'
-            ? 'Collected at once, delivered at once'
-            : 'Collected when it ships'}
+            ? 'Charged and delivered immediately'
+            : 'Charged when it ships'}
         </p>
       </div>
       <div className="product-foot">

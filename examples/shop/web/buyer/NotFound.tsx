@@ -7,8 +7,8 @@ import { PageShell } from '../ui/PageShell.js'
 export function OrderNotFound(): ReactNode {
   return (
     <NotFound title="Order not found">
-      There is no such order for this browser. An order is shown only where it
-      was placed.
+      This browser has no such order. You can see an order only in the browser
+      in which you placed it.
     </NotFound>
   )
 }
@@ -20,7 +20,7 @@ export function NotFound({
   title: string
   children: ReactNode
 }): ReactNode {
-  const action = <ButtonLink href="/">See what there is</ButtonLink>
+  const action = <ButtonLink href="/">See all products</ButtonLink>
   return (
     <PageShell title={title}>
       <EmptyState title={title} level={1} action={action}>

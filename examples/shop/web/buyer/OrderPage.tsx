@@ -34,8 +34,7 @@ export function OrderPage({
         </p>
         {link === 'lost' && (
           <Notice tone="warn" title="The shop cannot be reached">
-            Trying again until it answers. Nothing is lost: what you signed and
-            what the chain holds stay as they are.
+            This page keeps trying. Your order is not affected.
           </Notice>
         )}
         {config && order ? (

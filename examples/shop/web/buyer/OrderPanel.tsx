@@ -49,9 +49,9 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
           <CancelPart {...props} />
         </div>
       </Card>
-      <Card title="What happens">
+      <Card title="Progress">
         <Timeline
-          label="The payment’s way"
+          label="Payment progress"
           state={point}
           steps={orderSteps({
             point,

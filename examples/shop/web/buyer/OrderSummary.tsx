@@ -39,8 +39,8 @@ export function OrderSummary({
         items={[
           ['Amount', <Money key="amount" amount={amount} symbol={symbol} />],
           [
-            'Collected',
-            product?.capture === 'atOnce' ? 'at once' : 'when it ships',
+            'Charged',
+            product?.capture === 'atOnce' ? 'immediately' : 'when it ships',
           ],
           [
             'To',

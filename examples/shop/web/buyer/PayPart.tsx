@@ -16,7 +16,7 @@ import { WalletDialog } from './WalletDialog.js'
 const phaseWords: Record<PayPhase, string> = {
   checking: 'Checking',
   signing: 'Confirm in your wallet',
-  sending: 'Handing it to the shop',
+  sending: 'Sending to the shop',
 }
 
 /** What is paid, and the button. */
@@ -36,18 +36,17 @@ export function PayPart({
 
   if (config.chainId !== developmentChainId)
     return (
-      <Notice tone="bad" title="Nothing is signed here">
-        This shop is set up for chain {config.chainId}. The page is a
-        demonstration and signs for the development chain ({developmentChainId})
-        only.
+      <Notice tone="bad" title="You cannot pay here">
+        This shop uses chain {config.chainId}. This demonstration takes payments
+        on the development chain ({developmentChainId}) only.
       </Notice>
     )
   if (config.contradicted.length > 0)
     return (
-      <Notice tone="bad" title="Nothing is signed here">
-        The shop’s server names other terms than this page was built with:{' '}
-        {config.contradicted.join(', ')}. Load the page again. If this message
-        stays, do not pay, and tell the shop.
+      <Notice tone="bad" title="You cannot pay here">
+        The shop’s server and this page disagree about:{' '}
+        {config.contradicted.join(', ')}. Reload the page. If you see this
+        message again, do not pay, and contact the shop.
       </Notice>
     )
 
@@ -95,8 +94,8 @@ export function PayPart({
       )}
       {isLost && isRunning && (
         <p role="status">
-          The shop does not answer; trying again until it does. Leave this page
-          open: your signature is kept in it and nowhere else.
+          The shop does not answer. This page keeps trying. Leave it open: only
+          this page has your signature.
         </p>
       )}
       <Button

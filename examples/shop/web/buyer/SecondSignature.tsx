@@ -15,20 +15,19 @@ export function SecondSignature({
 }): ReactNode {
   if (isRunning && phase === 'signing')
     return (
-      <Notice tone="warn" title="Nothing is to be signed any more">
-        {reasonOf(wasSigned)} Decline what your wallet still asks: it would not
-        be used.
+      <Notice tone="warn" title="You no longer need to sign">
+        {reasonOf(wasSigned)} If your wallet still asks you to sign, decline.
       </Notice>
     )
   return error instanceof NotOpen || error instanceof Problem ? (
-    <Notice tone="warn" title="This signature is not used">
-      {reasonOf(wasSigned)} The shop keeps nothing of what was signed here.
+    <Notice tone="warn" title="The shop did not use this signature">
+      {reasonOf(wasSigned)} The shop did not keep it.
     </Notice>
   ) : null
 }
 
 function reasonOf(wasSigned: boolean): string {
   return wasSigned
-    ? 'The order has its payment already, from another tab or account.'
-    : 'The order was closed in the meantime.'
+    ? 'You already authorized this payment from another tab or account.'
+    : 'The order was closed before you signed.'
 }

@@ -7,9 +7,9 @@ import type { OrderPoint } from './pointOf.js'
 
 const words: Partial<Record<OrderPoint, string>> = {
   drafted: 'Time left to sign',
-  stored: 'The shop can collect it for another',
-  capturing: 'The shop can collect it for another',
-  voided: 'The signature ends in',
+  stored: 'Time left for the shop to charge you',
+  capturing: 'Time left for the shop to charge you',
+  voided: 'Your signature expires in',
 }
 
 /** How long the payment can still be signed or collected. */
@@ -26,7 +26,7 @@ export function TimeLeft({
   if (!label) return null
   return (
     <p className="time-left small">
-      {now < until ? `${label} ` : 'Its time is over since '}
+      {now < until ? `${label} ` : 'Expired at '}
       <strong>
         {now < until ? <Countdown until={until} /> : formatClock(until)}
       </strong>

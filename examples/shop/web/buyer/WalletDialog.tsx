@@ -23,8 +23,8 @@ export function WalletDialog({
       actions={<Button onClick={onClose}>Not now</Button>}
     >
       <p className="muted">
-        Your wallet will show the payment again before you sign. Without an
-        extension, choose the development wallet.
+        Your wallet will show the payment again before you sign. If you have no
+        wallet extension, choose the development wallet.
       </p>
       <ul className="wallets" aria-label="Wallets">
         {wallets.map((wallet) => (

@@ -44,7 +44,7 @@ const declined: Failure = {
 
 const unexpected: Failure = {
   title: 'This is not what you ordered',
-  text: 'The shop asked for a payment that differs from this page. Your wallet was not asked.',
+  text: 'The shop asked for a different payment than this page shows. You signed nothing.',
   tone: 'bad',
 }
 
@@ -64,7 +64,7 @@ function wrongNetwork(chainId: number): Failure {
   const name = chainId === 8453 ? 'Base' : `chain ${chainId}`
   return {
     title: 'Your wallet is on another network',
-    text: `It is on ${name}. This shop takes payments on the development chain (31337) only, and asks for a signature nowhere else.`,
+    text: `It is on ${name}. This shop takes payments on the development chain (31337) only.`,
     tone: 'warn',
     help: 'switchNetwork',
   }
@@ -79,7 +79,7 @@ function tooLittleMoney(
       ? 'less'
       : `${groupAmount(formatAmount(balance, decimals))} ${symbol}`
   return {
-    title: 'Too little money in this account',
+    title: 'Not enough money in this account',
     text: `It holds ${held}; the payment needs ${groupAmount(amount)} ${symbol}. Choose another account, or get test money from the development chain.`,
     tone: 'warn',
     help: 'testMoney',
@@ -89,8 +89,8 @@ function tooLittleMoney(
 function wrongWallet({ details }: WrongWalletError): Failure {
   if (details.field === 'chainId') return wrongNetwork(Number(details.found))
   return {
-    title: 'Another account signed this payment',
-    text: `Only ${shortHex(String(details.expected))} can do this. Choose it in your wallet and try again.`,
+    title: 'Your wallet uses another account',
+    text: `This payment belongs to ${shortHex(String(details.expected))}. Choose that account in your wallet and try again.`,
     tone: 'warn',
     help: 'changeAccount',
   }
@@ -113,14 +113,14 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
     case 'expiresTooSoon':
     case 'deadlinePassed':
       return {
-        title: 'The order has expired',
-        text: 'Its time ran out before the payment was complete. No money moved. Order again.',
+        title: 'This order has expired',
+        text: 'The payment was not completed in time. No money moved. Please order again.',
         tone,
       }
     case 'captureInFlight':
       return {
-        title: 'The shop is capturing the payment',
-        text: 'Your cancellation is sent if the capture fails. If the capture succeeds, you have paid.',
+        title: 'The shop is charging this payment',
+        text: 'The shop sends your cancellation if the charge fails. If the charge succeeds, you have paid.',
         tone,
       }
     case 'notOpen':
@@ -132,7 +132,7 @@ function explainProblem(problem: Problem, purchase: Purchase): Failure {
       }
     default:
       return {
-        title: 'The shop refused it',
+        title: 'The shop refused your request',
         text: `${problem.message} No money moved.`,
         tone,
       }
@@ -150,7 +150,7 @@ function explainWallet(error: unknown): Failure {
       tone: 'warn',
     }
   return {
-    title: 'Your wallet gave no signature',
+    title: 'Your wallet did not sign',
     text: 'Nothing was signed and no money moved. Try again, or choose another wallet.',
     tone: 'warn',
     help: 'changeAccount',

@@ -57,7 +57,7 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
     ['stored', 'Stored by the shop', times.accepted, storedNote(point)],
     [
       'capturing',
-      'Capture sent',
+      'Payment sent to the network',
       times.capturing,
       captureNote(point, {
         isAtOnce,
@@ -68,7 +68,7 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
       'preconfirmed',
       'Pre-confirmed',
       times.preconfirmed ?? times.captured,
-      point === 'preconfirmed' && 'The network has it in its next block.',
+      point === 'preconfirmed' && 'The network has put it into its next block.',
     ],
     [
       'included',
@@ -80,7 +80,7 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
       'final',
       'Final',
       times.finalityRaised,
-      point === 'safe' && 'Safe already; final in a moment.',
+      point === 'safe' && 'Very unlikely to be reversed; final soon.',
     ],
   ]
   return steps.map(([key, title, at, note], index) => ({
@@ -93,7 +93,7 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
 }
 
 function storedNote(point: OrderPoint): ReactNode {
-  return point === 'signed' && 'The shop checks it with the token.'
+  return point === 'signed' && 'The shop is checking your signature.'
 }
 
 function captureNote(
@@ -102,10 +102,10 @@ function captureNote(
 ): ReactNode {
   if (point !== 'stored') return undefined
   if (wasRejected)
-    return 'The token refused it. Is the money still in the account? The shop can try again.'
+    return 'The token contract refused the payment. Check that the money is still in your account. The shop can try again.'
   return isAtOnce
     ? 'Any moment now.'
-    : 'The shop does this when it ships. Until then you can cancel.'
+    : 'The shop charges you when it ships. Until then you can cancel.'
 }
 
 function cancelSteps({ point, times, hash }: StepsParameters): TimelineStep[] {
@@ -124,21 +124,21 @@ function cancelSteps({ point, times, hash }: StepsParameters): TimelineStep[] {
       status: isDone ? 'done' : 'current',
       note: isDone
         ? hash && <HashLink hash={hash} />
-        : 'A capture that is mined first would still win.',
+        : 'If the payment goes through first, you have paid.',
       time: isDone && <Clock at={times.canceled} />,
     },
   ]
 }
 
 const ends: Partial<Record<OrderPoint, [string, string]>> = {
-  voided: ['Given up by the shop', 'The shop will not collect this payment.'],
+  voided: ['Closed by the shop', 'The shop will not charge you.'],
   expired: [
-    'Not collected in time',
+    'Not charged in time',
     'Your authorization has expired and can no longer be charged.',
   ],
   consumed: [
-    'Spent on something else',
-    'The chain shows this number as used, but not by this payment. Ask the shop.',
+    'Used for something else',
+    'The payment’s nonce was used for something else on the chain. Contact the shop.',
   ],
 }
 

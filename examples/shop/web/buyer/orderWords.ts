@@ -9,16 +9,16 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
     text: 'You sign now; the shop can charge exactly this amount, once. Signing costs no gas and moves no money.',
   },
   signed: {
-    title: 'Handing it to the shop',
-    text: 'You signed. The shop checks the payment with the token and keeps it.',
+    title: 'Sending your payment to the shop',
+    text: 'You signed. The shop is checking your signature.',
   },
   stored: {
     title: 'Payment authorized',
-    text: 'The shop checked your signed payment and keeps it. No money has moved yet.',
+    text: 'The shop has your signed payment. No money has moved yet.',
   },
   capturing: {
-    title: 'The shop collects the payment',
-    text: 'The transaction is on its way to the chain.',
+    title: 'The shop is charging you',
+    text: 'The shop has sent the payment to the network.',
   },
   preconfirmed: {
     title: 'Pre-confirmed',
@@ -26,40 +26,40 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   },
   included: {
     title: 'Paid',
-    text: 'The payment is in a block. The chain is making it final.',
+    text: 'The payment is in a block and becomes final soon.',
   },
   safe: {
     title: 'Paid',
-    text: 'The payment is in a safe block. It will be final in a moment.',
+    text: 'The payment is very unlikely to be reversed now. It becomes final soon.',
   },
   finalized: {
     title: 'Paid, and final',
-    text: 'The chain proves the payment for good. Thank you.',
+    text: 'The payment cannot be reversed. Thank you.',
   },
   canceling: {
     title: 'Your cancellation is on its way',
-    text: 'The shop sent it to the chain. Once it is in a block, the payment can never be collected.',
+    text: 'The shop sent it to the network. Once it is in a block, you can never be charged for this payment.',
   },
   canceled: {
     title: 'Canceled',
-    text: 'The chain has ended this payment. No money moved, and none can.',
+    text: 'This payment is canceled on the chain. No money moved, and you can never be charged for it.',
   },
   voided: {
-    title: 'The shop gave this order up',
-    text: 'It will not collect the payment. To be sure that nobody can, cancel it, or wait until its time is over.',
+    title: 'The shop closed this order',
+    text: 'The shop will not charge you. Your signature stays valid until it expires. Cancel the payment to end it now.',
   },
   expired: {
-    title: 'The time is over',
-    text: 'The payment was not collected in time. No money moved, and none can.',
+    title: 'This order has expired',
+    text: 'The shop did not charge you in time. No money moved, and you can never be charged for it.',
   },
   consumed: {
-    title: 'This needs a look',
-    text: 'This payment can no longer be collected: the chain shows its number as used for something else. Ask the shop.',
+    title: 'Please contact the shop',
+    text: 'You cannot be charged for this payment any more: its nonce was used for something else on the chain.',
   },
 }
 
 /** For an order that ended before anybody signed. */
 export const neverSigned: OrderWords = {
-  title: 'The time is over',
-  text: 'The payment was not signed in time, so there is nothing to collect.',
+  title: 'This order has expired',
+  text: 'You did not sign the payment in time. No money moved.',
 }

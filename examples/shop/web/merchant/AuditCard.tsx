@@ -34,7 +34,7 @@ export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
     >
       <div className="stack">
         <p className="muted small">
-          Adds up every transfer that reached you on the chain, and everything
+          Adds up all transfers that you received on the chain, and all payments
           on record. Changes nothing.
         </p>
         {problem && <Notice tone="bad" title={problem} />}
@@ -54,11 +54,11 @@ function AuditResult({ report }: { report: Report }): ReactNode {
         tone={report.ok ? 'good' : 'bad'}
         title={
           report.ok
-            ? 'Chain and record agree to the unit.'
-            : `Chain and record differ in ${differences.length} ${differences.length === 1 ? 'place' : 'places'}.`
+            ? 'Your records match the chain exactly.'
+            : `Your records differ from the chain in ${differences.length} ${differences.length === 1 ? 'place' : 'places'}.`
         }
       >
-        {!report.ok && 'Reconcile first; what remains needs a look.'}
+        {!report.ok && 'Reconcile first, then look into the rest.'}
       </Notice>
       {report.destinations.map((destination) => (
         <DestinationSums
@@ -143,7 +143,7 @@ function Differences({ rows }: { rows: readonly Difference[] }): ReactNode {
   const money = useUnits()
   return (
     <Table
-      caption="What only the chain or only the record has"
+      caption="Transfers that only the chain or only your records have"
       rows={rows}
       rowKey={({ transactionHash, logIndex }) =>
         `${transactionHash}/${logIndex}`

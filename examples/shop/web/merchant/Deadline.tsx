@@ -14,7 +14,7 @@ export function Deadline({ order }: { order: BookOrder }): ReactNode {
     return (
       <span>
         <Countdown until={spendableUntil} near={0} />
-        <p className="muted cell-note">still spendable</p>
+        <p className="muted cell-note">signature still valid</p>
       </span>
     )
   return <span className="muted">–</span>

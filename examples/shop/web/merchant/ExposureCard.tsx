@@ -25,10 +25,10 @@ export function ExposureCard({
   return (
     <Card title="Exposure by payer">
       <p className="muted small">
-        Open payments, and voided ones whose signature is still spendable
-        {isPartial && ', as far as they are loaded'}.
+        Open payments, and voided ones whose signature is still valid
+        {isPartial && ', among the orders loaded so far'}.
       </p>
-      {payers.length === 0 && <p className="quiet-line">Nothing is open.</p>}
+      {payers.length === 0 && <p className="quiet-line">No open payments.</p>}
       <ul className="payers">
         {payers.slice(0, shownPayers).map(({ payer, value, count }) => (
           <li key={payer}>

@@ -40,8 +40,8 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
         {problem && <Notice tone="bad" title={problem} />}
         {!answer && !problem && <Skeleton lines={4} />}
         {answer?.suspended && (
-          <Notice tone="bad" title="Nothing is sent.">
-            The database was replaced. Captures start again once the shop’s
+          <Notice tone="bad" title="Sending is paused.">
+            The database was replaced. Captures start again when the shop’s
             owner resumes them.
           </Notice>
         )}
@@ -85,7 +85,7 @@ function Verdict({
   return isWell ? (
     <Badge tone="good">All well</Badge>
   ) : (
-    <Badge tone="bad">Needs a look</Badge>
+    <Badge tone="bad">Needs attention</Badge>
   )
 }
 
@@ -114,7 +114,7 @@ function DestinationFacts({
   const total = Object.values(counts).reduce((all, count) => all + count, 0)
   return (
     <div className="stack stack-tight">
-      <h3>Record</h3>
+      <h3>Your records</h3>
       <Facts
         items={[
           [
@@ -152,14 +152,14 @@ function SubmitterFacts({
             'Account',
             <AddressText key="a" address={account} label="sending account" />,
           ],
-          ['Gas money', balance && `${shortEther(balance)} ETH`],
+          ['Gas balance', balance && `${shortEther(balance)} ETH`],
           [
-            'Good for',
+            'Enough for',
             left !== undefined && <Supply key="s" captures={left} />,
           ],
-          ['On their way', `${openTransactions}`],
+          ['In flight', `${openTransactions}`],
           ['Next nonce', nextNonce],
-          ['Held by', workerOf(submitter.lease)],
+          ['Used by', workerOf(submitter.lease)],
         ]}
       />
     </div>

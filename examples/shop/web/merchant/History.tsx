@@ -11,11 +11,11 @@ import type { WireEvent } from './wire.js'
 const titles: Partial<Record<OrderEventType, string>> = {
   drafted: 'Drafted',
   accepted: 'Signature accepted and stored',
-  captureRequested: 'Capture asked for',
+  captureRequested: 'Capture requested',
   capturing: 'Capture sent',
   preconfirmed: 'Pre-confirmed',
   captureRejected: 'Capture rejected',
-  reopened: 'To be sent again',
+  reopened: 'Will be sent again',
   captured: 'Captured',
   voided: 'Voided',
   cancelRequested: 'Buyer asks to cancel',
@@ -23,15 +23,15 @@ const titles: Partial<Record<OrderEventType, string>> = {
   cancelRejected: 'Cancellation rejected',
   canceled: 'Canceled',
   expired: 'Expired',
-  consumed: 'Spent elsewhere',
-  reauthorized: 'Buyer asked again',
-  fulfil: 'Ready to be fulfilled',
-  reorged: 'Block dropped by the chain',
+  consumed: 'Nonce used elsewhere',
+  reauthorized: 'Buyer asked to sign again',
+  fulfil: 'Ready to fulfil',
+  reorged: 'Block replaced by the chain',
   deadlineNear: 'Deadline is near',
   refundDue: 'Refund is due',
   overpaid: 'Paid a second time',
-  lossAfterFulfilment: 'Lost after it was fulfilled',
-  needsReview: 'Payer held',
+  lossAfterFulfilment: 'Payment lost after fulfilment',
+  needsReview: 'Payer needs review',
 }
 
 const failures: readonly OrderEventType[] = [
@@ -83,6 +83,6 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
 
 function titleOf(event: WireEvent): string {
   return event.type === 'finalityRaised'
-    ? `The chain calls it ${finalityWords[event.data.finality]}`
+    ? `Finality: ${finalityWords[event.data.finality]}`
     : (titles[event.type] ?? event.type)
 }

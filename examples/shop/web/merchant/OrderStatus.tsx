@@ -16,7 +16,7 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
           <Badge
             tone="good"
             busy
-            title="Seen in a block that is not sealed yet; it can still be dropped."
+            title="In a block that is not complete yet; it can still be dropped."
           >
             Pre-confirmed
           </Badge>

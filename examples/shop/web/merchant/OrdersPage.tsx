@@ -104,8 +104,8 @@ function OrdersCard({
       {status === 'ready' && rows.length === 0 && (
         <EmptyState level={3} title="No orders here">
           {filter.states || filter.payer
-            ? 'No order fits these filters.'
-            : 'The first one appears here by itself as soon as a buyer starts to pay.'}
+            ? 'No order matches these filters.'
+            : 'Orders appear here as soon as a buyer starts to pay.'}
         </EmptyState>
       )}
       {rows.length > 0 && <OrdersTable orders={rows} onAsk={onAsk} />}

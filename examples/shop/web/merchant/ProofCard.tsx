@@ -30,8 +30,8 @@ export function ProofCard({ order }: { order: WireOrder }): ReactNode {
     return (
       <Card title="Proof">
         <EmptyState level={3} title="Nothing to prove yet" icon="info">
-          Once the chain has settled this order, its proof is read from the
-          chain and checked here, in your browser.
+          When this order has settled on the chain, your browser reads the proof
+          from the chain and checks it here.
         </EmptyState>
       </Card>
     )
@@ -48,11 +48,13 @@ export function ProofCard({ order }: { order: WireOrder }): ReactNode {
     >
       <div className="stack">
         {problem && (
-          <Notice tone="bad" title="The chain could not be asked.">
-            Nothing is said about the proof until it answers.
+          <Notice tone="bad" title="The chain does not answer.">
+            The proof can be checked when it answers again.
           </Notice>
         )}
-        {!answer && !problem && <Skeleton lines={4} label="Asking the chain" />}
+        {!answer && !problem && (
+          <Skeleton lines={4} label="Reading the chain" />
+        )}
         {checks.length > 0 && <Verdict checks={checks} />}
         <ul className="checks">
           {checks.map(({ key, ok, title, found }) => (
@@ -61,7 +63,7 @@ export function ProofCard({ order }: { order: WireOrder }): ReactNode {
                 <Icon name={ok ? 'check' : 'cross'} size={14} />
               </span>
               <span className="visually-hidden">
-                {ok ? 'Holds: ' : 'Fails: '}
+                {ok ? 'Passed: ' : 'Failed: '}
               </span>
               <span>{title}</span>
               <span className="muted check-found">{found}</span>
@@ -76,12 +78,12 @@ export function ProofCard({ order }: { order: WireOrder }): ReactNode {
 function Verdict({ checks }: { checks: readonly ProofCheck[] }): ReactNode {
   const failed = checks.filter(({ ok }) => !ok)
   return failed.length === 0 ? (
-    <Notice tone="good" title="Proof holds">
+    <Notice tone="good" title="The proof is valid">
       The blockchain confirms this payment: every detail matches your records.
     </Notice>
   ) : (
-    <Notice tone="bad" title="The proof does not hold.">
-      {`Chain and record differ: ${failed.map(({ title }) => title).join('; ')}.`}
+    <Notice tone="bad" title="The proof is not valid.">
+      {`These checks failed: ${failed.map(({ title }) => title).join('; ')}.`}
     </Notice>
   )
 }

@@ -29,8 +29,8 @@ export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
     >
       <div className="stack">
         <p className="muted small">
-          Reads the chain from the last final block on, and writes what nobody
-          told the shop about. The worker does the same all the time.
+          Reads the chain since the last final block and records everything the
+          shop missed. The worker does the same all the time.
         </p>
         {problem && <Notice tone="bad" title={problem} />}
         {answer && (
@@ -39,7 +39,7 @@ export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
             title={
               found === 0
                 ? 'Nothing was missing.'
-                : `${found} ${found === 1 ? 'thing was' : 'things were'} written.`
+                : `${found} ${found === 1 ? 'change was' : 'changes were'} written.`
             }
           >
             {at !== undefined && <RelativeTime at={Math.floor(at)} />}
@@ -75,7 +75,10 @@ function DestinationFacts({
           'Without an order',
           destination.unmatched > 0 && destination.unmatched,
         ],
-        ['Spent elsewhere', destination.consumed > 0 && destination.consumed],
+        [
+          'Nonce used elsewhere',
+          destination.consumed > 0 && destination.consumed,
+        ],
       ]}
     />
   )

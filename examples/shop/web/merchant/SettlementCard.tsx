@@ -39,7 +39,7 @@ function UnitChoice({
   const name = useId()
   return (
     <fieldset className="choice">
-      <legend className="visually-hidden">Span of the chart</legend>
+      <legend className="visually-hidden">Period of the chart</legend>
       {(['minute', 'hour'] as const).map((value) => (
         <label key={value} title={span[value].label}>
           <input

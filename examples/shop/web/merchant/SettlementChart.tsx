@@ -44,7 +44,7 @@ export function SettlementChart({
       >
         <title id={`${id}-title`}>{`Captured. ${span[unit].label}`}</title>
         <desc id={`${id}-words`}>
-          {`${count} captures, ${groupAmount(formatAmount(sum, decimals))} ${symbol} in all. The table below has the figures.`}
+          {`${count} captures, ${groupAmount(formatAmount(sum, decimals))} ${symbol} in total. The table below has the figures.`}
         </desc>
         {[0n, ceiling / 2n, ceiling].map((value) => (
           <g key={String(value)}>
@@ -83,7 +83,7 @@ export function SettlementChart({
         )}
       </svg>
       {count === 0 && (
-        <p className="chart-empty">Nothing was captured in this span.</p>
+        <p className="chart-empty">No captures in this period.</p>
       )}
       <figcaption className="row legend">
         {[...settledFinalities].reverse().map((finality) => (

@@ -33,7 +33,7 @@ export function Summary({
   const least = isPartial ? 'at least ' : ''
   return (
     <section className="stats" aria-label="At a glance">
-      <Stat label="To capture" note="signed, checked and kept">
+      <Stat label="To capture" note="signed and ready to capture">
         {waiting.length}
       </Stat>
       <Stat
@@ -44,7 +44,7 @@ export function Summary({
       </Stat>
       <Stat
         label="Exposure"
-        note={`${least}${count} ${count === 1 ? 'payment' : 'payments'} still spendable`}
+        note={`${least}${count} ${count === 1 ? 'payment' : 'payments'} with a valid signature`}
       >
         <Money amount={formatAmount(total, decimals)} symbol={symbol} />
       </Stat>

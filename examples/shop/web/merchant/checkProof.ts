@@ -88,8 +88,8 @@ function checkCapture({
       'The transfer belongs to this authorization',
       isPaid && isNext(order, receipt, capture.logIndex),
       {
-        yes: 'no other between the two events',
-        no: 'the two events do not show it',
+        yes: 'no other event between the two',
+        no: 'the two events do not match',
       },
     ),
     check(

@@ -20,24 +20,24 @@ export const stateWords: Record<OrderState, StateWords> = {
   stored: {
     label: 'Authorized',
     tone: 'accent',
-    text: 'The signed payment is checked and kept. No money has moved.',
+    text: 'The shop has the signed payment. No money has moved.',
   },
   capturing: {
     label: 'Capturing',
     tone: 'accent',
-    text: 'The capture is on its way to the chain.',
+    text: 'The capture was sent to the network.',
     isBusy: true,
   },
   canceling: {
     label: 'Canceling',
     tone: 'warn',
-    text: 'The buyer’s cancellation is on its way to the chain.',
+    text: 'The buyer’s cancellation was sent to the network.',
     isBusy: true,
   },
   captured: {
     label: 'Captured',
     tone: 'good',
-    text: 'The money arrived; the chain proves it.',
+    text: 'The money arrived. The chain proves it.',
   },
   voided: {
     label: 'Voided',
@@ -47,7 +47,7 @@ export const stateWords: Record<OrderState, StateWords> = {
   canceled: {
     label: 'Canceled',
     tone: 'neutral',
-    text: 'The chain made this payment unusable.',
+    text: 'The payment is canceled on the chain and can never be captured.',
   },
   expired: {
     label: 'Expired',
@@ -55,9 +55,9 @@ export const stateWords: Record<OrderState, StateWords> = {
     text: 'The window closed and no money moved.',
   },
   consumed: {
-    label: 'Needs a look',
+    label: 'Nonce used elsewhere',
     tone: 'bad',
-    text: 'The payer spent the nonce on something else. Somebody has to decide.',
+    text: 'The payment’s nonce was used for something else. Decide what to do with the order.',
   },
 }
 

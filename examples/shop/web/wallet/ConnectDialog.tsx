@@ -31,7 +31,7 @@ export function ConnectDialog({
     >
       <p>
         The page will see the account’s address and may ask it to sign. It
-        cannot move anything by itself. These accounts live in this tab only.
+        cannot move money by itself. These accounts live in this tab only.
       </p>
       <fieldset className="wallet-accounts">
         <legend>Account</legend>
@@ -58,7 +58,7 @@ export function ConnectDialog({
       </fieldset>
       <Select
         label="Network"
-        hint="Whatever is chosen here, this wallet signs for the development chain only."
+        hint="Whichever network you choose, this wallet signs for the development chain only."
         value={String(chainId)}
         onChange={({ target }) => setChainId(Number(target.value))}
         options={networks.map((network) => ({

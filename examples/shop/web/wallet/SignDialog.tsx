@@ -48,7 +48,7 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
       <p>
         You allow{' '}
         <strong>
-          {isForAnyone ? 'whoever holds this signature to send' : shortHex(to)}
+          {isForAnyone ? 'anyone who has this signature to send' : shortHex(to)}
         </strong>{' '}
         {isForAnyone ? '' : 'to collect '}
         exactly <strong>{words}</strong> from your account
@@ -68,8 +68,8 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
       />
       <Fields request={request} />
       <p className="muted small">
-        Nothing moves by the signature itself. Until it is collected you can
-        cancel it.
+        Signing moves no money. You can cancel the payment until it is
+        collected.
       </p>
     </>
   )
@@ -88,18 +88,18 @@ function CancellationWords({
   return (
     <>
       <p>
-        This ends{' '}
+        This cancels{' '}
         {ended ? (
           <>
             your payment of <strong>{words}</strong> to{' '}
-            <strong>{shortHex(ended.to)}</strong>, signed until{' '}
+            <strong>{shortHex(ended.to)}</strong>, valid until{' '}
             {formatClock(ended.until)}
           </>
         ) : (
-          'a payment this wallet has no memory of, by its number'
+          'a payment that this wallet does not know'
         )}
-        . Once the chain holds the cancellation, nobody can collect that payment
-        any more.
+        . Once the cancellation is on the chain, nobody can collect that
+        payment.
       </p>
       <Fields request={request} />
       <p className="muted small">
@@ -114,7 +114,7 @@ function Fields({ request }: { request: SigningRequest }): ReactNode {
   const { from, token, symbol, nonce } = request
   return (
     <details className="wallet-fields">
-      <summary>All that is signed</summary>
+      <summary>Everything you sign</summary>
       <Facts
         items={[
           [
@@ -131,10 +131,7 @@ function Fields({ request }: { request: SigningRequest }): ReactNode {
             'Network',
             `${networkName(developmentChainId)} (${developmentChainId})`,
           ],
-          [
-            'Number',
-            <AddressText key="nonce" address={nonce} label="number" />,
-          ],
+          ['Nonce', <AddressText key="nonce" address={nonce} label="nonce" />],
         ]}
       />
     </details>

@@ -19,7 +19,7 @@ export function SwitchDialog({
     >
       <p>
         The page asks to go from <strong>{networkName(memory.chainId)}</strong>{' '}
-        to <strong>{networkName(chainId)}</strong>. Nothing is signed by this.
+        to <strong>{networkName(chainId)}</strong>. This signs nothing.
       </p>
     </WalletFrame>
   )
