@@ -12,6 +12,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
+import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -29,6 +30,8 @@ export type QuickStart = {
   run(file: string, ...args: readonly string[]): Promise<string>
   /** Starts a program, and waits until it answers at an address. */
   start(file: string, url: string): Promise<void>
+  /** Starts a program, and waits for a line of its errors and warnings. */
+  startAndRead(file: string, line: RegExp): Promise<string>
   /** Imports one of the files. */
   load<module>(file: string): Promise<module>
   /** Bundles a file for the page, and gives what came of it. */
@@ -64,6 +67,14 @@ export async function writeQuickStart(): Promise<QuickStart> {
       })
       running.push(child)
       return waitFor(url, child)
+    },
+    startAndRead: (file, line) => {
+      const child = spawn(process.execPath, ['--import', 'tsx', file], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      running.push(child)
+      return findLine(createInterface({ input: child.stderr }), line)
     },
     load: (file) => import(join(folder, file)),
     bundle: (file) => bundle(folder, file),
@@ -117,6 +128,18 @@ async function waitFor(url: string, child: ChildProcess): Promise<void> {
       await setTimeout(50)
     }
   }
+}
+
+async function findLine(
+  lines: AsyncIterable<string>,
+  wanted: RegExp,
+): Promise<string> {
+  const read: string[] = []
+  for await (const line of lines) {
+    read.push(line)
+    if (wanted.test(line)) return line
+  }
+  throw new Error(`No line is like ${wanted}: ${read.join('\n')}`)
 }
 
 async function end(child: ChildProcess): Promise<void> {
