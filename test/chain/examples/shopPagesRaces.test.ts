@@ -64,7 +64,9 @@ test('who still signs in another tab is told that it is of no use, and nothing o
   await other.getByText('The shop did not use this signature').waitFor()
   await reaches(other, 'stored')
   expect(posts.filter((path) => path.startsWith('/payments'))).toEqual([])
-  expect(await page.getByText('The shop did not use this signature').count()).toBe(0)
+  expect(
+    await page.getByText('The shop did not use this signature').count(),
+  ).toBe(0)
 })
 
 test('of two signatures at the same time one is accepted, and both tabs say so', async () => {
@@ -90,7 +92,9 @@ test('of two signatures at the same time one is accepted, and both tabs say so',
     }),
   )
   const paid = told === page ? other : page
-  expect(await paid.getByText('The shop did not use this signature').count()).toBe(0)
+  expect(
+    await paid.getByText('The shop did not use this signature').count(),
+  ).toBe(0)
   const { payer } = await shop.orders.get({ orderId })
   expect(payer).toBe(await readAccount(paid))
   // The shop refuses whoever comes second.
