@@ -153,9 +153,9 @@ export type LogTracker = {
 }
 
 /**
- * True when a log with the same content is the same log. Its transaction may
- * have moved to another place; in the same place, another log index is another
- * log.
+ * True when two logs with the same content are the same event, although a reorg
+ * may have moved their transaction to another place. In the same place, another
+ * log index is another event.
  */
 function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
   return ({ blockNumber, transactionIndex, logIndex }) =>

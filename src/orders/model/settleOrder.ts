@@ -46,8 +46,8 @@ export function settleOrder(
 }
 
 /**
- * Returns a new proof, or a known one that moved to another block; otherwise
- * `undefined`.
+ * Returns the proof to store: a new one, or a known one that is now in another
+ * block. Returns `undefined` if the proof is on record as it is.
  */
 function fileProof(
   { proofs }: Omit<StoredOrder, 'attempts'>,

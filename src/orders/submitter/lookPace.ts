@@ -23,7 +23,7 @@ export type LookPace = {
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
   /**
-   * Sets `idle`: the pause until the next look grows with it.
+   * Sets `idle`. The more idle looks, the longer the pause until the next one.
    *
    * @param idle number of looks in a row without news.
    */

@@ -257,8 +257,8 @@ function applyFate(
 }
 
 /**
- * Closes transactions. Adds the hash if only the wallet knew it and the chain
- * shows it.
+ * Marks transactions as closed. Adds the hash that the chain shows, if the
+ * wallet sent the transaction without reporting its hash.
  */
 function closeRows({
   judged,

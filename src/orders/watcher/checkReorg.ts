@@ -96,8 +96,8 @@ async function findReorg(
 
 /**
  * True once the node has been behind for more than `mostBehind` looks while its
- * own chain grew. A replica that only lags catches up in that time, or its
- * chain does not grow.
+ * own chain grew. A replica that only lags has caught up by then, or its chain
+ * does not grow.
  */
 function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   const { number } = heads.latest

@@ -159,8 +159,9 @@ export async function settleTransfers(
  * chain may have changed since. Without a cursor, at the block of the oldest
  * open order.
  *
- * @throws {@link NodeAnswerError} when the node is behind the cursor, unless
- * the watch dropped that block or the caller gives the start.
+ * @throws {@link NodeAnswerError} when the node is behind the cursor. Does not
+ * throw if `checkReorg` dropped the block of the cursor, or if `fromBlock` is
+ * given.
  */
 async function findStart(
   context: OrdersContext,
@@ -168,7 +169,7 @@ async function findStart(
 ): Promise<{
   cursor: DestinationCursor | undefined
   fromBlock: bigint
-  /** True when no block between the cursor and the start is left out. */
+  /** True when no block between the cursor and the start is skipped. */
   isWhole: boolean
 }> {
   const { destination, heads, fromBlock: wanted } = watch

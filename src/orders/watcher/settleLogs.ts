@@ -64,7 +64,8 @@ export async function settleLogs(
 }
 
 /**
- * Keeps transfers that are not on record at their current block and log index.
+ * Returns the transfers that are not on record yet, or only at another block or
+ * log index.
  */
 async function dropKnown(
   { store }: OrdersContext,
