@@ -25,8 +25,8 @@ export type WebhookLag = {
   /** The cursor of the newest event. */
   newest: bigint
   /**
-   * When the first event after it happened, in Unix milliseconds. Absent if
-   * there is none.
+   * When the first waiting event happened, in Unix milliseconds. Absent if none
+   * waits.
    */
   waitingSince: bigint | undefined
   /**

@@ -180,8 +180,9 @@ async function explainMined(
 const longestWait = 3000
 
 /**
- * Puts the nonce aside. Returns `undefined` while the node may still give the
- * reason, and `simulationFailed` after that.
+ * Puts a nonce aside because the node did not give the reason of a failure.
+ * Returns `undefined` to try again later, and `simulationFailed` once that took
+ * too long.
  */
 function postponeReason(
   submitter: SubmitterState,

@@ -39,8 +39,8 @@ export function auditPace(): AuditPace {
 }
 
 /**
- * Cuts blocks into ranges, each with its record. A range ends where a page of
- * the record ends, so that no range is large.
+ * Cuts blocks into ranges, each with the proofs on record. A range ends where a
+ * page of proofs ends, so that no range is large.
  *
  * @param record pages of proofs in the order of blocks, each proof once.
  * @param pace read before each range.

@@ -43,8 +43,9 @@ function isSince(
 const mostRemoved = 20
 
 /**
- * Finds the first block that has only newer proofs. Usually it is the next one.
- * If the block number is that of another chain, a binary search finds it.
+ * Finds the first block from which on all proofs are newer than `time`. Usually
+ * it is the block after `block`. A binary search finds it when `block` is a
+ * block number of another chain.
  */
 async function findYoung(
   { proofs }: Tables,

@@ -126,9 +126,9 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Judges claims on one state. A payment that spends in the rehearsal but is
- * refused for another reason could make later ones of its payer fail: that
- * payer's other payments are judged again without it.
+ * Judges claims on one state. A refused payment may have spent money in the
+ * rehearsal, so that later payments of the same payer fail. Those are judged
+ * again without it.
  */
 async function judgeClaims(
   client: Client,
