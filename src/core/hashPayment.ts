@@ -3,7 +3,7 @@ import { checkMembers, type MembersOf } from './checkMembers.js'
 import { parseCancellation, parsePayment } from './fields.js'
 import { hashText } from './hashText.js'
 import { checkKeccak, type Keccak256, viemKeccak256 } from './keccak.js'
-import { domainTypeHash, typeHashes } from './typedDataTypes.js'
+import { typeHash } from './typedDataTypes.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
 
@@ -19,7 +19,7 @@ function encodeDomain(domain: TokenDomain): Hex {
   const { name, version, chainId, verifyingContract } = domain
   const texts = word(hashText(name)) + word(hashText(version))
   const words = texts + word(chainId) + word(verifyingContract)
-  return `${domainTypeHash}${words}`
+  return `${typeHash('EIP712Domain')}${words}`
 }
 
 const separators = /* @__PURE__ */ new Map<string, Uint8Array>()
@@ -108,5 +108,5 @@ function encodeStruct({ primaryType, message }: Payment | Cancellation): Hex {
     'authorizer' in message
       ? word(message.authorizer) + word(message.nonce)
       : authorizationWords(message)
-  return `${typeHashes[primaryType]}${words}`
+  return `${typeHash(primaryType)}${words}`
 }

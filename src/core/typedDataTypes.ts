@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 import { hashText } from './hashText.js'
-import type { PrimaryType } from './types.js'
 
 /** The EIP-712 types of EIP-3009's three messages, the domain included. */
 export const typedDataTypes = {
@@ -32,20 +31,24 @@ export const typedDataTypes = {
   ],
 } as const
 
-/** The hash of the encoding of `EIP712Domain` (EIP-712). */
-export const domainTypeHash: Hex = /* @__PURE__ */ hashText(
-  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
-)
-
-/** The hash of the encoding of each message type (EIP-3009). */
-export const typeHashes: Record<PrimaryType | 'CancelAuthorization', Hex> = {
-  ReceiveWithAuthorization: /* @__PURE__ */ hashText(
+const encodings = {
+  EIP712Domain:
+    'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+  ReceiveWithAuthorization:
     'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-  TransferWithAuthorization: /* @__PURE__ */ hashText(
+  TransferWithAuthorization:
     'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-  CancelAuthorization: /* @__PURE__ */ hashText(
-    'CancelAuthorization(address authorizer,bytes32 nonce)',
-  ),
+  CancelAuthorization: 'CancelAuthorization(address authorizer,bytes32 nonce)',
+}
+
+const hashes = /* @__PURE__ */ new Map<string, Hex>()
+
+/**
+ * The hash of the encoding of a type (EIP-712, `typeHash`). Computed when first
+ * needed: in a new process, a hash takes milliseconds that an import need not.
+ */
+export function typeHash(type: keyof typeof typedDataTypes): Hex {
+  const hash = hashes.get(type) ?? hashText(encodings[type])
+  hashes.set(type, hash)
+  return hash
 }
