@@ -1,11 +1,5 @@
-import {
-  type Abi,
-  type Address,
-  BaseError,
-  ContractFunctionRevertedError,
-  encodeFunctionData,
-  type Hash,
-} from 'viem'
+import { type Abi, type Address, encodeFunctionData, type Hash } from 'viem'
+import { findCause } from '../core/findCause.js'
 import { DevCallRevertedError } from './errors.js'
 import type { Lock } from './sequencer/createLock.js'
 import type { DevClients } from './types.js'
@@ -60,10 +54,8 @@ export async function sendAs(
 }
 
 function revertReason(error: unknown): string {
-  const isRevert = (cause: unknown) =>
-    cause instanceof ContractFunctionRevertedError
-  const revert = error instanceof BaseError ? error.walk(isRevert) : undefined
-  return revert instanceof ContractFunctionRevertedError
-    ? (revert.reason ?? revert.data?.errorName ?? 'no reason given')
-    : 'no reason given'
+  const { reason, data } = Object(
+    findCause(error, 'ContractFunctionRevertedError'),
+  )
+  return reason ?? data?.errorName ?? 'no reason given'
 }

@@ -1,17 +1,17 @@
-import {
-  type Account,
-  type Address,
-  type Client,
-  Eip1559FeesNotSupportedError,
-  type Hex,
-  type LocalAccount,
-  type NonceManager,
+import type {
+  Account,
+  Address,
+  Client,
+  Hex,
+  LocalAccount,
+  NonceManager,
 } from 'viem'
 import { estimateFeesPerGas } from 'viem/actions'
 import { NodeError, parseFailure } from '../../chain/rpc/errors.js'
 import { requestQuantity } from '../../chain/rpc/requestNode.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { findCause } from '../../core/findCause.js'
 import type { TokenCall } from '../message/captureCall.js'
 import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
@@ -139,7 +139,7 @@ async function estimateFees(
     return { type: 'eip1559', ...fees }
   } catch (error) {
     if (
-      error instanceof Eip1559FeesNotSupportedError &&
+      findCause(error, 'Eip1559FeesNotSupportedError') &&
       request.maxFeePerGas === undefined
     )
       return {
