@@ -124,7 +124,7 @@ function check({ errors, captured }: CrowdReport, report: BackendReport): void {
 function rowsOf(
   buyers: number,
   { times, captured }: CrowdReport,
-  { memory }: BackendReport,
+  { memory, computed }: BackendReport,
 ): Row[] {
   const rate = captured.length / (duration / 1_000)
   const steps = Object.entries(times).map(([step, all]) => ({
@@ -142,6 +142,13 @@ function rowsOf(
       ratio: rate,
       goal: 0,
       unit: '/s',
+    },
+    {
+      name: `shop ${buyers}: computing for a purchase`,
+      peer: 'of the backend, worker included',
+      ratio: computed / captured.length,
+      goal: 0,
+      unit: 'ms',
     },
     {
       name: `shop ${buyers}: memory of the backend`,

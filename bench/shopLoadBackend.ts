@@ -30,6 +30,8 @@ export type BackendReport = {
   transfers: number
   /** Megabytes. */
   memory: number
+  /** Milliseconds of a core while the buyers bought. */
+  computed: number
 }
 
 /** A shop's backend in a process of its own: web server, orders, worker. */
@@ -57,10 +59,12 @@ server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const control = new AbortController()
 const run = orders.run({ signal: control.signal })
+const begun = process.cpuUsage()
 process.send?.((server.address() as AddressInfo).port)
 
 await once(process, 'message')
-process.send?.(await report())
+const { user, system } = process.cpuUsage(begun)
+process.send?.(await report((user + system) / 1_000))
 await once(process, 'message')
 control.abort()
 await run
@@ -69,7 +73,7 @@ if ('closeAllConnections' in server) server.closeAllConnections()
 await orders.close()
 process.disconnect()
 
-async function report(): Promise<BackendReport> {
+async function report(computed: number): Promise<BackendReport> {
   const captures = new Map<string, number>()
   const known = new Set<string>()
   for (let cursor = 0n; ; ) {
@@ -96,5 +100,6 @@ async function report(): Promise<BackendReport> {
       0,
     ),
     memory: process.memoryUsage.rss() / 2 ** 20,
+    computed,
   }
 }

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { Destination, OrderState } from '../store/types.js'
 import { type Finder, findOrders } from './sqlOrders.js'
+import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import type { SeenRows, VersionedRow } from './tables/seenRows.js'
 import { distinctDestinations } from './tables/sqlDestinations.js'
 import { orderTable } from './tables/sqlTables.js'
@@ -49,7 +50,9 @@ export async function countOrders(
   const found = await session
     .selectFrom('counters')
     .select(['name', 'last'])
-    .where(dialect.among('name', 'text', [...names.keys()]))
+    .where(
+      dialect.among('name', 'text', dialect.listOf('text', [...names.keys()])),
+    )
     .where('last', '>', 0n)
     .execute()
   const counts: Record<string, number> = {}
@@ -111,17 +114,27 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
  * no deadlock is possible.
  */
 export async function raiseCounters(
-  { session, dialect }: Pick<Finder, 'session' | 'dialect'>,
+  place: QueryPlace,
   rises: ReadonlyMap<string, bigint>,
 ): Promise<ReadonlyMap<string, bigint>> {
   const sorted = [...rises].sort(([one], [other]) => (one < other ? -1 : 1))
   const json = JSON.stringify(sorted.map(([name, by]) => [name, `${by}`]))
-  const raised = sql<{ name: string; last: bigint }>`
+  const { rows } = await runQuery(place, countersRaised, {
+    shape: {},
+    values: { json },
+  })
+  return new Map(rows.map(({ name, last }) => [name, BigInt(last)]))
+}
+
+function countersRaised(
+  { session, dialect }: QueryPlace,
+  _: object,
+  slot: Slot<{ json: string }>,
+): CompiledQuery<{ name: string; last: bigint }> {
+  return sql<{ name: string; last: bigint }>`
     insert into counters (name, last)
     select ${sql.raw(dialect.cell('text', 0))},
-      ${sql.raw(dialect.cell('bigint', 1))} from ${dialect.rows(json)}
+      ${sql.raw(dialect.cell('bigint', 1))} from ${dialect.rows(slot('json'))}
     on conflict (name) do update set last = counters.last + excluded.last
-    returning name, last`
-  const { rows } = await raised.execute(session)
-  return new Map(rows.map(({ name, last }) => [name, BigInt(last)]))
+    returning name, last`.compile(session)
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type {
   AttemptQuery,
   AttemptRecord,
@@ -10,13 +10,19 @@ import type {
   TransactionRecord,
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
+import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
+  type DestinationValues,
   distinctDestinations,
   inDestination,
+  inSlots,
   inSubmitter,
+  merge,
   mergeRows,
+  withDestinations,
 } from './tables/sqlDestinations.js'
+import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
 import {
   attemptTable,
@@ -30,50 +36,94 @@ const isTrue = (column: 'spendable' | 'in_flight') =>
 
 /** Finds the attempts that a query selects. */
 export async function findAttempts(
-  { session, dialect }: Finder,
+  finder: Finder,
   query: AttemptQuery,
 ): Promise<AttemptRecord[]> {
-  const attempts = session
+  if ('exposure' in query) {
+    const { chainId, token, payer } = query.exposure
+    const { rows } = await runQuery(finder, attemptsOfPayer, {
+      shape: {},
+      values: {
+        chainId: BigInt(chainId),
+        token: toBytes(token),
+        payer: toBytes(payer),
+      },
+    })
+    return decodeRows(attemptTable, rows)
+  }
+  const { dialect } = finder
+  const by = 'nonces' in query ? 'nonce' : 'order_id'
+  const list =
+    'nonces' in query
+      ? dialect.listOf('bytes', query.nonces)
+      : dialect.listOf('text', query.orderIds)
+  const { rows } = await runQuery(finder, attemptsBy, {
+    shape: { by },
+    values: { list },
+  })
+  return decodeRows(attemptTable, rows)
+}
+
+type ExposureValues = { chainId: bigint; token: Uint8Array; payer: Uint8Array }
+
+function attemptsOfPayer(
+  { session }: QueryPlace,
+  _: object,
+  slot: Slot<ExposureValues>,
+): CompiledQuery<object> {
+  return session
     .selectFrom('attempts')
     .selectAll()
     .orderBy('order_id')
     .orderBy('number')
-  if ('exposure' in query) {
-    const { chainId, token, payer } = query.exposure
-    const rows = await attempts
-      .where('chain_id', '=', BigInt(chainId))
-      .where('token', '=', toBytes(token))
-      .where('payer', '=', toBytes(payer))
-      .where(isTrue('spendable'))
-      .execute()
-    return decodeRows(attemptTable, rows)
-  }
-  const wanted =
-    'nonces' in query
-      ? dialect.among('nonce', 'bytes', query.nonces)
-      : dialect.among('order_id', 'text', query.orderIds)
-  return decodeRows(attemptTable, await attempts.where(wanted).execute())
+    .where('chain_id', '=', slot('chainId'))
+    .where('token', '=', slot('token'))
+    .where('payer', '=', slot('payer'))
+    .where(isTrue('spendable'))
+    .compile()
+}
+
+function attemptsBy(
+  { session, dialect }: QueryPlace,
+  { by }: { by: 'nonce' | 'order_id' },
+  slot: Slot<{ list: SqlList }>,
+): CompiledQuery<object> {
+  const kind = by === 'nonce' ? 'bytes' : 'text'
+  return session
+    .selectFrom('attempts')
+    .selectAll()
+    .orderBy('order_id')
+    .orderBy('number')
+    .where(dialect.among(by, kind, slot('list')))
+    .compile()
 }
 
 /** Finds the transactions that a query selects. */
 export async function findTransactions(
-  { session, dialect }: Finder,
+  finder: Finder,
   query: TransactionQuery,
 ): Promise<TransactionRecord[]> {
+  const { session, dialect } = finder
+  if ('orderIds' in query) {
+    const list = dialect.listOf('text', query.orderIds)
+    const { rows } = await runQuery(finder, transactionsOfOrders, {
+      shape: {},
+      values: { list },
+    })
+    return decodeRows(transactionTable, rows)
+  }
   const transactions = session
     .selectFrom('transactions')
     .selectAll()
     .orderBy('nonce')
     .orderBy('bump')
   const found = () => {
-    if ('orderIds' in query)
-      return transactions.where(
-        dialect.among('order_id', 'text', query.orderIds),
-      )
     if ('hashes' in query)
       return transactions
         .where('chain_id', '=', BigInt(query.chainId))
-        .where(dialect.among('hash', 'bytes', query.hashes))
+        .where(
+          dialect.among('hash', 'bytes', dialect.listOf('bytes', query.hashes)),
+        )
     if ('inFlight' in query)
       return transactions
         .where(inSubmitter(query.inFlight, 'account'))
@@ -85,45 +135,107 @@ export async function findTransactions(
   return decodeRows(transactionTable, await found().execute())
 }
 
+function transactionsOfOrders(
+  { session, dialect }: QueryPlace,
+  _: object,
+  slot: Slot<{ list: SqlList }>,
+): CompiledQuery<object> {
+  return session
+    .selectFrom('transactions')
+    .selectAll()
+    .orderBy('nonce')
+    .orderBy('bump')
+    .where(dialect.among('order_id', 'text', slot('list')))
+    .compile()
+}
+
 /** Finds the proofs that a query selects. */
 export async function findProofs(
-  { session, dialect }: Finder,
+  finder: Finder,
   query: ProofQuery,
 ): Promise<ProofRecord[]> {
-  const proofs = session.selectFrom('proofs').selectAll()
+  const { session, dialect } = finder
   if ('destinations' in query) {
-    const { destinations, fromBlock = 0n, limit } = query
-    const parts = distinctDestinations(destinations).map((destination) =>
-      proofs
-        .where(inDestination(destination))
-        .where('block_number', '>=', fromBlock)
-        .orderBy('block_number')
-        .orderBy('log_index')
-        .limit(BigInt(limit)),
-    )
-    const order = 'block_number, chain_id, log_index'
-    const rows = await mergeRows(session, parts, { order, limit })
+    const { fromBlock = 0n, limit } = query
+    const destinations = distinctDestinations(query.destinations)
+    if (destinations.length === 0) return []
+    const { rows } = await runQuery(finder, proofsFrom, {
+      shape: { destinations: destinations.length },
+      values: withDestinations(destinations, {
+        fromBlock,
+        limit: BigInt(limit),
+      }),
+    })
     return decodeRows(proofTable, rows)
   }
-  const found =
-    'orderIds' in query
-      ? proofs.where(dialect.among('order_id', 'text', query.orderIds))
-      : proofs
-          .where('chain_id', '=', BigInt(query.chainId))
-          .where(dialect.among('transaction_hash', 'bytes', query.hashes))
-  const ordered = found.orderBy('block_number').orderBy('log_index')
-  return decodeRows(proofTable, await ordered.execute())
+  if ('orderIds' in query) {
+    const list = dialect.listOf('text', query.orderIds)
+    const { rows } = await runQuery(finder, proofsOfOrders, {
+      shape: {},
+      values: { list },
+    })
+    return decodeRows(proofTable, rows)
+  }
+  const hashes = dialect.listOf('bytes', query.hashes)
+  const rows = await session
+    .selectFrom('proofs')
+    .selectAll()
+    .where('chain_id', '=', BigInt(query.chainId))
+    .where(dialect.among('transaction_hash', 'bytes', hashes))
+    .orderBy('block_number')
+    .orderBy('log_index')
+    .execute()
+  return decodeRows(proofTable, rows)
+}
+
+type PageValues = DestinationValues & { limit: bigint }
+
+function proofsFrom(
+  { session }: QueryPlace,
+  { destinations }: { destinations: number },
+  slot: Slot<PageValues & { fromBlock: bigint }>,
+): CompiledQuery<object> {
+  const parts = Array.from({ length: destinations }, (_, at) =>
+    session
+      .selectFrom('proofs')
+      .selectAll()
+      .where(inSlots(slot, at))
+      .where('block_number', '>=', slot('fromBlock'))
+      .orderBy('block_number')
+      .orderBy('log_index')
+      .limit(slot('limit')),
+  )
+  const order = 'block_number, chain_id, log_index'
+  return merge(parts, { order, limit: slot('limit') }).compile(session)
+}
+
+function proofsOfOrders(
+  { session, dialect }: QueryPlace,
+  _: object,
+  slot: Slot<{ list: SqlList }>,
+): CompiledQuery<object> {
+  return session
+    .selectFrom('proofs')
+    .selectAll()
+    .where(dialect.among('order_id', 'text', slot('list')))
+    .orderBy('block_number')
+    .orderBy('log_index')
+    .compile()
 }
 
 /** Finds the events that a query selects. */
 export async function findEvents(
-  { session, dialect }: Finder,
+  finder: Finder,
   query: EventQuery,
 ): Promise<EventRecord[]> {
-  const events = session.selectFrom('events').selectAll().orderBy('cursor')
+  const { session, dialect } = finder
   if ('orderIds' in query) {
-    const wanted = dialect.among('order_id', 'text', query.orderIds)
-    return decodeRows(eventTable, await events.where(wanted).execute())
+    const list = dialect.listOf('text', query.orderIds)
+    const { rows } = await runQuery(finder, eventsOfOrders, {
+      shape: {},
+      values: { list },
+    })
+    return decodeRows(eventTable, rows)
   }
   if ('newest' in query) {
     const last = session
@@ -140,13 +252,47 @@ export async function findEvents(
     const rows = await mergeRows(session, lasts, { order, limit: 1 })
     return decodeRows(eventTable, rows)
   }
-  const { destinations, after, limit } = query
-  const parts = distinctDestinations(destinations).map((destination) =>
-    events
-      .where(inDestination(destination))
-      .where('cursor', '>', after)
-      .limit(BigInt(limit)),
-  )
-  const rows = await mergeRows(session, parts, { order: 'cursor', limit })
+  const { after, limit } = query
+  const destinations = distinctDestinations(query.destinations)
+  if (destinations.length === 0) return []
+  const { rows } = await runQuery(finder, eventsAfter, {
+    shape: { destinations: destinations.length },
+    values: withDestinations(destinations, {
+      after,
+      limit: BigInt(limit),
+    }),
+  })
   return decodeRows(eventTable, rows)
+}
+
+function eventsOfOrders(
+  { session, dialect }: QueryPlace,
+  _: object,
+  slot: Slot<{ list: SqlList }>,
+): CompiledQuery<object> {
+  return session
+    .selectFrom('events')
+    .selectAll()
+    .orderBy('cursor')
+    .where(dialect.among('order_id', 'text', slot('list')))
+    .compile()
+}
+
+function eventsAfter(
+  { session }: QueryPlace,
+  { destinations }: { destinations: number },
+  slot: Slot<PageValues & { after: bigint }>,
+): CompiledQuery<object> {
+  const parts = Array.from({ length: destinations }, (_, at) =>
+    session
+      .selectFrom('events')
+      .selectAll()
+      .orderBy('cursor')
+      .where(inSlots(slot, at))
+      .where('cursor', '>', slot('after'))
+      .limit(slot('limit')),
+  )
+  return merge(parts, { order: 'cursor', limit: slot('limit') }).compile(
+    session,
+  )
 }

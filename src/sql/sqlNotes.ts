@@ -18,7 +18,7 @@ export async function findNotes(
     return decodeRows(noteTable, rows)
   }
   const rows = await notes
-    .where(dialect.among('key', 'text', query.keys))
+    .where(dialect.among('key', 'text', dialect.listOf('text', query.keys)))
     // All units of work lock in this order, so that no deadlock is possible.
     .orderBy('key')
     .$if(locks, (found) => found.forUpdate())
@@ -35,6 +35,6 @@ export async function removeNotes(
 ): Promise<void> {
   await session
     .deleteFrom('notes')
-    .where(dialect.among('key', 'text', keys))
+    .where(dialect.among('key', 'text', dialect.listOf('text', keys)))
     .execute()
 }

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { Destination, OrderQuery, OrderRecord } from '../store/types.js'
+import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
   distinctDestinations,
@@ -7,14 +8,12 @@ import {
   inSubmitter,
   mergeRows,
 } from './tables/sqlDestinations.js'
-import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
+import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { orderTable } from './tables/sqlTables.js'
 
 /** A session with the options for finding rows. */
-export type Finder = {
-  readonly session: SqlSession
-  readonly dialect: SqlDialect
+export type Finder = QueryPlace & {
   /** True to lock found rows until the end of the unit of work. */
   readonly locks: boolean
 }
@@ -33,21 +32,35 @@ export async function findOrders(
 }
 
 async function findByIds(
-  { session, dialect, locks }: Finder,
+  finder: Finder,
   ids: readonly string[],
 ): Promise<OrderRecord[]> {
   if (ids.length === 0) return []
-  const rows = await session
-    .selectFrom('orders')
-    .selectAll()
-    .where(dialect.among('id', 'text', ids))
-    // All units of work lock in this order, so that no deadlock is possible.
-    .orderBy('id')
-    .$if(locks, (query) => query.forUpdate())
-    .execute()
+  const { dialect, locks } = finder
+  const { rows } = await runQuery(finder, ordersById, {
+    shape: { locks },
+    values: { ids: dialect.listOf('text', ids) },
+  })
   const orders = decodeRows(orderTable, rows)
   const byId = new Map(orders.map((order) => [order.id, order]))
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+}
+
+function ordersById(
+  { session, dialect }: QueryPlace,
+  { locks }: { locks: boolean },
+  slot: Slot<{ ids: SqlList }>,
+): CompiledQuery<object> {
+  return (
+    session
+      .selectFrom('orders')
+      .selectAll()
+      .where(dialect.among('id', 'text', slot('ids')))
+      // All units of work lock in this order, so that no deadlock is possible.
+      .orderBy('id')
+      .$if(locks, (query) => query.forUpdate())
+      .compile()
+  )
 }
 
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
@@ -91,7 +104,13 @@ function searchOrders(
   if ('sendDue' in query)
     return orders
       .where(inSubmitter(query.sendDue, 'submitter'))
-      .where(dialect.among('recipient', 'bytes', query.recipients))
+      .where(
+        dialect.among(
+          'recipient',
+          'bytes',
+          dialect.listOf('bytes', query.recipients),
+        ),
+      )
       .where('send_due', '<=', query.until)
       .orderBy('deadline')
       .orderBy('position')

@@ -33,11 +33,9 @@ export const postgresDialect: SqlDialect = {
     `left(${column}, greatest(strpos(${column}, ' ') - 1, 0))`,
   rows: (json) => sql`jsonb_array_elements(${json}::jsonb)
     with ordinality as rows(value, place) order by place`,
-  among: (column, kind, values) => {
-    const cells =
-      kind === 'bytes'
-        ? values.map((text) => toBytes(text as `0x${string}`))
-        : values
-    return sql<boolean>`${sql.ref(column)} = any(${cells})`
-  },
+  among: (column, _, list) => sql<boolean>`${sql.ref(column)} = any(${list})`,
+  listOf: (kind, values) =>
+    kind === 'bytes'
+      ? values.map((text) => toBytes(text as `0x${string}`))
+      : values,
 }

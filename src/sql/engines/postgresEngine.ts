@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { StoreError } from '../../store/errors.js'
+import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import type { SqlTables } from '../tables/sqlTables.js'
 import { postgresDialect } from './postgresDialect.js'
@@ -72,8 +73,8 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
     patienceMilliseconds: 10_000,
     connect: async (_, use) => (await lend()).connection().execute(use),
     begin: (session, mode) => database.begin(session, begins[mode]),
-    commit: (session, changed) => runScript(session, changed ? tell : 'commit'),
-    rollback: (session) => runScript(session, 'rollback').catch(ignoreError),
+    commit: (session, changed) => runText(session, changed ? tell : 'commit'),
+    rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
     identify: database.identify,
@@ -182,11 +183,6 @@ async function createPool(connectionString: string): Promise<PostgresPool> {
   })
 }
 
-/** Runs several statements without parameters in one round trip. */
-async function runScript(session: SqlSession, text: string): Promise<void> {
-  await sql.raw(text).execute(session)
-}
-
 async function assertDurable(session: SqlSession): Promise<void> {
   const asked = sql<{ fsync: string }>`select current_setting('fsync') as fsync`
   const { rows } = await asked.execute(session)
@@ -206,7 +202,7 @@ async function lockSchema(
     from pg_namespace where nspname = ${schema}`.execute(session)
   // Checks first, because `if not exists` needs the right to create.
   if (found.rows.length === 0)
-    await runScript(session, `create schema ${quoteName(schema)}`)
+    await runText(session, `create schema ${quoteName(schema)}`)
   return Boolean(found.rows[0]?.table)
 }
 

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { nextTurn } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
+import { runText } from '../tables/runQuery.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import type { SqliteConnection } from './sqliteConnection.js'
@@ -85,10 +85,10 @@ export function shareCommits(
     const { session, isInside, check, close } = writer
     try {
       if (!isInside()) throw takenBack()
-      await whileBusy(() => sql`commit`.execute(session))
+      await whileBusy(() => runText(session, 'commit'))
       check()
     } catch (error) {
-      await sql`rollback`.execute(session).catch(() => undefined)
+      await runText(session, 'rollback').catch(() => undefined)
       // A connection that cannot roll back is broken.
       if (isInside()) {
         writer = undefined
@@ -112,18 +112,18 @@ export function shareCommits(
         writer?.check()
         // Waits with timers: SQLite's own busy timeout would block the event
         // loop.
-        await whileBusy(() => sql`begin immediate`.execute(session))
+        await whileBusy(() => runText(session, 'begin immediate'))
         group.isOpen = true
       }
-      await sql`savepoint unit`.execute(session)
+      await runText(session, 'savepoint unit')
     },
     has: (session) => sessions.has(session),
     keep: async (session) => {
-      await sql`release unit`.execute(session)
+      await runText(session, 'release unit')
     },
     undo: async (session) => {
-      await sql`rollback to unit`.execute(session).catch(() => undefined)
-      await sql`release unit`.execute(session).catch(() => undefined)
+      await runText(session, 'rollback to unit').catch(() => undefined)
+      await runText(session, 'release unit').catch(() => undefined)
     },
     end: async () => {
       await last

@@ -29,12 +29,13 @@ export const sqliteDialect: SqlDialect = {
   textBeforeSpace: (column) =>
     `substr(${column}, 1, max(instr(${column}, ' ') - 1, 0))`,
   rows: (json) => sql`json_each(${json}) order by key`,
-  among: (column, kind, values) => {
+  among: (column, kind, list) => {
     const value = sql.raw(kind === 'bytes' ? 'unhex(value)' : 'value')
-    const cells = values.map((text) =>
-      kind === 'bytes' ? text.slice(2) : text,
-    )
     return sql<boolean>`${sql.ref(column)} in
-      (select ${value} from json_each(${JSON.stringify(cells)}))`
+      (select ${value} from json_each(${list}))`
   },
+  listOf: (kind, values) =>
+    JSON.stringify(
+      kind === 'bytes' ? values.map((text) => text.slice(2)) : values,
+    ),
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import { nextTurn } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
+import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import {
   patienceMilliseconds,
@@ -87,15 +88,15 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     },
     begin: async (session, mode) => {
       if (mode === 'write') return commits.begin(session)
-      await whileBusy(() => sql`begin`.execute(session))
+      await whileBusy(() => runText(session, 'begin'))
     },
     commit: async (session) => {
       if (commits.has(session)) return commits.keep(session)
-      await sql`commit`.execute(session)
+      await runText(session, 'commit')
     },
     rollback: async (session) => {
       if (commits.has(session)) return commits.undo(session)
-      await sql`rollback`.execute(session).catch(() => undefined)
+      await runText(session, 'rollback').catch(() => undefined)
     },
     assertDurable,
     lockSchema,

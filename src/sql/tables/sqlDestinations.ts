@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Destination, Submitter } from '../../store/types.js'
+import type { Slot } from './runQuery.js'
 import { toBytes } from './sqlColumns.js'
 import type { SqlSession } from './sqlEngine.js'
 
@@ -11,6 +12,35 @@ export function inDestination({
 }: Destination): RawBuilder<boolean> {
   return sql<boolean>`chain_id = ${BigInt(chainId)}
     and token = ${toBytes(token)} and recipient = ${toBytes(recipient)}`
+}
+
+/** Values of destinations in a query, numbered from 0. */
+export type DestinationValues = {
+  [name: `chainId${number}`]: bigint
+  [name: `token${number}` | `recipient${number}`]: Uint8Array
+}
+
+/** Adds the values of destinations to the other values of a query. */
+export function withDestinations<others extends object>(
+  destinations: readonly Destination[],
+  others: others,
+): DestinationValues & others {
+  const values: DestinationValues = {}
+  for (const [at, { chainId, token, recipient }] of destinations.entries()) {
+    values[`chainId${at}`] = BigInt(chainId)
+    values[`token${at}`] = toBytes(token)
+    values[`recipient${at}`] = toBytes(recipient)
+  }
+  return Object.assign(values, others)
+}
+
+/** The condition that a row belongs to the destination with this number. */
+export function inSlots(
+  slot: Slot<DestinationValues>,
+  at: number,
+): RawBuilder<boolean> {
+  return sql<boolean>`chain_id = ${slot(`chainId${at}`)}
+    and token = ${slot(`token${at}`)} and recipient = ${slot(`recipient${at}`)}`
 }
 
 /** The condition that a row belongs to a submitter. */
@@ -45,11 +75,19 @@ export async function mergeRows(
   { order, limit }: { order: string; limit: number },
 ): Promise<object[]> {
   if (parts.length === 0) return []
-  const each = parts.map((part) => sql`select * from ${part} as part`)
-  const merged = sql<object>`select * from (${unite(each)}) as merged
-    order by ${sql.raw(order)} limit ${BigInt(limit)}`
+  const merged = merge(parts, { order, limit: BigInt(limit) })
   const { rows } = await merged.execute(session)
   return rows
+}
+
+/** The query of `mergeRows`. Needs at least one part. */
+export function merge(
+  parts: readonly Expression<unknown>[],
+  { order, limit }: { order: string; limit: bigint | RawBuilder<bigint> },
+): RawBuilder<object> {
+  const each = parts.map((part) => sql`select * from ${part} as part`)
+  return sql<object>`select * from (${unite(each)}) as merged
+    order by ${sql.raw(order)} limit ${limit}`
 }
 
 /** SQLite allows 500 queries in one union, but also unions of unions. */

@@ -5,6 +5,9 @@ import type { SqlTables } from './sqlTables.js'
 /** One connection, lent for one unit of work. */
 export type SqlSession = Kysely<SqlTables>
 
+/** A list of values as one parameter: JSON, or an array of the driver. */
+export type SqlList = string | readonly (string | Uint8Array)[]
+
 /** SQL that differs between the engines. */
 export type SqlDialect = {
   /** Types of columns. */
@@ -38,13 +41,15 @@ export type SqlDialect = {
    */
   textBeforeSpace(column: string): string
   /** The rows of one JSON parameter, in their order. */
-  rows(json: string): RawBuilder<unknown>
-  /** The condition that a column has one of these values. */
+  rows(json: RawBuilder<string>): RawBuilder<unknown>
+  /** The condition that a column has one of the values of a list. */
   among(
     column: string,
     kind: 'text' | 'bytes',
-    values: readonly string[],
+    list: SqlList | RawBuilder<SqlList>,
   ): RawBuilder<boolean>
+  /** Values as the one parameter that `among` takes. */
+  listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
 /** A kind of database. */

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import { type QueryPlace, runQuery, type Slot } from './runQuery.js'
 import type { SeenRows, VersionedRow } from './seenRows.js'
 import {
   type ColumnKind,
@@ -43,15 +44,28 @@ export async function insertRows<row>(
   const members = membersOf(table).filter(
     ({ member }) => member !== table.given,
   )
+  const shape = { table: table.name, members }
+  await inChunks(rows, async (chunk) => {
+    const values = { json: encodeRows(members, chunk) }
+    await runQuery({ session, dialect }, rowsInserted, {
+      shape,
+      values,
+    }).catch(throwDuplicate(table.name))
+  })
+}
+
+type RowsShape = { table: string; members: readonly Member[] }
+
+function rowsInserted(
+  { session, dialect }: QueryPlace,
+  { table, members }: RowsShape,
+  slot: Slot<{ json: string }>,
+): CompiledQuery<unknown> {
   const columns = members.map(({ column }) => `"${column}"`).join(', ')
   const cells = members.map(({ kind }, index) => dialect.cell(kind, index))
-  await inChunks(rows, async (chunk) => {
-    const json = encodeRows(members, chunk)
-    const insert = sql`insert into ${sql.table(table.name)}
-      (${sql.raw(columns)}) select ${sql.raw(cells.join(', '))}
-      from ${dialect.rows(json)}`
-    await insert.execute(session).catch(throwDuplicate(table.name))
-  })
+  return sql`insert into ${sql.table(table)}
+    (${sql.raw(columns)}) select ${sql.raw(cells.join(', '))}
+    from ${dialect.rows(slot('json'))}`.compile(session)
 }
 
 /**
@@ -70,32 +84,41 @@ export async function updateRows<row>(
   seen?: SeenRows | undefined,
 ): Promise<void> {
   const fixed: readonly string[] = [...table.key, 'version']
-  const matches = fixed.map(columnName).map((column) => {
-    return `kept."${column}" = given."${column}"`
-  })
   await inChunks(rows, async (chunk) => {
     const changed = findChanged(table, chunk, seen)
     const members = membersOf(table).filter(
       (one) => changed.has(one) || fixed.includes(one.member),
     )
-    const cells = members.map(
-      ({ kind, column }, index) =>
-        `${dialect.cell(kind, index)} as "${column}"`,
-    )
-    const changes = members
-      .filter(({ member }) => !fixed.includes(member))
-      .map(({ column }) => `"${column}" = given."${column}"`)
-    const json = encodeRows(members, chunk)
-    const update = sql`update ${sql.table(table.name)} as kept
-      set ${sql.raw(['version = kept.version + 1', ...changes].join(', '))}
-      from (select ${sql.raw(cells.join(', '))} from ${dialect.rows(json)}) as given
-      where ${sql.raw(matches.join(' and '))}`
-    const { numAffectedRows } = await update
-      .execute(session)
-      .catch(throwDuplicate(table.name))
+    const shape = { table: table.name, members, fixed }
+    const values = { json: encodeRows(members, chunk) }
+    const { numAffectedRows } = await runQuery(
+      { session, dialect },
+      rowsUpdated,
+      { shape, values },
+    ).catch(throwDuplicate(table.name))
     if (numAffectedRows !== BigInt(chunk.length))
       throw new StaleRecordError({ table: table.name })
   })
+}
+
+function rowsUpdated(
+  { session, dialect }: QueryPlace,
+  { table, members, fixed }: RowsShape & { fixed: readonly string[] },
+  slot: Slot<{ json: string }>,
+): CompiledQuery<unknown> {
+  const matches = fixed.map(columnName).map((column) => {
+    return `kept."${column}" = given."${column}"`
+  })
+  const cells = members.map(
+    ({ kind, column }, index) => `${dialect.cell(kind, index)} as "${column}"`,
+  )
+  const changes = members
+    .filter(({ member }) => !fixed.includes(member))
+    .map(({ column }) => `"${column}" = given."${column}"`)
+  return sql`update ${sql.table(table)} as kept
+    set ${sql.raw(['version = kept.version + 1', ...changes].join(', '))}
+    from (select ${sql.raw(cells.join(', '))} from ${dialect.rows(slot('json'))}) as given
+    where ${sql.raw(matches.join(' and '))}`.compile(session)
 }
 
 /** Returns the members in which any of the rows may have changed. */
