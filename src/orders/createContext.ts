@@ -9,6 +9,7 @@ import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
 import { orderLoader } from './model/orderLoader.js'
+import { openRehearsalMemory } from './model/rehearsalMemory.js'
 import { sendersOf } from './model/sendersOf.js'
 import {
   type CreateOrdersParameters,
@@ -61,6 +62,7 @@ export function createContext(
       destinationsOf(token, wallets, others),
     ),
     owner: drawNonce().slice(2, 34),
+    rehearsals: openRehearsalMemory(),
     accepting: new Set(),
     observe: (observation) => {
       // A throwing observer must not stop the work, and its rejected promise

@@ -513,7 +513,8 @@ export type PaymentStore = {
  * context only.
  */
 export type SealContext = {
-  kind: 'payment' | 'cancellation' | 'transaction'
+  /** `answer`: an answer that x402 sold, kept for its payer. */
+  kind: 'payment' | 'cancellation' | 'transaction' | 'answer'
   orderId: string
   /** Number of the attempt. */
   attempt: number

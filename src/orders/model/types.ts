@@ -19,6 +19,7 @@ import type {
   Sealer,
   Submitter,
 } from '../../store/types.js'
+import type { RehearsalMemory } from './rehearsalMemory.js'
 import type { OrderLoader } from './storedOrder.js'
 
 /** A token that you accept as payment, and a client of its chain. */
@@ -185,6 +186,8 @@ export type OrdersContext = {
   signal?: AbortSignal | undefined
   /** Name of this instance in leases. */
   owner: string
+  /** Payments that this process has just accepted. */
+  rehearsals: RehearsalMemory
   /** Ids of the orders whose payment this process is judging now. */
   accepting: Set<string>
   observe: (observation: Observation) => void

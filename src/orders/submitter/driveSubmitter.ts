@@ -55,6 +55,8 @@ export type Driver = {
    * for an order are not counted.
    */
   holders: number
+  /** Milliseconds of `performance` until which the loop goes on anyway. */
+  keptUntil: number
   limit: Limit
   isReady: (recipient: Address) => boolean
   /** The state of the submitter while we hold its lease. */
@@ -78,12 +80,17 @@ export type Driver = {
   running: Promise<void> | undefined
 }
 
-/** True while someone holds the driver or waits for an order of its submitter. */
+/**
+ * True while someone holds the driver, keeps it, or waits for an order of its
+ * submitter.
+ */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
-  { wallet, holders }: Driver,
+  { wallet, holders, keptUntil }: Driver,
 ): boolean {
-  return !stopping.aborted && (holders > 0 || waits.count(wallet.submitter) > 0)
+  const isKept = performance.now() < keptUntil
+  const isAwaited = waits.count(wallet.submitter) > 0
+  return !stopping.aborted && (holders > 0 || isKept || isAwaited)
 }
 
 /**
@@ -129,6 +136,19 @@ export async function holdDriver(
   await new Promise<void>((resolve) => onAbort(signal, resolve))
   driver.holders--
   if (!isWanted(shared, driver)) await finishDriver(shared, driver)
+}
+
+/**
+ * Keeps the driver going for a while. As long as it has the submitter it sends
+ * what is due, also for other processes.
+ */
+export function keepDriver(
+  shared: SharedByDrivers,
+  driver: Driver,
+  milliseconds: number,
+): void {
+  driver.keptUntil = performance.now() + milliseconds
+  if (!driver.running) startDriver(shared, driver)
 }
 
 /**
@@ -180,9 +200,18 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
     const next = await looking.catch((error: unknown) =>
       recover(shared, driver, error),
     )
-    if (isWanted(shared, driver)) await driver.pause.wait(next)
+    if (isWanted(shared, driver))
+      await driver.pause.wait(Math.min(next, restOf(shared, driver)))
   }
   await leave(shared.context, driver)
+}
+
+/** Milliseconds until the driver is unwanted, if nothing happens meanwhile. */
+function restOf({ waits }: SharedByDrivers, driver: Driver): number {
+  const { wallet, holders, keptUntil } = driver
+  if (holders > 0 || waits.count(wallet.submitter) > 0)
+    return Number.POSITIVE_INFINITY
+  return Math.max(0, keptUntil - performance.now())
 }
 
 /**

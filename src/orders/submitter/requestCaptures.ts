@@ -1,5 +1,5 @@
 import { isInDestinations } from '../../store/isInDestinations.js'
-import type { OrderRecord } from '../../store/types.js'
+import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
@@ -45,39 +45,51 @@ async function writeRequests(
   requests: readonly Requested[],
 ): Promise<void> {
   const ids = [...new Set(requests.map(({ orderId }) => orderId))]
-  const at = context.now()
-  const found = await writeAgain(context, async (tables) => {
-    const orders = new Map<string, OrderRecord>()
-    const changes = noChanges()
-    for (const order of await tables.orders.find({ ids })) {
-      if (!isInDestinations(order, context.destinations)) continue
-      orders.set(order.id, order)
-      if (!isToBeAsked(order)) continue
-      const asked = withEvent(
-        order,
-        { type: 'captureRequested', at, data: {} },
-        {
-          requested: 'capture',
-          sendDue: 0n,
-          needsReview: false,
-          reason: undefined,
-          // If its wallet was removed, another one sends it.
-          submitter:
-            senderOf(context, order)?.submitter.account ?? order.submitter,
-        },
-      )
-      orders.set(order.id, asked.order)
-      changes.orders.push(asked.order)
-      changes.events.push(asked.event)
-    }
-    await writeChanges(tables, changes)
-    return orders
-  })
+  const found = await writeAgain(context, (tables) =>
+    writeCaptureRequests(context, tables, ids),
+  )
   for (const { orderId, settle, fail } of requests) {
     const order = found.get(orderId)
     if (order) settle(order)
     else fail(new OrderNotFoundError({ orderId }))
   }
+}
+
+/**
+ * Requests captures in the caller's unit of work. Returns the orders as they
+ * are then, by id; without those that do not exist or are not of this instance.
+ */
+export async function writeCaptureRequests(
+  context: OrdersContext,
+  tables: StoreWriter,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, OrderRecord>> {
+  const at = context.now()
+  const orders = new Map<string, OrderRecord>()
+  const changes = noChanges()
+  for (const order of await tables.orders.find({ ids })) {
+    if (!isInDestinations(order, context.destinations)) continue
+    orders.set(order.id, order)
+    if (!isToBeAsked(order)) continue
+    const asked = withEvent(
+      order,
+      { type: 'captureRequested', at, data: {} },
+      {
+        requested: 'capture',
+        sendDue: 0n,
+        needsReview: false,
+        reason: undefined,
+        // If its wallet was removed, another one sends it.
+        submitter:
+          senderOf(context, order)?.submitter.account ?? order.submitter,
+      },
+    )
+    orders.set(order.id, asked.order)
+    changes.orders.push(asked.order)
+    changes.events.push(asked.event)
+  }
+  await writeChanges(tables, changes)
+  return orders
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   finishDriver,
   holdDriver,
   isWanted,
+  keepDriver,
   type Limit,
   noticeChange,
   type Pause,
@@ -38,6 +39,11 @@ export type SubmitterEngine = {
     limit: Limit,
     isReady?: (recipient: Address) => boolean,
   ): Promise<void>
+  /**
+   * Takes a submitter and keeps it for a second, because a capture will be
+   * requested soon. A further call prolongs it.
+   */
+  prepare(submitter: Submitter): void
   /** Makes a submitter look for due orders at once. */
   wake(submitter: Submitter): void
   /** Ends all driving once the current writes are done. */
@@ -45,6 +51,9 @@ export type SubmitterEngine = {
   /** Aborts on `stop`, to end other work of the instance. */
   stopping: AbortSignal
 }
+
+/** Milliseconds for which a prepared submitter is kept. */
+const preparedFor = 1_000
 
 export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   const drivers = new Map<string, Driver>()
@@ -91,6 +100,10 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       if (!driver || signal.aborted) return
       await holdDriver(shared, driver, { signal, limit, isReady })
     },
+    prepare: (submitter) => {
+      const driver = driverOf(submitter)
+      if (driver && !stopped.aborted) keepDriver(shared, driver, preparedFor)
+    },
     wake: (submitter) => drivers.get(submitterKey(submitter))?.pause.wake(),
     stopping: stopped,
     stop: async () => {
@@ -115,6 +128,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
       about: wallet.submitter,
     }),
     holders: 0,
+    keptUntil: 0,
     isIdle: false,
     isChanged: false,
     limit: (work) => work(),

@@ -33,6 +33,7 @@ import { settleTransactions } from './settleTransactions.js'
 import { type DraftsLeft, type SignedBytes, signDrafts } from './signDrafts.js'
 import { sortDue } from './sortDue.js'
 import type { SubmitterState } from './submitterState.js'
+import { takeRehearsed } from './takeRehearsed.js'
 import { watchWallet } from './watchWallet.js'
 
 /*
@@ -52,7 +53,8 @@ import { watchWallet } from './watchWallet.js'
  *  5. `findDue`              finds the orders,
  *  6. `continueNonces`       sets the next account nonce,
  *  7. `sortDue`              sets apart those to refuse by their record,
- *  8. `rehearseGroups`       rehearses the calls of the others, group by group;
+ *  8. `rehearseGroups`       rehearses the calls of the others, group by group,
+ *                            but for those that were accepted at this block;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
@@ -205,28 +207,35 @@ async function sendDue(
     return done
   const fees = feesOf(view)
   const { open, refusals } = sortDue(storedOrders, view, policy)
-  const ready: DueDraft[] = []
+  const { drafts: ready, others } = takeRehearsed(context, open, {
+    head: view.head,
+    fees,
+  })
   const sends: Promise<void>[] = []
+  const sendReady = async (isLast: boolean) => {
+    // Send whole chunks while more drafts may come.
+    while (ready.length >= (isLast ? 1 : chunkSize)) {
+      const chunk = ready.splice(0, chunkSize)
+      // The node is idle now. If this look fails, the next one tries again.
+      if (isLast && ready.length === 0 && isMany(submitter))
+        done.looked = getSubmitterView(context, submitter).catch(
+          () => undefined,
+        )
+      done.sent += await sendDrafts(context, submitter, view, {
+        drafts: chunk,
+        fees,
+        sends,
+      })
+    }
+  }
   try {
-    const groups = rehearseGroups(context, submitter, open, fees)
+    const groups = rehearseGroups(context, submitter, others, fees)
     for await (const { drafts, refused, isLast } of groups) {
       addAll(refusals, refused)
       addAll(ready, drafts)
-      // Send whole chunks while more drafts may come.
-      while (ready.length >= (isLast ? 1 : chunkSize)) {
-        const chunk = ready.splice(0, chunkSize)
-        // The node is idle now. If this look fails, the next one tries again.
-        if (isLast && ready.length === 0 && isMany(submitter))
-          done.looked = getSubmitterView(context, submitter).catch(
-            () => undefined,
-          )
-        done.sent += await sendDrafts(context, submitter, view, {
-          drafts: chunk,
-          fees,
-          sends,
-        })
-      }
+      await sendReady(isLast)
     }
+    await sendReady(true)
     const certain = refusals.filter((refusal) => isCertain(submitter, refusal))
     done.isDoubted = certain.length < refusals.length
     done.refused = certain.length

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import { tokenSignature } from '../../core/signature.js'
-import type { SignedPayment } from '../../core/types.js'
+import type { JudgedAt, SignedPayment } from '../../core/types.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
@@ -10,7 +10,8 @@ import { withEvent } from '../model/changes.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
+import { hashSigned } from './checkAccept.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
 import { parseMetadata } from './parseMetadata.js'
@@ -39,6 +40,10 @@ export type AcceptUndraftedParameters = {
    * nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
+  /**
+   * Runs while the node judges the payment. The order is written after both.
+   */
+  meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
   /** Writes more in the unit of work that creates the order. */
   also?: ((tables: StoreWriter) => Promise<void>) | undefined
 }
@@ -47,7 +52,14 @@ export type AcceptUndraftedParameters = {
  * Whether the order was created. `tooManyOpen`: more than `mostOpen` payments.
  */
 export type AcceptUndraftedVerdict =
-  | AcceptVerdict
+  | {
+      ok: true
+      order: Order
+      at: JudgedAt | undefined
+      /** The order as it was written. */
+      record: OrderRecord
+    }
+  | Extract<AcceptVerdict, { ok: false }>
   | {
       ok: false
       reason: 'tooManyOpen'
@@ -76,6 +88,9 @@ export async function acceptUndrafted(
   const refusal = checkUndrafted(found.order, payment)
   if (refusal) return { ok: false, ...refusal }
 
+  const meanwhile = parameters.meanwhile?.(found.order)
+  // Awaited below; without this handler an early failure would be unhandled.
+  meanwhile?.catch(() => undefined)
   const judged = await judgeAccept(context, found.order, payment)
   if (!judged.ok) return judged
   const { maxWindow } = context.policy
@@ -85,15 +100,28 @@ export async function acceptUndrafted(
     const details = { at: judged.at, window, maxWindow }
     return { ok: false, reason: 'windowTooLong', details }
   }
-  const verdict = await storeUndrafted(context, parameters, {
-    found: { ...found, order: { ...found.order, createdAt: judged.at.time } },
-    payment,
-    judged,
-  }).catch((error: unknown) => {
+  const store = async () => {
+    await meanwhile
+    const order = { ...found.order, createdAt: judged.at.time }
+    return storeUndrafted(context, parameters, {
+      found: { ...found, order },
+      payment,
+      judged,
+    })
+  }
+  const verdict = await store().catch((error: unknown) => {
     judged.release()
     throw error
   })
-  if (!verdict.ok) judged.release()
+  if (verdict.ok)
+    context.rehearsals.remember(found.order.id, {
+      payment,
+      head: judged.head,
+      gas: judged.gas,
+      signatureHash: hashSigned(payment, context.keccak256),
+      refusesContracts: context.policy.contractPayers === 'refuse',
+    })
+  else judged.release()
   return verdict
 }
 
@@ -206,7 +234,8 @@ async function storeUndrafted(
     await tables.events.append([drafted.event, ...planned.events])
     await also?.(tables)
     const shown = { ...planned.shown, requested: dues.requested }
-    return { ok: true, order: shown, at: planned.at }
+    const record = { ...order, ...dues, version: 1, position }
+    return { ok: true, order: shown, at: planned.at, record }
   }
   const { value, nonce, validBefore } = found.attempt
   const drafted = withEvent(found.order, {

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import type { TransactionRecord } from '../../store/types.js'
+import type { OrderRecord, TransactionRecord } from '../../store/types.js'
 import { endsOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
@@ -41,10 +41,24 @@ export async function captureOrder(
       `milliseconds from 0 to ${longest}`,
     )
   const asked = await engine.requestCapture(id)
+  return waitForCapture(context, engine, asked, timeout)
+}
+
+/**
+ * Waits until the capture of an order is decided.
+ *
+ * @param asked the order as it was when its capture had been requested.
+ */
+export async function waitForCapture(
+  context: OrdersContext,
+  engine: SubmitterEngine,
+  asked: OrderRecord,
+  timeout: number,
+): Promise<CaptureResult> {
   const found = isDecided(asked)
     ? undefined
     : await engine.waitFor(asked, timeout)
-  return found ? resultOf(found, []) : loadResult(context, id)
+  return found ? resultOf(found, []) : loadResult(context, asked.id)
 }
 
 /**

@@ -25,6 +25,10 @@ export type AcceptJudgement =
       balance: bigint
       /** The account that sends its capture. */
       submitter: Address
+      /** The block at which the rehearsal passed. */
+      head: Rehearsal['head']
+      /** Gas limit of its capture. */
+      gas: bigint
       /** Releases the gas that was reserved for its capture. */
       release: () => void
     }
@@ -70,9 +74,16 @@ export async function judgeAccept(
   const gas = gasLimit(rehearsal, policy.maxCaptureGas)
   const kept = await keepGas(context, wallet, client, gas)
   if (!kept.ok) return { ...kept, reason: 'submitterFunds' }
-  const { at } = rehearsal
-  const submitter = wallet.submitter.account
-  return { ok: true, at, balance, submitter, release: kept.release }
+  const { at, head } = rehearsal
+  return {
+    ok: true,
+    at,
+    head,
+    balance,
+    gas,
+    submitter: wallet.submitter.account,
+    release: kept.release,
+  }
 }
 
 function checkRehearsal(

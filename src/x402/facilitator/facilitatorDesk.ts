@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import type { Instance } from '../../orders/createInstance.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
@@ -8,6 +9,7 @@ export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   basePath: string
   orders: Orders
   context: OrdersContext
+  instance: Instance
   payTo: readonly Address[]
   assets: readonly Address[]
   contractPayers: 'accept' | 'refuse'

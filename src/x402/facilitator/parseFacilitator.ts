@@ -26,7 +26,7 @@ export function parseFacilitator(
   checkMembers(parameters, facilitatorMembers)
   const { orders, authorize, basePath = '' } = parameters
   const { contractPayers = 'refuse', timeout = 30_000 } = parameters
-  const { context } = contextOf(orders)
+  const { context, instance } = contextOf(orders)
   if (typeof authorize !== 'function')
     throw new InvalidFieldError('authorize', authorize, 'a function')
   if (typeof basePath !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath))
@@ -52,6 +52,7 @@ export function parseFacilitator(
   return {
     orders,
     context,
+    instance,
     authorize,
     basePath,
     contractPayers: refuses ? 'refuse' : contractPayers,

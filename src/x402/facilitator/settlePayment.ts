@@ -3,6 +3,8 @@ import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext, SettledCapture } from '../../orders/model/types.js'
 import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
+import { waitForCapture } from '../../orders/verbs/captureOrder.js'
+import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
@@ -95,7 +97,8 @@ async function settleAlone(
     await giveBack(desk.context, caller, kept)
     throw error
   })
-  if (taken === 'taken') return capture(desk, alone)
+  if (taken !== 'held' && 'order' in taken)
+    return capture(desk, alone, taken.order)
   if (taken !== 'held') {
     await giveBack(desk.context, caller, kept)
     return taken
@@ -167,7 +170,7 @@ async function takePayment(
   desk: FacilitatorDesk,
   { call, caller, client, orderId }: Alone,
   kept: KeptGas,
-): Promise<'taken' | 'held' | SettleOutcome> {
+): Promise<{ order: OrderRecord } | 'held' | SettleOutcome> {
   const { context, contractPayers } = desk
   const { payment, recipient, value } = call
   const asset = payment.domain.verifyingContract
@@ -187,26 +190,40 @@ async function takePayment(
           value,
           metadata: ownerOf(caller, call, kept),
           capture: 'now',
+          meanwhile: async ({ chainId, submitter: account }) =>
+            desk.instance.drive().prepare({ chainId, account }),
         },
       )
     : undefined
-  if (verdict?.ok) return verdict.order.needsReview ? 'held' : 'taken'
+  if (verdict?.ok)
+    return verdict.order.needsReview ? 'held' : { order: verdict.record }
   // Judged again, so that `/settle` returns the same code as `/verify`.
   const judged = await judgePayment(desk, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
 }
 
-/** Waits for the capture, and returns its outcome. */
+/**
+ * Waits for the capture, and returns its outcome.
+ *
+ * @param asked the order as it was just written with the request to capture it;
+ * without one, the capture is requested.
+ */
 async function capture(
   desk: FacilitatorDesk,
   alone: Alone,
+  asked?: OrderRecord,
 ): Promise<SettleOutcome> {
-  const { orders } = desk
+  const { orders, context, instance } = desk
+  const { hold, drive, perform } = instance
   const { orderId, until, held, signal } = alone
   const timeout = Math.max(0, Math.ceil(until - performance.now()))
-  const waiting = endOnAbort(orders.capture({ orderId, timeout }), signal)
-  const result = await waiting.catch((error: unknown) => {
+  const capturing = asked
+    ? perform('capture', { orderId }, () =>
+        hold(waitForCapture(context, drive(), asked, timeout)),
+      )
+    : orders.capture({ orderId, timeout })
+  const result = await endOnAbort(capturing, signal).catch((error: unknown) => {
     if (!signal.aborted) throw error
     return undefined
   })

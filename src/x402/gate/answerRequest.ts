@@ -10,7 +10,6 @@ import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
 import {
-  type ExchangeNote,
   exchangeKey,
   insertExchange,
   loadExchange,
@@ -19,10 +18,16 @@ import {
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
-import { type PaidCall, runExchange } from './runExchange.js'
+import {
+  type BegunExchange,
+  type PaidCall,
+  runExchange,
+} from './runExchange.js'
+import { placeOfAnswer } from './sealAnswer.js'
 import type {
   AnswerParameters,
   Exchange,
+  ExchangeNote,
   GateDesk,
   Outcome,
   Refusal,
@@ -52,6 +57,7 @@ export async function answerRequest(
     terms,
     request,
     handler,
+    place: placeOfAnswer(orderIdOf(payment), payment),
     payment: {
       orderId: orderIdOf(payment),
       offer: terms.offer.name,
@@ -94,18 +100,18 @@ async function run(
   given: Given,
 ): Promise<Outcome | Refusal> {
   const { asked, call, paid } = given
-  await liveness.hold()
   const known = await loadKnown(desk, call, paid)
   if (known.conflict) return refuseIdentifier
   if (known.isSpent) return () => requirePayment(asked, spent)
+  if (known.note) await liveness.hold()
   const begun = known.note
     ? { note: known.note, isOurs: false }
-    : await begin(desk, given)
+    : await begin({ desk, liveness }, given)
   if (typeof begun === 'function') return begun
   // The payment belongs to another offer, method, resource, body or payload.
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
-  return runExchange({ desk, liveness, call }, begun.note, begun.isOurs)
+  return runExchange({ desk, liveness, call }, begun)
 }
 
 const refuseIdentifier: Refusal = () =>
@@ -156,13 +162,11 @@ async function loadKnown(
   })
 }
 
-type Begun = { note: ExchangeNote; isOurs: boolean }
-
 /** Accepts a payment: creates its order and begins its exchange. */
 async function begin(
-  desk: GateDesk,
+  { desk, liveness }: Tools,
   { asked, call, paid }: Given,
-): Promise<Begun | Refusal> {
+): Promise<BegunExchange | Refusal> {
   const { terms, payment, bound } = paid
   const { offer, token, value } = terms
   const isUpfront = offer.flow === 'upfront'
@@ -189,6 +193,12 @@ async function begin(
     },
     mostOpen: desk.mostOpen,
     capture: isUpfront ? 'now' : 'later',
+    meanwhile: ({ chainId, submitter: account }) => {
+      desk.instance.drive().prepare({ chainId, account })
+      // Other processes must see that this one is alive before they see the
+      // exchange.
+      return liveness.hold()
+    },
     also: async (tables) => {
       await insertExchange(tables, { key, until, data })
       if (paid.identifier === undefined) return
@@ -200,8 +210,10 @@ async function begin(
       await tables.notes.insert([named])
     },
   })
-  if (verdict.ok)
-    return { note: { key, until, data, version: 1 }, isOurs: true }
+  if (verdict.ok) {
+    const note = { key, until, data, version: 1 }
+    return { note, isOurs: true, order: verdict.record }
+  }
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)

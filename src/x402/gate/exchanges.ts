@@ -9,10 +9,7 @@ import type {
   StoreReader,
   StoreWriter,
 } from '../../store/types.js'
-import type { Exchange, GateDesk } from './types.js'
-
-/** The note of an exchange. */
-export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
+import type { Exchange, ExchangeNote, GateDesk } from './types.js'
 
 /** Key of the note of an exchange. */
 export const exchangeKey = (orderId: string): string => `x402:gate:${orderId}`
@@ -30,9 +27,18 @@ export async function loadExchange(
 /** Begins an exchange, in the unit of work that makes its order. */
 export async function insertExchange(
   { notes }: Pick<StoreWriter, 'notes'>,
-  { key, until, data }: Omit<ExchangeNote, 'version'>,
+  note: Omit<ExchangeNote, 'version'>,
 ): Promise<void> {
-  await notes.insert([{ key, until, data: toData(data) }])
+  await notes.insert([noteOf(note)])
+}
+
+/** Returns the row of an exchange without its version. */
+export function noteOf({
+  key,
+  until,
+  data,
+}: Omit<ExchangeNote, 'version'>): Omit<NoteRecord, 'version'> {
+  return { key, until, data: toData(data) }
 }
 
 /** A payment to refund, and the account that paid. */
@@ -54,8 +60,8 @@ export async function changeExchange(
   const { refund } = also
   try {
     await context.store.write(async (tables) => {
-      const { key, version, until } = note
-      await tables.notes.update([{ key, version, until, data: toData(data) }])
+      const { version } = note
+      await tables.notes.update([{ ...noteOf({ ...note, data }), version }])
       if (!refund) return
       const { orderId, payer, reason } = refund
       const { order, attempt, proofs } = await loadOrder(
@@ -94,6 +100,6 @@ export async function removeOld({
 }
 
 /** Removes members that are `undefined`, which JSON cannot hold. */
-function toData({ response, ...data }: Exchange): JsonObject {
-  return response === undefined ? data : { ...data, response }
+function toData({ answer, ...data }: Exchange): JsonObject {
+  return answer === undefined ? data : { ...data, answer }
 }

@@ -4,6 +4,7 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/planDraft.js'
+import { keepAnswers } from './keepAnswers.js'
 import {
   type GateDesk,
   gateMembers,
@@ -52,6 +53,7 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
     keepFor,
     takeOverFrom,
     owner: drawNonce().slice(2, 34),
+    keepAnswer: keepAnswers(context),
     working: new Map(),
   }
 }

@@ -1,9 +1,13 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
-import { changeExchange, type ExchangeNote, loadExchange } from './exchanges.js'
+import { waitForCapture } from '../../orders/verbs/captureOrder.js'
+import type { OrderRecord, SealContext } from '../../store/types.js'
+import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
+import { openAnswer, sealAnswer } from './sealAnswer.js'
 import type {
+  ExchangeNote,
   GateDesk,
   KeptResponse,
   Outcome,
@@ -19,6 +23,17 @@ export type PaidCall = {
   request: Request
   handler: X402Handler
   payment: Omit<X402Payment, 'transaction'>
+  /** What the kept answer is sealed for. */
+  place: SealContext
+}
+
+/** An exchange to continue. */
+export type BegunExchange = {
+  note: ExchangeNote
+  /** True when this process has just begun it. */
+  isOurs: boolean
+  /** The order as this process has just written it. */
+  order?: OrderRecord | undefined
 }
 
 /** Milliseconds between two looks at an exchange of another process. */
@@ -29,22 +44,18 @@ type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
 /**
  * Continues an exchange from its saved step to its outcome. Claims each step by
  * compare-and-set first, so the handler runs in one process only.
- *
- * @param isOurs true when this process has just begun the exchange.
  */
 export async function runExchange(
   tools: Tools,
-  begun: ExchangeNote,
-  isOurs: boolean,
+  begun: BegunExchange,
 ): Promise<Outcome> {
   const end = performance.now() + tools.desk.timeout
-  let note: ExchangeNote | undefined = begun
-  let isClaimed = isOurs
-  while (note) {
-    const outcome = await takeStep(tools, note, isClaimed, end)
+  let next: BegunExchange | undefined = begun
+  while (next) {
+    const outcome = await takeStep(tools, next, end)
     if (outcome) return outcome
-    isClaimed = false
-    note = await reload(tools)
+    const note = await reload(tools)
+    next = note && { note, isOurs: false }
   }
   return { kind: 'gone' }
 }
@@ -55,18 +66,22 @@ export async function runExchange(
  */
 async function takeStep(
   tools: Tools,
-  note: ExchangeNote,
-  isClaimed: boolean,
+  { note, isOurs, order }: BegunExchange,
   end: number,
 ): Promise<Outcome | undefined> {
   const { step } = note.data
   const { flow } = tools.call.terms.offer
   if (step === 'over') return endOver(tools, note)
-  if (step === 'done') return finish(tools, note.data.response)
-  if (step === 'working' && !isClaimed) return takeOver(tools, note, end)
-  if (flow === 'authorization' && isClaimed) return work(tools, note, undefined)
+  if (step === 'done') {
+    const paid = await capture(tools)
+    return paid.kind === 'paid'
+      ? { ...paid, response: await open(tools, note) }
+      : paid
+  }
+  if (step === 'working' && !isOurs) return takeOver(tools, note, end)
+  if (flow === 'authorization' && isOurs) return work(tools, note, undefined)
 
-  const paid = flow === 'upfront' ? await capture(tools) : undefined
+  const paid = flow === 'upfront' ? await capture(tools, order) : undefined
   if (paid && paid.kind !== 'paid') return paid
   const claimed = await claim(tools, note)
   return claimed && work(tools, claimed, paid?.transaction)
@@ -128,11 +143,17 @@ async function work(
   }
   const kept = await keepResponse(response, desk.mostAnswerBytes)
   if (!kept) return fail(tools, note, { response: tooLong, transaction })
-  const done = await changeExchange(desk, note, {
-    step: 'done',
-    response: kept,
+  const done = await desk.keepAnswer({
+    note,
+    answer: await sealAnswer(desk, kept, call.place),
+    orderId: call.orderId,
+    captures: transaction === undefined,
   })
-  return done && finish(tools, kept)
+  if (!done) return undefined
+  const paid: Outcome = transaction
+    ? { kind: 'paid', response: undefined, transaction }
+    : await capture(tools, done.order)
+  return paid.kind === 'paid' ? { ...paid, response: kept } : paid
 }
 
 const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
@@ -180,10 +201,11 @@ async function giveUp(
   const { desk, call } = tools
   const isPaid = call.terms.offer.flow === 'upfront'
   const { payer } = call.payment
+  const answer = await sealAnswer(desk, response, call.place)
   const over = await changeExchange(
     desk,
     note,
-    { step: 'over', response },
+    { step: 'over', answer },
     { refund: isPaid ? { orderId: call.orderId, payer, reason } : undefined },
   )
   return over && endOver(tools, over)
@@ -192,10 +214,11 @@ async function giveUp(
 async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { desk, call } = tools
   const { orderId, terms } = call
-  const { response } = note.data
   if (terms.offer.flow === 'upfront') {
     const paid = await capture(tools)
-    if (paid.kind !== 'paid' || !response) return paid
+    if (paid.kind !== 'paid') return paid
+    const response = await open(tools, note)
+    if (!response) return paid
     return { kind: 'failed', response, transaction: paid.transaction }
   }
   const { state } = await desk.orders.get({ orderId })
@@ -203,19 +226,25 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   return { kind: 'gone' }
 }
 
-/** Captures the payment, then releases the answer. */
-async function finish(
-  tools: Tools,
-  response: KeptResponse | undefined,
+/**
+ * Captures the payment.
+ *
+ * @param asked the order as this process wrote it with the request to capture
+ * it; without one, the capture is requested.
+ */
+async function capture(
+  { desk, call }: Tools,
+  asked?: OrderRecord,
 ): Promise<Outcome> {
-  const paid = await capture(tools)
-  return paid.kind === 'paid' ? { ...paid, response } : paid
-}
-
-async function capture({ desk, call }: Tools): Promise<Outcome> {
   const { orderId } = call
-  const { timeout } = desk
-  const result = await desk.orders.capture({ orderId, timeout })
+  const { timeout, instance, context } = desk
+  const { hold, drive, perform } = instance
+  const result =
+    asked?.requested === 'capture'
+      ? await perform('capture', { orderId }, () =>
+          hold(waitForCapture(context, drive(), asked, timeout)),
+        )
+      : await desk.orders.capture({ orderId, timeout })
   if (result.status === 'rejected')
     return { kind: 'refused', reason: result.reason }
   if (result.status === 'captured')
@@ -224,11 +253,18 @@ async function capture({ desk, call }: Tools): Promise<Outcome> {
       response: undefined,
       transaction: result.proof.transactionHash,
     }
-  const sent = await desk.context.store.read(({ transactions }) =>
+  const sent = await context.store.read(({ transactions }) =>
     transactions.find({ orderIds: [orderId] }),
   )
   const transaction = sent.flatMap(({ hash }) => hash ?? []).at(-1)
   return { kind: 'pending', transaction }
+}
+
+function open(
+  { desk, call }: Tools,
+  { data }: ExchangeNote,
+): Promise<KeptResponse | undefined> {
+  return openAnswer(desk, data.answer, call.place)
 }
 
 function reload({ desk, call }: Tools): Promise<ExchangeNote | undefined> {

@@ -5,6 +5,7 @@ import type { MembersOf } from '../../core/checkMembers.js'
 import type { Instance } from '../../orders/createInstance.js'
 import type { DestinationOrders } from '../../orders/DestinationOrders.js'
 import type { OrdersContext } from '../../orders/model/types.js'
+import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
 
 /** What one request costs. */
@@ -194,6 +195,7 @@ export type GateDesk = {
   takeOverFrom: string | undefined
   /** Names this gate in notes and in its lease. */
   owner: string
+  keepAnswer: KeepAnswer
   /** Payments that this process is working on, by order id. */
   working: Map<string, Run>
 }
@@ -227,8 +229,32 @@ export type Exchange = {
   step: Step
   /** The gate that works on it. */
   owner: string
-  response?: KeptResponse | undefined
+  /** The sealed answer. */
+  answer?: string | undefined
 }
+
+/** The note of an exchange. */
+export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
+
+/** An answer to keep, sealed. */
+export type AnswerToKeep = {
+  note: ExchangeNote
+  answer: string
+  orderId: string
+  /** True to request the capture in the same unit of work. */
+  captures: boolean
+}
+
+/** The order as it is once the answer is kept. */
+export type KeptAnswer = { order: OrderRecord | undefined }
+
+/**
+ * Keeps an answer and requests its capture. `undefined` when another process
+ * moved the exchange first: then nothing was written.
+ */
+export type KeepAnswer = (
+  answer: AnswerToKeep,
+) => Promise<KeptAnswer | undefined>
 
 /** The outcome of an exchange, for all requests that wait for it. */
 export type Outcome =

@@ -1,0 +1,46 @@
+import type { BlockHead } from '../../chain/rpc/requestNode.js'
+import { encodeCapture } from '../../payments/message/encodeCall.js'
+import type { RehearsedPayment } from '../model/rehearsalMemory.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterFees } from './feesOf.js'
+import type { DueDraft } from './rehearseDue.js'
+
+/**
+ * Separates due orders whose payment was rehearsed at this very block, when it
+ * was accepted. They need no second rehearsal.
+ */
+export function takeRehearsed(
+  { policy, rehearsals }: Pick<OrdersContext, 'policy' | 'rehearsals'>,
+  storedOrders: readonly StoredOrder[],
+  { head, fees }: { head: BlockHead; fees: SubmitterFees },
+): { drafts: DueDraft[]; others: StoredOrder[] } {
+  const { maxFee, contractPayers } = policy
+  const drafts: DueDraft[] = []
+  const others: StoredOrder[] = []
+  for (const stored of storedOrders) {
+    const { order, attempt } = stored
+    const rehearsed = rehearsals.take(order.id)
+    const isSame =
+      rehearsed !== undefined &&
+      order.requested !== 'cancel' &&
+      rehearsed.signatureHash === attempt.signatureHash &&
+      isOfBlock(rehearsed, head) &&
+      (contractPayers === 'accept' || rehearsed.refusesContracts)
+    const { gas = 0n } = rehearsed ?? {}
+    const isDear = maxFee !== undefined && gas * fees.maxFeePerGas > maxFee
+    if (!isSame || isDear) others.push(stored)
+    else {
+      const { to, data } = encodeCapture(rehearsed.payment)
+      drafts.push({ stored, kind: 'capture', call: { to, data }, gas })
+    }
+  }
+  return { drafts, others }
+}
+
+function isOfBlock(
+  { head }: RehearsedPayment,
+  { number, timestamp }: BlockHead,
+): boolean {
+  return head.number === number && head.timestamp === timestamp
+}

@@ -1,0 +1,95 @@
+import { nextTurn } from '../../core/wait.js'
+import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
+import type { StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { noteOf } from './exchanges.js'
+import type { AnswerToKeep, GateDesk, KeepAnswer, KeptAnswer } from './types.js'
+
+type Waiting = {
+  answer: AnswerToKeep
+  settle(kept: KeptAnswer | undefined): void
+  fail(error: unknown): void
+}
+
+/** Most answers, and most characters of them, in one unit of work. */
+const mostAnswers = 100
+const mostLength = 4_194_304
+
+/**
+ * Collects answers, so that hundreds at once need only a few writes. If a unit
+ * of work with several fails, each is written alone.
+ */
+export function keepAnswers(context: GateDesk['context']): KeepAnswer {
+  let queue: Waiting[] = []
+  let isWriting = false
+  const write = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const answers = batch.map(({ answer }) => answer)
+      const kept = await writeAgain(context, (tables) =>
+        writeAnswers(context, tables, answers),
+      )
+      for (const { answer, settle } of batch) settle(kept.get(answer))
+    } catch (error) {
+      const [only, ...others] = batch
+      if (others.length === 0) only?.fail(error)
+      else await Promise.all(batch.map((one) => write([one])))
+    }
+  }
+  const flush = async (): Promise<void> => {
+    isWriting = true
+    // Answers that end in the same turn come along.
+    await nextTurn()
+    while (queue.length > 0) {
+      const count = fitting(queue)
+      const batch = queue.slice(0, count)
+      queue = queue.slice(count)
+      await write(batch)
+    }
+    isWriting = false
+  }
+  return (answer) =>
+    new Promise((settle, fail) => {
+      queue.push({ answer, settle, fail })
+      if (!isWriting) void flush()
+    })
+}
+
+/** Number of answers that fit into one unit of work. Pure. */
+function fitting(queue: readonly Waiting[]): number {
+  let length = 0
+  const most = queue.slice(0, mostAnswers).findIndex(({ answer }, at) => {
+    length += answer.answer.length
+    return at > 0 && length > mostLength
+  })
+  return most === -1 ? mostAnswers : most
+}
+
+/** Writes answers whose exchanges nobody has moved on. */
+async function writeAnswers(
+  context: GateDesk['context'],
+  tables: StoreWriter,
+  answers: readonly AnswerToKeep[],
+): Promise<ReadonlyMap<AnswerToKeep, KeptAnswer>> {
+  const keys = answers.map(({ note }) => note.key)
+  const found = new Map(
+    (await tables.notes.find({ keys })).map((note) => [note.key, note.version]),
+  )
+  const own = answers.filter(({ note }) => found.get(note.key) === note.version)
+  const captured = own.flatMap(({ captures, orderId }) =>
+    captures ? [orderId] : [],
+  )
+  const orders =
+    captured.length === 0
+      ? undefined
+      : await writeCaptureRequests(context, tables, captured)
+  if (own.length > 0)
+    await tables.notes.update(
+      own.map(({ note, answer }) => ({
+        ...noteOf({ ...note, data: { ...note.data, step: 'done', answer } }),
+        version: note.version,
+      })),
+    )
+  return new Map(
+    own.map((one) => [one, { order: orders?.get(one.orderId) }] as const),
+  )
+}

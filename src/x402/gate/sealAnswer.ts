@@ -1,0 +1,44 @@
+import type { SignedPayment } from '../../core/types.js'
+import { openSealed } from '../../orders/model/openSealed.js'
+import type { SealContext } from '../../store/types.js'
+import type { GateDesk, KeptResponse } from './types.js'
+
+/** Builds the context that the answer to a payment is bound to. Pure. */
+export function placeOfAnswer(
+  orderId: string,
+  { domain, message }: SignedPayment,
+): SealContext {
+  return {
+    kind: 'answer',
+    orderId,
+    attempt: 1,
+    chainId: domain.chainId,
+    token: domain.verifyingContract,
+    payer: message.from,
+    nonce: message.nonce,
+  }
+}
+
+/** Seals an answer, so that the database does not show what was sold. */
+export function sealAnswer(
+  { context }: Pick<GateDesk, 'context'>,
+  response: KeptResponse,
+  place: SealContext,
+): Promise<string> {
+  return context.sealer.seal(JSON.stringify(response), place)
+}
+
+/**
+ * Opens a kept answer. Returns `undefined` when it does not open, for example
+ * because its key is gone.
+ */
+export async function openAnswer(
+  { context }: Pick<GateDesk, 'context'>,
+  sealed: string | undefined,
+  place: SealContext,
+): Promise<KeptResponse | undefined> {
+  if (sealed === undefined) return undefined
+  const text = await openSealed(context, sealed, place)
+  // Only `sealAnswer` seals for this place.
+  return text === undefined ? undefined : (JSON.parse(text) as KeptResponse)
+}
