@@ -128,6 +128,11 @@ export async function findTransactions(
       return transactions
         .where(inSubmitter(query.inFlight, 'account'))
         .where(isTrue('in_flight'))
+    if ('sentBy' in query)
+      return transactions
+        .where(inSubmitter(query.sentBy, 'account'))
+        .where('nonce', '>=', BigInt(query.fromNonce))
+        .limit(BigInt(query.limit))
     return transactions
       .where(inSubmitter(query.at, 'account'))
       .where('nonce', '=', BigInt(query.nonce))

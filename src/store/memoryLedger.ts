@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import { isInDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
@@ -75,12 +76,32 @@ export function filterTransactions(
       .pick(query.hashes.map((hash) => `hash ${hash}`))
       .filter(({ chainId }) => chainId === query.chainId)
       .filter(({ hash }) => hash && query.hashes.includes(hash))
-  const submitter = 'at' in query ? query.at : query.inFlight
+  const submitter = submitterOf(query)
   const found = rows
     .pick([submitterWord(submitter)])
     .filter((row) => submitterWord(row) === submitterWord(submitter))
-    .filter((row) => ('at' in query ? row.nonce === query.nonce : row.inFlight))
-  return sortRows(found, ({ nonce, bump }) => [BigInt(nonce), BigInt(bump)])
+    .filter((row) => isSelected(row, query))
+  const sorted = sortRows(found, ({ nonce, bump }) => [
+    BigInt(nonce),
+    BigInt(bump),
+  ])
+  return 'sentBy' in query ? sorted.slice(0, query.limit) : sorted
+}
+
+/** Selects transactions of one submitter. */
+type SubmitterQuery = Exclude<
+  TransactionQuery,
+  { orderIds: readonly string[] } | { hashes: readonly Hash[] }
+>
+
+function submitterOf(query: SubmitterQuery): Submitter {
+  if ('sentBy' in query) return query.sentBy
+  return 'at' in query ? query.at : query.inFlight
+}
+
+function isSelected(row: TransactionRecord, query: SubmitterQuery): boolean {
+  if ('sentBy' in query) return row.nonce >= query.fromNonce
+  return 'at' in query ? row.nonce === query.nonce : row.inFlight
 }
 
 /** Returns the proofs that a query selects, sorted. */

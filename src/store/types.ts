@@ -314,6 +314,8 @@ export type TransactionQuery =
   | { inFlight: Submitter }
   /** All transactions at one account nonce, lowest `bump` first. */
   | { at: Submitter; nonce: number }
+  /** From an account nonce on, lowest account nonce and `bump` first. */
+  | { sentBy: Submitter; fromNonce: number; limit: number }
 
 /** Selects proofs in one of these ways. */
 export type ProofQuery =

@@ -178,6 +178,44 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'the transactions of a submitter come from a nonce on, in pages',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const submitter = drawSubmitter()
+        const rows = [
+          sampleTransaction(submitter, { nonce: 10 }),
+          sampleTransaction(submitter, { nonce: 9, inFlight: false }),
+          sampleTransaction(submitter, { nonce: 9, bump: 1 }),
+          sampleTransaction(submitter, { nonce: 100, inFlight: false }),
+          sampleTransaction(submitter, { nonce: 2 }),
+          sampleTransaction(drawSubmitter(), { nonce: 9 }),
+          sampleTransaction(
+            { ...submitter, chainId: submitter.chainId + 1 },
+            { nonce: 9 },
+          ),
+        ]
+        await store.write((it) => it.transactions.insert(rows))
+        const find = (fromNonce: number, limit: number) =>
+          store.read(async ({ transactions }) =>
+            (
+              await transactions.find({ sentBy: submitter, fromNonce, limit })
+            ).map(({ nonce, bump }) => [nonce, bump]),
+          )
+        const all = [
+          [2, 0],
+          [9, 0],
+          [9, 1],
+          [10, 0],
+          [100, 0],
+        ]
+        expectSame('All', await find(0, 9), all)
+        expectSame('From 9', await find(9, 9), all.slice(1))
+        expectSame('From 3', await find(3, 9), all.slice(1))
+        expectSame('Two from 9', await find(9, 2), all.slice(1, 3))
+        expectSame('From 101', await find(101, 9), [])
+      }),
+  },
+  {
     name: 'proofs are found by their orders and by their hashes on a chain',
     run: (createStore) =>
       useStore(createStore, async (store) => {

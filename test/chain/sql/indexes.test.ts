@@ -229,6 +229,11 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     (it) => findTransactions(it, { at: submitter, nonce: 7 }),
   ],
   [
+    'transactions from a nonce on',
+    'transactions_pkey',
+    (it) => findTransactions(it, { sentBy: submitter, fromNonce: 7, limit }),
+  ],
+  [
     'proofs by order',
     'proofs_order',
     (it) => findProofs(it, { orderIds: ['order-1', 'order-2'] }),

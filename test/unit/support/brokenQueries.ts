@@ -239,6 +239,7 @@ export const brokenQueries: readonly BrokenStore[] = [
     })),
     fails: [
       'transactions of a submitter in flight come in the order of their nonces',
+      'the transactions of a submitter come from a nonce on, in pages',
       'proofs come in the order of the chain, from a block on',
     ],
   },
@@ -251,6 +252,7 @@ export const brokenQueries: readonly BrokenStore[] = [
     })),
     fails: [
       'all transactions at one nonce of a submitter are found, in flight or not',
+      'the transactions of a submitter come from a nonce on, in pages',
     ],
   },
 ]
