@@ -6,6 +6,7 @@ const parts = {
   core: [],
   chain: ['core'],
   payments: ['core', 'chain'],
+  checkout: ['core', 'chain', 'payments'],
   store: ['core'],
   sql: ['core', 'store'],
   orders: ['core', 'chain', 'payments', 'store'],
@@ -86,7 +87,7 @@ export default {
         pathNot: [
           `^src/(${Object.keys(parts).join('|')})/[^/]+$`,
           `^src/(${Object.keys(rooms).join('|')})/(contracts/)?[^/]+$`,
-          `^src/devchain/contracts/[^/]+$`,
+          `^src/(checkout|devchain)/contracts/[^/]+$`,
         ],
       },
       to: {},

@@ -122,6 +122,11 @@ function isDevChain(folder: string): boolean {
   return folder === 'src/devchain/contracts'
 }
 
+/** What people deploy: its callers need its interface too. */
+function isCheckout(folder: string): boolean {
+  return folder === 'src/checkout/contracts'
+}
+
 function renderArtifact({
   folder,
   source,
@@ -139,6 +144,15 @@ function renderArtifact({
   // What reaches browsers is the code and nothing else: of a contract, the one
   // that is put over an account; of a Yul object, the one that creates.
   const { object } = source.endsWith('.yul') ? bytecode : deployedBytecode
+  if (isCheckout(folder)) {
+    const items = artifact.abi.map((item) => `  ${JSON.stringify(item)},\n`)
+    return [
+      head,
+      `export const ${constant}Abi = [\n${items.join('')}] as const\n`,
+      `/** Its creation code. */\n`,
+      `export const ${constant}Code = '0x${bytecode.object}'\n`,
+    ].join('')
+  }
   if (!isDevChain(folder))
     return `${head}export const ${constant}Code = '0x${object}'\n`
 

@@ -2,6 +2,7 @@
 export const entryFiles = {
   index: 'src/payments/index.ts',
   reads: 'src/chain/index.ts',
+  checkout: 'src/checkout/index.ts',
   orders: 'src/orders/index.ts',
   store: 'src/store/index.ts',
   sql: 'src/sql/index.ts',

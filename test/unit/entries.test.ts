@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
+import * as checkout from 'countersign/checkout'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
@@ -15,6 +16,7 @@ import { entryFiles } from '../../scripts/entryFiles.js'
 
 const entries: Record<string, Record<string, unknown>> = {
   accelerate,
+  checkout,
   devchain,
   http,
   index: main,

@@ -1,0 +1,8 @@
+export {
+  checkoutAddress,
+  checkoutDeployment,
+  type DeploymentCall,
+  type PermitCheckoutParameters,
+  permitCheckoutAddress,
+  permitCheckoutDeployment,
+} from './checkoutContracts.js'
