@@ -24,6 +24,11 @@ function counterName(order: Destination & { state: string }): string {
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
 }
 
+/** Refunds are not counted as orders. */
+function isRefund(row: object): boolean {
+  return Reflect.get(row, 'refundOf') !== undefined
+}
+
 /** Name of the counter to which an order row belongs. */
 function counterOf(row: object): string {
   return counterName({
@@ -77,6 +82,7 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
   let rises = new Map<string, bigint>()
   const count = (rows: readonly object[], by: bigint) => {
     for (const row of rows) {
+      if (isRefund(row)) continue
       const name = counterOf(row)
       rises.set(name, (rises.get(name) ?? 0n) + by)
     }

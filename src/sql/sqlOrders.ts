@@ -24,6 +24,7 @@ export async function findOrders(
   query: OrderQuery,
 ): Promise<OrderRecord[]> {
   if ('ids' in query) return findByIds(finder, query.ids)
+  if ('refundsOf' in query) return findRefunds(finder, query.refundsOf)
   const rows =
     'listed' in query
       ? await listOrders(finder, query)
@@ -63,6 +64,21 @@ function ordersById(
   )
 }
 
+async function findRefunds(
+  { session, dialect }: Finder,
+  orderIds: readonly string[],
+): Promise<OrderRecord[]> {
+  if (orderIds.length === 0) return []
+  const rows = await session
+    .selectFrom('orders')
+    .selectAll()
+    .where('refund_of', 'is not', null)
+    .where(dialect.among('refund_of', 'text', dialect.listOf('text', orderIds)))
+    .orderBy('position')
+    .execute()
+  return decodeRows(orderTable, rows)
+}
+
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 function listOrders(
@@ -74,6 +90,7 @@ function listOrders(
       .selectFrom('orders')
       .selectAll()
       .where(inDestination(destination))
+      .where('refund_of', 'is', null)
       .orderBy('position', 'desc')
       .limit(BigInt(limit))
     if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
@@ -91,7 +108,10 @@ function listOrders(
   return mergeRows(session, parts, { order: 'position desc', limit })
 }
 
-type Search = Exclude<OrderQuery, Listing | { ids: readonly string[] }>
+type Search = Exclude<
+  OrderQuery,
+  Listing | { ids: readonly string[] } | { refundsOf: readonly string[] }
+>
 
 function searchOrders(
   { session, dialect, locks }: Finder,
@@ -136,6 +156,13 @@ function searchOrders(
   if ('oldest' in query)
     return orders
       .where(inDestination(query.oldest))
+      .orderBy('position')
+      .execute()
+  if ('refundsDue' in query)
+    return orders
+      .where(inDestination(query.refundsDue))
+      .where(sql<boolean>`refund_of is not null and state = 'drafted'`)
+      .where('position', '>', query.after ?? -1n)
       .orderBy('position')
       .execute()
   return orders

@@ -11,7 +11,7 @@ import type {
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
   identity: ({ id }) => id,
-  words: () => [],
+  words: ({ refundOf }) => [`refunds of ${refundOf}`],
 }
 
 /** Returns the orders that a query selects, sorted. */
@@ -21,32 +21,48 @@ export function filterOrders(
 ): OrderRecord[] {
   if ('ids' in query)
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
+  if ('refundsOf' in query) return findRefunds(rows, query.refundsOf)
   return sortRows(
     rows.all().filter((row) => isWanted(row, query)),
     orderPlace(query),
   ).slice(0, query.limit)
 }
 
-/** Counts the orders of these destinations by state. */
+function findRefunds(
+  rows: Rows<OrderRecord>,
+  orderIds: readonly string[],
+): OrderRecord[] {
+  const wanted: ReadonlySet<string | undefined> = new Set(orderIds)
+  const found = rows
+    .pick(orderIds.map((orderId) => `refunds of ${orderId}`))
+    .filter(({ refundOf }) => refundOf !== undefined && wanted.has(refundOf))
+  return sortRows(found, ({ position }) => [position])
+}
+
+/** Counts the orders of these destinations by state, without refunds. */
 export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {
   const counts: Partial<Record<OrderState, number>> = {}
   for (const row of rows.all())
-    if (isInDestinations(row, destinations))
+    if (row.refundOf === undefined && isInDestinations(row, destinations))
       counts[row.state] = (counts[row.state] ?? 0) + 1
   return counts
 }
 
-type OrderSearch = Exclude<OrderQuery, { ids: readonly string[] }>
+type OrderSearch = Exclude<
+  OrderQuery,
+  { ids: readonly string[] } | { refundsOf: readonly string[] }
+>
 
 function isWanted(row: OrderRecord, query: OrderSearch): boolean {
   if ('listed' in query) {
     const { listed, states = [row.state], payer = row.payer } = query
     const isBefore = row.position < (query.before ?? row.position + 1n)
     const isMeant = states.includes(row.state) && payer === row.payer
-    return isBefore && isMeant && isInDestinations(row, listed)
+    const isOrder = row.refundOf === undefined
+    return isOrder && isBefore && isMeant && isInDestinations(row, listed)
   }
   if ('sendDue' in query)
     return (
@@ -68,6 +84,13 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
       isInDestinations(row, [query.settled])
     )
   if ('oldest' in query) return isInDestinations(row, [query.oldest])
+  if ('refundsDue' in query)
+    return (
+      row.refundOf !== undefined &&
+      row.state === 'drafted' &&
+      row.position > (query.after ?? -1n) &&
+      isInDestinations(row, [query.refundsDue])
+    )
   return (
     row.payer !== undefined &&
     row.lookDue !== undefined &&

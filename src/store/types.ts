@@ -126,6 +126,19 @@ export type OrderRecord = Destination & {
   /** Hash and block number of the transaction that settled the order. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
+  /** Number of refunds of the order on record. */
+  refunds: number
+  /**
+   * Set for a refund, which is a payment in the other direction: the recipient
+   * pays, so it is also the row's `payer`. Id of the order that it refunds.
+   */
+  refundOf: string | undefined
+  /** Refunds only: the id that the merchant gave the refund. */
+  refundId: string | undefined
+  /** Refunds only: the account that gets the tokens back. */
+  refundTo: Address | undefined
+  /** Refunds only: number of the order's attempt whose payment it refunds. */
+  refundAttempt: number | undefined
 }
 
 /** One payment asked of the buyer, with its own payment nonce. */
@@ -269,7 +282,10 @@ export type HeldLease = {
 export type OrderQuery =
   /** In the order of `ids`. */
   | { ids: readonly string[] }
-  /** Orders of these destinations, newest first. `before` is a position. */
+  /**
+   * Orders of these destinations without refunds, newest first. `before` is a
+   * position.
+   */
   | {
       listed: readonly Destination[]
       states?: readonly OrderState[] | undefined
@@ -298,6 +314,10 @@ export type OrderQuery =
   | { unsettled: Destination; after?: bigint | undefined; limit: number }
   /** Orders in any state, oldest first. */
   | { oldest: Destination; limit: number }
+  /** All refunds of these orders, oldest first. */
+  | { refundsOf: readonly string[] }
+  /** Refunds in the state `drafted`, oldest first. `after` is a position. */
+  | { refundsDue: Destination; after?: bigint | undefined; limit: number }
 
 /** Selects attempts in one of these ways. */
 export type AttemptQuery =
@@ -377,7 +397,7 @@ export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
 /** Reads one consistent snapshot of the store. */
 export type StoreReader = {
   orders: Reader<OrderRecord, OrderQuery> & {
-    /** Counts the orders of these destinations by state. */
+    /** Counts the orders of these destinations by state, without refunds. */
     count(
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>

@@ -4,6 +4,7 @@ import { ledgerQueryCases } from './storeCasesLedger.js'
 import { noteCases } from './storeCasesNotes.js'
 import { orderQueryCases } from './storeCasesQueries.js'
 import { recordCases } from './storeCasesRecords.js'
+import { refundCases } from './storeCasesRefunds.js'
 import { refusalCases } from './storeCasesRefusals.js'
 import { secretCases } from './storeCasesSecrets.js'
 import type { StoreCase } from './storeCasesTools.js'
@@ -30,6 +31,7 @@ export const storeCases: readonly StoreCase[] = [
   ...recordCases,
   ...orderQueryCases,
   ...ledgerQueryCases,
+  ...refundCases,
   ...secretCases,
   ...refusalCases,
   ...unitCases,

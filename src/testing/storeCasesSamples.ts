@@ -83,6 +83,11 @@ export function sampleOrder(
     finality: undefined,
     settledHash: undefined,
     settledBlock: undefined,
+    refunds: 0,
+    refundOf: undefined,
+    refundId: undefined,
+    refundTo: undefined,
+    refundAttempt: undefined,
     ...facts,
   }
 }
@@ -119,6 +124,11 @@ export function fullOrderFacts(): Partial<NewOrder> {
     finality: 'finalized',
     settledHash: drawNonce(),
     settledBlock: maxTime,
+    refunds: 2 ** 31 - 1,
+    refundOf: drawId(),
+    refundId: oddText,
+    refundTo: drawAddress(),
+    refundAttempt: 2 ** 31 - 1,
   }
 }
 

@@ -166,6 +166,11 @@ export function fillDraft(
       finality: undefined,
       settledHash: undefined,
       settledBlock: undefined,
+      refunds: 0,
+      refundOf: undefined,
+      refundId: undefined,
+      refundTo: undefined,
+      refundAttempt: undefined,
     },
     attempt: newAttempt({
       orderId: id,

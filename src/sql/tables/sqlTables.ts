@@ -74,6 +74,11 @@ export const orderTable: SqlTable<OrderRecord> = {
     finality: 'text',
     settledHash: 'bytes',
     settledBlock: 'bigint',
+    refunds: 'number',
+    refundOf: 'text',
+    refundId: 'text',
+    refundTo: 'bytes',
+    refundAttempt: 'number',
   },
 }
 

@@ -190,6 +190,11 @@ export async function storeOrder(
     finality: undefined,
     settledHash: undefined,
     settledBlock: undefined,
+    refunds: 0,
+    refundOf: undefined,
+    refundId: undefined,
+    refundTo: undefined,
+    refundAttempt: undefined,
     ...changes,
   }
   const attempt: Omit<AttemptRecord, 'version'> = {

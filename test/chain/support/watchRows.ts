@@ -86,6 +86,11 @@ export async function putOrder(
         finality: undefined,
         settledHash: undefined,
         settledBlock: undefined,
+        refunds: 0,
+        refundOf: undefined,
+        refundId: undefined,
+        refundTo: undefined,
+        refundAttempt: undefined,
         ...changes.order,
       },
     ])

@@ -10,6 +10,33 @@ import {
 /** Stores whose queries find too much, too little or in another order. */
 export const brokenQueries: readonly BrokenStore[] = [
   {
+    defect: 'refunds are listed as orders',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: async (query) => {
+          const rows = await orders.find(query)
+          if (!('listed' in query)) return rows
+          const refundsOf = rows.map(({ id }) => id)
+          return [...rows, ...(await orders.find({ refundsOf }))]
+        },
+      },
+    })),
+    fails: ['refunds are neither listed nor counted as orders'],
+  },
+  {
+    defect: 'refunds come the wrong way round',
+    make: inFinds(({ orders }) => ({
+      orders: mapRows(orders, (rows, query) =>
+        'refundsOf' in query || 'refundsDue' in query ? rows.reverse() : rows,
+      ),
+    })),
+    fails: [
+      'refunds are found by their orders, oldest first',
+      'refunds that wait to be signed come oldest first, a page after a position',
+    ],
+  },
+  {
     defect: 'orders come the wrong way round',
     make: inFinds(({ orders }) => ({
       orders: mapRows(orders, (rows, query) =>

@@ -45,6 +45,11 @@ export const order: OrderRecord = {
   finality: undefined,
   settledHash: undefined,
   settledBlock: undefined,
+  refunds: 0,
+  refundOf: undefined,
+  refundId: undefined,
+  refundTo: undefined,
+  refundAttempt: undefined,
 }
 
 export const attempt: AttemptRecord = {

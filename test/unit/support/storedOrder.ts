@@ -37,6 +37,11 @@ export const storedOrder: OrderRecord = {
   finality: undefined,
   settledHash: undefined,
   settledBlock: undefined,
+  refunds: 0,
+  refundOf: undefined,
+  refundId: undefined,
+  refundTo: undefined,
+  refundAttempt: undefined,
 }
 
 /** Signed until 900 first, and then again until 200. */

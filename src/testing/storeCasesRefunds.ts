@@ -1,0 +1,117 @@
+import type { Destination, PaymentStore } from '../store/types.js'
+import {
+  drawAddress,
+  drawDestination,
+  drawId,
+  type NewOrder,
+  sampleOrder,
+} from './storeCasesSamples.js'
+import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
+
+const limit = 100
+
+/** Refunds are found on their own, and never as orders. */
+export const refundCases: readonly StoreCase[] = [
+  {
+    name: 'refunds are found by their orders, oldest first',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const destination = drawDestination()
+        const [one, two] = [drawId(), drawId()]
+        const ids = await insertRefunds(store, destination, [
+          { refundOf: one },
+          { refundOf: two, state: 'captured' },
+          { refundOf: one, state: 'voided' },
+        ])
+        await insertRefunds(store, destination, [{ refundOf: drawId() }])
+        const find = (refundsOf: readonly string[]) =>
+          store.read(async ({ orders }) =>
+            (await orders.find({ refundsOf })).map(({ id }) => id),
+          )
+        expectSame('Of one', await find([one]), [ids[0], ids[2]])
+        expectSame('Of both', await find([two, one, two]), ids)
+        expectSame('Of none', await find([drawId()]), [])
+        expectSame('Without orders', await find([]), [])
+      }),
+  },
+  {
+    name: 'refunds are neither listed nor counted as orders',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const destination = drawDestination()
+        const order = sampleOrder(destination, { state: 'captured' })
+        await store.write((it) => it.orders.insert([order]))
+        const [id] = await insertRefunds(store, destination, [
+          { refundOf: order.id, state: 'captured' },
+        ])
+        await store.write(async ({ orders }) => {
+          const [refund] = await orders.find({ ids: [String(id)] })
+          if (refund) await orders.update([{ ...refund, state: 'canceled' }])
+        })
+        const { listed, counts, found } = await store.read(
+          async ({ orders }) => ({
+            listed: await orders.find({ listed: [destination], limit }),
+            counts: await orders.count([destination]),
+            found: await orders.find({ ids: [String(id)] }),
+          }),
+        )
+        expectSame(
+          'Listed',
+          listed.map((row) => row.id),
+          [order.id],
+        )
+        expectSame('Counted', counts, { captured: 1 })
+        expectSame(
+          'By its id',
+          found.map((row) => row.state),
+          ['canceled'],
+        )
+      }),
+  },
+  {
+    name: 'refunds that wait to be signed come oldest first, a page after a position',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const destination = drawDestination()
+        const ids = await insertRefunds(store, destination, [
+          {},
+          { state: 'stored' },
+          {},
+          {},
+        ])
+        await store.write((it) => it.orders.insert([sampleOrder(destination)]))
+        await insertRefunds(store, drawDestination(), [{}])
+        const find = (facts: { after?: bigint; limit?: number }) =>
+          store.read(({ orders }) =>
+            orders.find({ refundsDue: destination, limit, ...facts }),
+          )
+        const idsOf = (rows: readonly { id: string }[]) =>
+          rows.map(({ id }) => id)
+        const all = await find({})
+        expectSame('All', idsOf(all), [ids[0], ids[2], ids[3]])
+        expectSame('One', idsOf(await find({ limit: 1 })), [ids[0]])
+        const after = all[0]?.position ?? 0n
+        expectSame('Later ones', idsOf(await find({ after })), [ids[2], ids[3]])
+      }),
+  },
+]
+
+/** Inserts refunds, one unit of work each, and returns their ids. */
+async function insertRefunds(
+  store: PaymentStore,
+  destination: Destination,
+  facts: readonly Partial<NewOrder>[],
+): Promise<string[]> {
+  const rows = facts.map((own) =>
+    sampleOrder(destination, {
+      refundOf: drawId(),
+      refundId: drawId(),
+      refundTo: drawAddress(),
+      refundAttempt: 1,
+      payer: destination.recipient,
+      ...own,
+    }),
+  )
+  for (const row of rows) await store.write((it) => it.orders.insert([row]))
+  return rows.map(({ id }) => id)
+}
