@@ -38,6 +38,12 @@ const rooms = {
     'orders/submitter',
     'orders/watcher',
   ],
+  'orders/ledger': [
+    'orders/model',
+    'orders/evidence',
+    'orders/watcher',
+    'orders/verbs',
+  ],
   'http/schemas': [],
   'http/streams': ['http/schemas'],
   'http/routes': ['http/schemas', 'http/streams'],

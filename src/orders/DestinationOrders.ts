@@ -1,3 +1,4 @@
+import type { LedgerParameters, LedgerRow } from './ledger/types.js'
 import type {
   AcceptVerdict,
   CancellationRequest,
@@ -360,4 +361,32 @@ export interface DestinationOrders {
    * ```
    */
   audit(parameters?: AuditParameters): Promise<AuditReport>
+
+  /**
+   * Yields the books of a range of time: payments of orders, gas that our
+   * submitters paid, and transfers without an order, in the order of the chain.
+   * Loads them page by page while you iterate.
+   *
+   * Returns what is on record: call `reconcile` first. Without `transfers` it
+   * asks nodes only about transactions that left no proof, such as reverted
+   * ones, and leaves out tokens that left a recipient. With `transfers` the
+   * rows add up to `balanceOf` to the token unit, or the last step throws.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
+   * when a node refuses, does not answer, has no state of a block of the past,
+   * or its answers are not of one chain. Then the rows so far are not complete.
+   * @throws the reason of `signal` when that aborts.
+   *
+   * @example
+   * ```ts
+   * import { type Orders, toCsv } from 'countersign/orders'
+   *
+   * export async function printBooks(orders: Orders, from: bigint, to: bigint) {
+   *   for await (const line of toCsv(orders.ledger({ from, to })))
+   *     process.stdout.write(line)
+   * }
+   * ```
+   */
+  ledger(parameters?: LedgerParameters): AsyncIterableIterator<LedgerRow>
 }

@@ -6,7 +6,7 @@ import {
   lastAnswers,
   lastWrites,
 } from './evidence/endingContext.js'
-import type { OrdersContext } from './model/types.js'
+import type { Observation, OrdersContext } from './model/types.js'
 import {
   createSubmitterEngine,
   type SubmitterEngine,
@@ -34,6 +34,15 @@ export type Instance = {
     given: unknown,
     work: () => Promise<result>,
   ): Promise<result>
+  /**
+   * Like `perform`, for work that yields its result in pieces. Begins with the
+   * first piece that the caller asks for.
+   */
+  stream<piece>(
+    name: string,
+    given: unknown,
+    work: () => AsyncIterable<piece>,
+  ): AsyncGenerator<piece>
   /** Lets `close` wait for this work before it closes the store. */
   hold<result>(work: Promise<result>): Promise<result>
   close(): Promise<void>
@@ -83,6 +92,12 @@ export function createInstance(context: OrdersContext): Instance {
         await (sealingVerbs.includes(name) ? openSealed() : open())
         return work()
       }),
+    stream: (name, given, work) =>
+      watchStream(context, name, async function* () {
+        checkObject(given)
+        await open()
+        yield* work()
+      }),
     hold: (work) => {
       going.add(work)
       return work.finally(() => going.delete(work))
@@ -123,12 +138,34 @@ export async function watchVerb<result>(
     observe({ name, duration: duration(), attributes: outcomeOf(result) })
     return result
   } catch (error) {
-    // A foreign error's name could contain anything, so do not report it.
-    const known = error instanceof CountersignError
-    const attributes = { ok: false, error: known ? error.name : 'Error' }
-    observe({ name, duration: duration(), attributes })
+    observe({ name, duration: duration(), attributes: failureOf(error) })
     throw error
   }
+}
+
+/** Like {@link watchVerb}, for a verb that yields its result in pieces. */
+async function* watchStream<piece>(
+  { observe }: Pick<OrdersContext, 'observe'>,
+  verb: string,
+  work: () => AsyncGenerator<piece>,
+): AsyncGenerator<piece> {
+  const start = performance.now()
+  let attributes: Observation['attributes'] = { ok: true }
+  try {
+    yield* work()
+  } catch (error) {
+    attributes = failureOf(error)
+    throw error
+  } finally {
+    const duration = performance.now() - start
+    observe({ name: `orders.${verb}`, duration, attributes })
+  }
+}
+
+function failureOf(error: unknown): Observation['attributes'] {
+  // A foreign error's name could contain anything, so do not report it.
+  const known = error instanceof CountersignError
+  return { ok: false, error: known ? error.name : 'Error' }
 }
 
 /** The outcome of a verdict or a result, in one word. */

@@ -9,6 +9,7 @@ import {
   watchVerb,
 } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
+import { readLedger } from './ledger/readLedger.js'
 import type { CreateOrdersParameters, OrdersContext } from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
@@ -104,7 +105,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
 /** The methods for orders of the context's recipients. */
 function createMethods(
   context: OrdersContext,
-  { drive, perform, hold }: Instance,
+  { drive, perform, hold, stream }: Instance,
 ): DestinationOrders {
   return {
     draft: (given) => perform('draft', given, () => draftOrder(context, given)),
@@ -135,5 +136,7 @@ function createMethods(
     health: () => perform('health', {}, () => getHealth(context)),
     audit: (given = {}) =>
       perform('audit', given, () => untilSignal(context, given, auditOrders)),
+    ledger: (given = {}) =>
+      stream('ledger', given, () => readLedger(context, given)),
   }
 }

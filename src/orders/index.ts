@@ -1,5 +1,13 @@
 export { createOrders } from './createOrders.js'
 export type { DestinationOrders } from './DestinationOrders.js'
+export { toCsv } from './ledger/toCsv.js'
+export { toHledger } from './ledger/toHledger.js'
+export { toJsonLines } from './ledger/toJsonLines.js'
+export type {
+  LedgerParameters,
+  LedgerRow,
+  LedgerRowType,
+} from './ledger/types.js'
 export {
   CursorAheadError,
   OrderNotFoundError,

@@ -1,0 +1,65 @@
+import type { Client, Hash } from 'viem'
+import { askInChunks } from '../../chain/rpc/askInChunks.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import { parseReceipt } from '../../chain/state/getReceipt.js'
+
+/** A mined transaction and what its sender paid for it. */
+export type MinedTransaction = {
+  transactionHash: Hash
+  blockNumber: bigint
+  /** Unix seconds. */
+  blockTime: bigint
+  /** Wei, with the fee that a rollup takes for data on L1. */
+  fee: bigint
+}
+
+const method = 'eth_getTransactionReceipt'
+
+/**
+ * Gets what transactions paid for gas, by hash. Leaves out those that are not
+ * mined. A batching transport sends a hundred requests in one.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or names a block that is not in its chain.
+ */
+export async function getGasPaid(
+  client: Client,
+  hashes: readonly Hash[],
+): Promise<ReadonlyMap<Hash, MinedTransaction>> {
+  const answers = await askInChunks(hashes, async (hash) => {
+    const answer = await requestNode(client, method, [hash])
+    const receipt = parseReceipt(answer, method)
+    const { l1Fee } = Object(answer)
+    return (
+      receipt && { ...receipt, l1Fee: parseQuantity(l1Fee ?? '0x0', method) }
+    )
+  })
+  const mined = answers.flatMap((receipt) => receipt ?? [])
+  const times = await getBlockTimes(
+    client,
+    mined.map(({ blockNumber }) => blockNumber),
+  )
+  return new Map(
+    mined.map((receipt): [Hash, MinedTransaction] => {
+      const { transactionHash, blockHash, blockNumber } = receipt
+      const block = times.get(blockNumber)
+      if (block?.hash !== blockHash)
+        throw new NodeAnswerError({
+          method,
+          problem: 'is of a chain that was reorganized since',
+        })
+      const { gasUsed, effectiveGasPrice, l1Fee } = receipt
+      return [
+        transactionHash,
+        {
+          transactionHash,
+          blockNumber,
+          blockTime: block.timestamp,
+          fee: gasUsed * effectiveGasPrice + l1Fee,
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,101 @@
+import type { Client } from 'viem'
+import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
+import { getLogs } from '../../chain/logs/getLogs.js'
+import type { ReadLog } from '../../chain/logs/types.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import {
+  encodeBlock,
+  parseQuantity,
+  requestNode,
+} from '../../chain/rpc/requestNode.js'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import { topics } from '../../core/tokenAbi.js'
+import { word } from '../../core/words.js'
+import { balanceCall } from '../../payments/verify/rehearse.js'
+import type { Destination } from '../../store/types.js'
+
+/** A transfer into or out of an account, and the time of its block. */
+export type TransferLog = Pick<
+  ReadLog,
+  'transactionHash' | 'blockHash' | 'blockNumber' | 'logIndex'
+> & {
+  from: Destination['recipient']
+  to: Destination['recipient']
+  value: bigint
+  /** Unix seconds. */
+  blockTime: bigint
+}
+
+/**
+ * Gets all transfers into and out of a recipient's account in a range of
+ * blocks, in chain order. Leaves out transfers of 0.
+ *
+ * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+ * the node refuses, does not answer, or its chain was reorganized meanwhile.
+ */
+export async function getMovements(
+  client: Client,
+  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
+  range: { fromBlock: bigint; toBlock: bigint },
+  signal: AbortSignal | undefined,
+): Promise<TransferLog[]> {
+  const account = `0x${word(recipient)}` as const
+  const read = (...sides: readonly (typeof account | null)[]) =>
+    getLogs(client, {
+      address: token,
+      topics: [topics.transfer, ...sides],
+      ...range,
+      signal,
+    })
+  const [into, out] = await Promise.all([read(null, account), read(account)])
+  const placeOf = ({ blockNumber, logIndex }: ReadLog) =>
+    `${blockNumber}/${logIndex}`
+  // A transfer to oneself is in both answers.
+  const logs = new Map([...into, ...out].map((log) => [placeOf(log), log]))
+  const moves = [...logs.values()].flatMap((log) => {
+    const event = decodeTokenLog(log)
+    return event?.name === 'Transfer' && event.value > 0n
+      ? [{ log, event }]
+      : []
+  })
+  const times = await getBlockTimes(
+    client,
+    moves.map(({ log }) => log.blockNumber),
+  )
+  const timed = moves.map(({ log, event }): TransferLog => {
+    const { transactionHash, blockHash, blockNumber, logIndex } = log
+    const block = times.get(blockNumber)
+    if (!block || block.hash !== blockHash)
+      throw new NodeAnswerError({
+        method: 'eth_getLogs',
+        problem: 'is of a chain that was reorganized since',
+      })
+    const { from, to, value } = event
+    const blockTime = block.timestamp
+    const place = { transactionHash, blockHash, blockNumber, logIndex }
+    return { ...place, from, to, value, blockTime }
+  })
+  return timed.sort(
+    (one, other) =>
+      Number(one.blockNumber - other.blockNumber) ||
+      one.logIndex - other.logIndex,
+  )
+}
+
+/**
+ * Gets `balanceOf` a recipient after a block, in token units.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or has no state of that block.
+ */
+export async function getTokenBalance(
+  client: Client,
+  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
+  block: bigint,
+): Promise<bigint> {
+  const method = 'eth_call'
+  const { target, data } = balanceCall(token, recipient)
+  const call = { to: target, data: `0x${data}` }
+  const answer = await requestNode(client, method, [call, encodeBlock(block)])
+  return parseQuantity(answer, method)
+}

@@ -1,0 +1,130 @@
+import type { Address } from 'viem'
+import type { Finality } from '../../core/types.js'
+import type { Destination, ProofRecord, Submitter } from '../../store/types.js'
+import type { ChainHeads } from '../evidence/getHeads.js'
+import type { Unit } from './describeToken.js'
+import type { LedgerRow } from './types.js'
+
+/** A movement of tokens into or out of a recipient's account. */
+export type Movement = Pick<
+  LedgerRow,
+  'transactionHash' | 'blockNumber' | 'blockTime' | 'logIndex' | 'finality'
+> & {
+  value: bigint
+  from: Address
+  to: Address
+}
+
+/**
+ * The rows of one movement: one for an arrival, one for a departure, both if
+ * the recipient sent tokens to itself.
+ *
+ * @param proof the record of this movement, if there is one.
+ */
+export function rowsOfMovement(
+  destination: Destination,
+  unit: Unit,
+  movement: Movement,
+  proof: ProofRecord | undefined,
+): LedgerRow[] {
+  const { recipient } = destination
+  const { from, to, value, ...place } = movement
+  const shared = { ...emptyRow(destination, unit), ...place }
+  const rows: LedgerRow[] = []
+  if (to === recipient)
+    rows.push({
+      ...shared,
+      type: proof?.kind === 'capture' ? 'capture' : 'transfer',
+      gross: value,
+      net: value,
+      orderId: proof?.orderId,
+      payer: from,
+    })
+  if (from === recipient)
+    rows.push({
+      ...shared,
+      type: 'transfer',
+      gross: -value,
+      net: -value,
+      payee: to,
+    })
+  return rows
+}
+
+/** Gas that a submitter paid for one transaction. */
+export type GasPaid = Pick<
+  LedgerRow,
+  'transactionHash' | 'blockNumber' | 'blockTime' | 'finality' | 'orderId'
+> & {
+  /** Wei. */
+  fee: bigint
+  /** Whose books it belongs to. */
+  recipient: Address
+}
+
+/** The row of one transaction that a submitter paid for. */
+export function rowOfGas(
+  { chainId, account }: Submitter,
+  unit: Unit,
+  { recipient, fee, ...place }: GasPaid,
+): LedgerRow {
+  return {
+    ...emptyRow({ chainId, token: undefined, recipient }, unit),
+    ...place,
+    type: 'gas',
+    fee,
+    net: -fee,
+    submitter: account,
+  }
+}
+
+/** The row of a balance, before the first or after the last movement. */
+export function rowOfBalance(
+  type: 'opening' | 'closing',
+  destination: Destination,
+  unit: Unit,
+  place: Pick<LedgerRow, 'balance' | 'blockNumber' | 'blockTime' | 'finality'>,
+): LedgerRow {
+  return { ...emptyRow(destination, unit), ...place, type }
+}
+
+/** Finality of a block, from what the node says about its heads. */
+export function finalityAt(
+  { safe, finalized }: Pick<ChainHeads, 'safe' | 'finalized'>,
+  blockNumber: bigint,
+): Finality {
+  if (finalized && blockNumber <= finalized.number) return 'finalized'
+  return safe && blockNumber <= safe.number ? 'safe' : 'included'
+}
+
+function emptyRow(
+  {
+    chainId,
+    token,
+    recipient,
+  }: Pick<LedgerRow, 'chainId' | 'token' | 'recipient'>,
+  { symbol, decimals }: Unit,
+): LedgerRow {
+  return {
+    type: 'transfer',
+    chainId,
+    token,
+    symbol,
+    decimals,
+    recipient,
+    gross: 0n,
+    fee: 0n,
+    net: 0n,
+    balance: undefined,
+    finality: undefined,
+    transactionHash: undefined,
+    blockNumber: 0n,
+    blockTime: 0n,
+    logIndex: undefined,
+    orderId: undefined,
+    refundId: undefined,
+    payer: undefined,
+    payee: undefined,
+    submitter: undefined,
+  }
+}

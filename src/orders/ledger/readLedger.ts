@@ -1,0 +1,106 @@
+import { checkMembers } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { Submitter } from '../../store/types.js'
+import { endingContext } from '../evidence/endingContext.js'
+import { findOrphans } from '../model/knownSubmitters.js'
+import type { OrdersContext } from '../model/types.js'
+import { mergeRows } from './mergeRows.js'
+import { rowsOfGas } from './rowsOfGas.js'
+import { rowsOnChain } from './rowsOnChain.js'
+import { rowsOnRecord } from './rowsOnRecord.js'
+import {
+  type LedgerParameters,
+  type LedgerRange,
+  type LedgerRow,
+  ledgerMembers,
+} from './types.js'
+
+/** `ledger` of `DestinationOrders`. */
+export async function* readLedger(
+  context: OrdersContext,
+  parameters: LedgerParameters = {},
+): AsyncGenerator<LedgerRow> {
+  checkMembers(parameters, ledgerMembers)
+  const range = parseRange(parameters)
+  const { transfers = false, signal } = parameters
+  if (typeof transfers !== 'boolean')
+    throw new InvalidFieldError('transfers', transfers, [true, false])
+  if (signal === undefined) {
+    yield* mergeRows(await openSources(context, range, transfers))
+    return
+  }
+  if (typeof Object(signal).addEventListener !== 'function')
+    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+  signal.throwIfAborted()
+  const ending = endingContext(context, signal)
+  try {
+    for await (const row of mergeRows(
+      await openSources(ending, range, transfers),
+    )) {
+      yield row
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+/** The streams of rows of a ledger. Each begins to read with its first row. */
+async function openSources(
+  context: OrdersContext,
+  range: LedgerRange,
+  transfers: boolean,
+): Promise<AsyncGenerator<LedgerRow>[]> {
+  const submitters = await findSubmitters(context)
+  const { destinations } = context
+  const onChain = transfers ? destinations : []
+  return [
+    ...onChain.map((destination) => rowsOnChain(context, destination, range)),
+    ...destinations.map((destination) =>
+      rowsOnRecord(context, destination, range, {
+        submitters,
+        hasMoves: !transfers,
+      }),
+    ),
+    ...submitters.map((submitter) =>
+      rowsOfGas(context, submitter, range, { isExact: transfers }),
+    ),
+  ]
+}
+
+/**
+ * The accounts that ever sent transactions for orders of this store. Which
+ * orders they sent them for decides what belongs to this ledger.
+ */
+async function findSubmitters(context: OrdersContext): Promise<Submitter[]> {
+  const { store, tokens, wallets, destinations } = context
+  if (destinations.length === 0) return []
+  const chainIds = [...new Set(tokens.map(({ chainId }) => chainId))]
+  const orphans = await store.read(async (tables) => {
+    const found: Submitter[] = []
+    for (const chainId of chainIds)
+      found.push(...(await findOrphans(context, tables, chainId)))
+    return found
+  })
+  return [...wallets.map(({ submitter }) => submitter), ...orphans]
+}
+
+function parseRange({
+  from = 0n,
+  to = 2n ** 63n,
+}: LedgerParameters): LedgerRange {
+  parseSecond(from, 'from')
+  parseSecond(to, 'to')
+  return { from, to }
+}
+
+function parseSecond(value: unknown, field: string): void {
+  const fits = typeof value === 'bigint' && value >= 0n && value <= 2n ** 63n
+  if (!fits)
+    throw new InvalidFieldError(
+      field,
+      value,
+      'Unix seconds: a bigint of 0 or more',
+    )
+}

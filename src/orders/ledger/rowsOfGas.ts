@@ -1,0 +1,227 @@
+import type { Client, Hash } from 'viem'
+import { nextTurn } from '../../core/wait.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type {
+  OrderRecord,
+  ProofRecord,
+  StoreReader,
+  Submitter,
+  TransactionRecord,
+} from '../../store/types.js'
+import { readerOf } from '../evidence/clientOf.js'
+import { getGasPaid, type MinedTransaction } from '../evidence/getGasPaid.js'
+import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
+import type { OrdersContext } from '../model/types.js'
+import { describeCoin } from './describeToken.js'
+import { findFirst } from './findFirst.js'
+import { finalityAt, type GasPaid, rowOfGas } from './planRows.js'
+import { loadFinalities } from './rowsOnRecord.js'
+import type { LedgerRange, LedgerRow } from './types.js'
+
+/** Transactions on a page: the requests of one batch. */
+const pageSize = 100
+
+/** Transactions in one look while the search goes for a time. */
+const lookSize = 20
+
+/** Options of {@link rowsOfGas}. */
+type GasOptions = {
+  /**
+   * Asks for the receipt of every transaction. Otherwise only of those that
+   * have no proof on record.
+   */
+  isExact: boolean
+}
+
+/**
+ * Yields the gas that a submitter paid in a range of time: for orders of this
+ * context, and for fillers if the submitter is one of its recipients.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its chain was reorganized meanwhile.
+ */
+export async function* rowsOfGas(
+  context: OrdersContext,
+  submitter: Submitter,
+  range: LedgerRange,
+  { isExact }: GasOptions,
+): AsyncGenerator<LedgerRow> {
+  const client = readerOf(context, submitter.chainId)
+  const unit = describeCoin(context, submitter.chainId)
+  let heads: Promise<ChainHeads> | undefined
+  const readHeads = () => {
+    heads ??= getHeads(client, context.policy)
+    return heads
+  }
+  for await (const page of transactionPages(context, submitter, range)) {
+    const own = page.filter(({ recipient }) => recipient !== undefined)
+    const asked = own.flatMap((one) => hashesToAsk(one, isExact))
+    const mined = await getGasPaid(client, asked)
+    for (const one of own) {
+      const paid = gasOf(one, mined)
+      if (!paid || paid.blockTime < range.from) continue
+      if (paid.blockTime >= range.to) return
+      const finality =
+        paid.finality ?? finalityAt(await readHeads(), paid.blockNumber)
+      yield rowOfGas(submitter, unit, { ...paid, finality })
+    }
+    if (page.some(({ proof }) => proof && proof.blockTime >= range.to)) return
+  }
+}
+
+/** The transactions at one account nonce, of which at most one is mined. */
+type SentNonce = {
+  hashes: readonly Hash[]
+  /** A proof that one of them gave. */
+  proof: ProofRecord | undefined
+  orderId: string | undefined
+  /** Whose books it belongs to. Absent if it is not ours. */
+  recipient: GasPaid['recipient'] | undefined
+  finality: GasPaid['finality']
+}
+
+function hashesToAsk(
+  { proof, hashes }: SentNonce,
+  isExact: boolean,
+): readonly Hash[] {
+  if (!proof) return hashes
+  return isExact ? [proof.transactionHash] : []
+}
+
+function gasOf(
+  { hashes, proof, orderId, recipient, finality }: SentNonce,
+  mined: ReadonlyMap<Hash, MinedTransaction>,
+): GasPaid | undefined {
+  if (recipient === undefined) return undefined
+  const asked = hashes.flatMap((hash) => mined.get(hash) ?? [])[0]
+  if (asked) return { ...asked, orderId, recipient, finality }
+  if (!proof) return undefined
+  const { transactionHash, blockNumber, blockTime } = proof
+  const fee = proof.gasUsed * proof.effectiveGasPrice
+  const place = { transactionHash, blockNumber, blockTime }
+  return { ...place, fee, orderId, recipient, finality }
+}
+
+/** Yields what a submitter sent since a time, page by page. */
+async function* transactionPages(
+  context: OrdersContext,
+  submitter: Submitter,
+  { from }: LedgerRange,
+): AsyncGenerator<SentNonce[]> {
+  const { store, signal } = context
+  let fromNonce =
+    from === 0n ? 0 : await findFirstNonce(context, submitter, from)
+  for (;;) {
+    await nextTurn()
+    signal?.throwIfAborted()
+    const { rows, sent } = await store.read(async (tables) => {
+      const rows = await tables.transactions.find({
+        sentBy: submitter,
+        fromNonce,
+        limit: pageSize,
+      })
+      return { rows, sent: await describeSent(context, tables, rows) }
+    })
+    const last = rows.at(-1)?.nonce
+    if (last === undefined) return
+    const isEnd = rows.length < pageSize
+    // The page may end between the transactions of one nonce: read that again.
+    const isWhole = isEnd || last === rows[0]?.nonce
+    yield [...sent]
+      .filter(([nonce]) => isWhole || nonce < last)
+      .map(([, one]) => one)
+    if (isEnd) return
+    fromNonce = isWhole ? last + 1 : last
+  }
+}
+
+/** Loads what is on record about transactions, by account nonce. */
+async function describeSent(
+  context: OrdersContext,
+  tables: StoreReader,
+  rows: readonly TransactionRecord[],
+): Promise<ReadonlyMap<number, SentNonce>> {
+  const standing = await findStanding(tables, rows)
+  const proofs = new Map(standing.map((row) => [row.transactionHash, row]))
+  const finalities = await loadFinalities(tables, standing)
+  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
+  const orders = ids.length > 0 ? await tables.orders.find({ ids }) : []
+  const byId = new Map(orders.map((order) => [order.id, order]))
+  const sent = new Map<number, SentNonce>()
+  for (const nonce of new Set(rows.map((row) => row.nonce))) {
+    const group = rows.filter((row) => row.nonce === nonce)
+    const hashes = group.flatMap(({ hash }) => hash ?? [])
+    const proof = hashes.flatMap((hash) => proofs.get(hash) ?? [])[0]
+    const orderId =
+      proof?.orderId ?? group.flatMap((row) => row.orderId ?? [])[0]
+    const order = orderId === undefined ? undefined : byId.get(orderId)
+    sent.set(nonce, {
+      hashes,
+      proof,
+      orderId,
+      recipient: ownerOf(context, group, order),
+      finality: proof && finalities.get(proof.transactionHash),
+    })
+  }
+  return sent
+}
+
+async function findStanding(
+  { proofs }: Pick<StoreReader, 'proofs'>,
+  rows: readonly TransactionRecord[],
+): Promise<ProofRecord[]> {
+  const hashes = rows.flatMap(({ hash }) => hash ?? [])
+  const [first] = rows
+  if (!first || hashes.length === 0) return []
+  const found = await proofs.find({ hashes, chainId: first.chainId })
+  return found.filter(({ removed }) => !removed)
+}
+
+/** Whose books the gas of an account nonce belongs to; `undefined`: not ours. */
+function ownerOf(
+  { destinations, recipients }: OrdersContext,
+  [row]: readonly TransactionRecord[],
+  order: OrderRecord | undefined,
+): GasPaid['recipient'] | undefined {
+  if (order)
+    return isInDestinations(order, destinations) ? order.recipient : undefined
+  return row && recipients.includes(row.account) ? row.account : undefined
+}
+
+/** Finds an account nonce before which all transactions are older than a time. */
+async function findFirstNonce(
+  context: OrdersContext,
+  submitter: Submitter,
+  time: bigint,
+): Promise<number> {
+  const client = readerOf(context, submitter.chainId)
+  const nonce = await findFirst(async (number) => {
+    const mined = await findMinedTime(context, client, submitter, number)
+    return mined !== undefined && mined < time
+  })
+  return Number(nonce)
+}
+
+/** The time of a transaction that was mined at or soon after an account nonce. */
+async function findMinedTime(
+  { store }: OrdersContext,
+  client: Client,
+  submitter: Submitter,
+  nonce: bigint,
+): Promise<bigint | undefined> {
+  const { rows, standing } = await store.read(async (tables) => {
+    const rows = await tables.transactions.find({
+      sentBy: submitter,
+      fromNonce: Number(nonce),
+      limit: lookSize,
+    })
+    return { rows, standing: await findStanding(tables, rows) }
+  })
+  const [proof] = standing
+  if (proof) return proof.blockTime
+  const mined = await getGasPaid(
+    client,
+    rows.flatMap(({ hash }) => hash ?? []),
+  )
+  return [...mined.values()][0]?.blockTime
+}

@@ -1,0 +1,183 @@
+import type { Client } from 'viem'
+import { readAhead } from '../../chain/logs/readAhead.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import type { Destination, ProofRecord } from '../../store/types.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { findBlockAt } from '../evidence/findBlockAt.js'
+import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
+import {
+  getMovements,
+  getTokenBalance,
+  type TransferLog,
+} from '../evidence/getMovements.js'
+import type { OrdersContext } from '../model/types.js'
+import { auditPace } from '../verbs/planAudit.js'
+import { findFirstBlock } from '../watcher/findFirstBlock.js'
+import { describeToken } from './describeToken.js'
+import { finalityAt, rowOfBalance, rowsOfMovement } from './planRows.js'
+import type { LedgerRange, LedgerRow } from './types.js'
+
+/** Ranges of blocks that are read at the same time. */
+const mostRanges = 4
+
+/**
+ * Yields every transfer into and out of a recipient's account in a range of
+ * time, between its balance before and after. Begins at the block of the oldest
+ * order at the earliest, and ends at the newest block at the latest.
+ *
+ * @throws {@link NodeAnswerError} when the transfers do not add up to the
+ * balances, or the chain was reorganized meanwhile.
+ * @throws {@link LogRangeError} {@link NodeError} when the node refuses, does
+ * not answer, or has no state of the first or last block.
+ */
+export async function* rowsOnChain(
+  context: OrdersContext,
+  destination: Destination,
+  range: LedgerRange,
+): AsyncGenerator<LedgerRow> {
+  const client = clientOf(context, destination)
+  const heads = await getHeads(client, context.policy)
+  const span = await findSpan(context, { client, destination, heads }, range)
+  if (!span) return
+  const unit = await describeToken(context, destination)
+  const { before, last } = span
+  const balanceAfter = ({ number }: BlockHead) =>
+    getTokenBalance(client, destination, number)
+  const placeOf = ({ number, timestamp }: BlockHead) => ({
+    blockNumber: number,
+    blockTime: timestamp,
+    finality: finalityAt(heads, number),
+  })
+  let balance = await balanceAfter(before)
+  yield rowOfBalance('opening', destination, unit, {
+    balance,
+    ...placeOf(before),
+  })
+  const moves = readMoves(context, client, destination, {
+    fromBlock: before.number + 1n,
+    toBlock: last.number,
+  })
+  for await (const { blockHash: _, ...move } of moves) {
+    const { proof, ...place } = move
+    const finality = finalityAt(heads, move.blockNumber)
+    for (const row of rowsOfMovement(
+      destination,
+      unit,
+      { ...place, finality },
+      proof,
+    )) {
+      balance += row.net
+      yield row
+    }
+  }
+  const shown = await balanceAfter(last)
+  // A replaced block could hide that its transfers and the balance differ.
+  await heads.confirm()
+  if (shown !== balance)
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: `gives transfers that add up to ${balance} units, and balanceOf is ${shown} at block ${last.number}`,
+    })
+  yield rowOfBalance('closing', destination, unit, {
+    balance: shown,
+    ...placeOf(last),
+  })
+}
+
+type Reading = {
+  client: Client
+  destination: Destination
+  heads: ChainHeads
+}
+
+/** Finds the last block before the range, and the last block in it. */
+async function findSpan(
+  context: OrdersContext,
+  { client, destination, heads: { latest } }: Reading,
+  { from, to }: LedgerRange,
+): Promise<{ before: BlockHead; last: BlockHead } | undefined> {
+  if (latest.timestamp < from || from >= to) return undefined
+  const isOpen = latest.timestamp < to
+  const end = isOpen
+    ? latest.number + 1n
+    : await findBlockAt(client, to, latest)
+  const oldest = await findFirstBlock(context, client, destination, latest)
+  const wanted = from === 0n ? oldest : await findBlockAt(client, from, latest)
+  const first = wanted > oldest ? wanted : oldest
+  if (first >= end) return undefined
+  const [before, last] = await Promise.all([
+    getBlock(client, first > 0n ? first - 1n : 0n),
+    isOpen ? latest : getBlock(client, end - 1n),
+  ])
+  return { before, last }
+}
+
+async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
+  const block = await getBlockHead(client, number)
+  if (block) return block
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no block ${number}`,
+  })
+}
+
+type RecordedMove = TransferLog & { proof: ProofRecord | undefined }
+
+/** Reads transfers some ranges ahead, each with its proof on record. */
+async function* readMoves(
+  { store, signal }: OrdersContext,
+  client: Client,
+  destination: Destination,
+  { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
+): AsyncGenerator<RecordedMove> {
+  const pace = auditPace()
+  const ahead = readAhead(
+    (range: { fromBlock: bigint; toBlock: bigint }, end) =>
+      getMovements(client, destination, range, end),
+    signal,
+  )
+  try {
+    let next = fromBlock
+    for (;;) {
+      while (ahead.size < mostRanges && next <= toBlock) {
+        const wanted = next + pace.blocks - 1n
+        const end = wanted < toBlock ? wanted : toBlock
+        ahead.start({ fromBlock: next, toBlock: end })
+        next = end + 1n
+      }
+      const taken = await ahead.take()
+      if (!taken) return
+      const { piece, answer } = taken
+      pace.note(answer.length, piece.toBlock - piece.fromBlock + 1n)
+      // The record is read after the chain, so that it is not behind it.
+      yield* await addProofs({ store }, destination, answer)
+    }
+  } finally {
+    ahead.close()
+  }
+}
+
+async function addProofs(
+  { store }: Pick<OrdersContext, 'store'>,
+  { chainId, token, recipient }: Destination,
+  moves: readonly TransferLog[],
+): Promise<RecordedMove[]> {
+  const hashes = [...new Set(moves.map((move) => move.transactionHash))]
+  if (hashes.length === 0) return []
+  const found = await store.read(({ proofs }) =>
+    proofs.find({ hashes, chainId }),
+  )
+  const own = found.filter(
+    (row) => !row.removed && row.token === token && row.recipient === recipient,
+  )
+  return moves.map((move) => ({
+    ...move,
+    proof: own.find(
+      ({ transactionHash, logIndex, blockHash }) =>
+        transactionHash === move.transactionHash &&
+        logIndex === move.logIndex &&
+        blockHash === move.blockHash,
+    ),
+  }))
+}

@@ -1,0 +1,126 @@
+import type { Hash } from 'viem'
+import type { Finality } from '../../core/types.js'
+import type {
+  Destination,
+  ProofRecord,
+  StoreReader,
+  Submitter,
+} from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+import { describeCoin, describeToken } from './describeToken.js'
+import { rowOfGas, rowsOfMovement } from './planRows.js'
+import { proofsOnRecord } from './proofsOnRecord.js'
+import type { LedgerRange, LedgerRow } from './types.js'
+
+/**
+ * Yields the payments of a destination that are on record, and the gas of their
+ * transactions if only their proofs are on record.
+ *
+ * @param options.submitters accounts whose gas counts.
+ * @param options.hasMoves false to yield only the gas.
+ */
+export async function* rowsOnRecord(
+  context: OrdersContext,
+  destination: Destination,
+  range: LedgerRange,
+  {
+    submitters,
+    hasMoves,
+  }: { submitters: readonly Submitter[]; hasMoves: boolean },
+): AsyncGenerator<LedgerRow> {
+  const { store } = context
+  const coin = describeCoin(context, destination.chainId)
+  const unit = hasMoves ? await describeToken(context, destination) : coin
+  const isOurs = new Set(
+    submitters
+      .filter(({ chainId }) => chainId === destination.chainId)
+      .map(({ account }) => account),
+  )
+  for await (const proofs of proofsOnRecord(context, destination, range)) {
+    const { finalities, gas } = await store.read(async (tables) => ({
+      finalities: await loadFinalities(tables, proofs),
+      gas: await findForgotten(
+        tables,
+        proofs.filter(({ submitter }) => isOurs.has(submitter)),
+      ),
+    }))
+    for (const proof of proofs) {
+      const finality = finalities.get(proof.transactionHash)
+      if (hasMoves && proof.kind !== 'cancel')
+        yield* rowsOfMovement(
+          destination,
+          unit,
+          {
+            ...placeOf(proof),
+            finality,
+            logIndex: proof.logIndex,
+            value: proof.value,
+            from: proof.payer,
+            to: proof.recipient,
+          },
+          proof,
+        )
+      if (gas.has(proof))
+        yield rowOfGas(
+          { chainId: proof.chainId, account: proof.submitter },
+          coin,
+          {
+            ...placeOf(proof),
+            finality,
+            orderId: proof.orderId,
+            recipient: proof.recipient,
+            fee: proof.gasUsed * proof.effectiveGasPrice,
+          },
+        )
+    }
+  }
+}
+
+const placeOf = ({ transactionHash, blockNumber, blockTime }: ProofRecord) => ({
+  transactionHash,
+  blockNumber,
+  blockTime,
+})
+
+/** The finality of the transactions that settled orders, by their hash. */
+export async function loadFinalities(
+  { orders }: Pick<StoreReader, 'orders'>,
+  proofs: readonly ProofRecord[],
+): Promise<ReadonlyMap<Hash, Finality>> {
+  const ids = [...new Set(proofs.flatMap(({ orderId }) => orderId ?? []))]
+  const found = ids.length > 0 ? await orders.find({ ids }) : []
+  return new Map(
+    found.flatMap(({ settledHash, finality }): [Hash, Finality][] =>
+      settledHash && finality ? [[settledHash, finality]] : [],
+    ),
+  )
+}
+
+/**
+ * Finds proofs of transactions that are not on record, as after a backup was
+ * restored. If a transaction proves several payments, returns its first proof.
+ */
+async function findForgotten(
+  { transactions, proofs: table }: Pick<StoreReader, 'transactions' | 'proofs'>,
+  proofs: readonly ProofRecord[],
+): Promise<ReadonlySet<ProofRecord>> {
+  const [first] = proofs
+  if (!first) return new Set()
+  const { chainId } = first
+  const all = [...new Set(proofs.map(hashOf))]
+  const recorded = await transactions.find({ hashes: all, chainId })
+  const known = new Set(recorded.map(({ hash }) => hash))
+  const hashes = all.filter((hash) => !known.has(hash))
+  if (hashes.length === 0) return new Set()
+  const lowest = new Map<Hash, number>()
+  for (const row of await table.find({ hashes, chainId })) {
+    const low = lowest.get(row.transactionHash)
+    if (row.removed || (low !== undefined && low <= row.logIndex)) continue
+    lowest.set(row.transactionHash, row.logIndex)
+  }
+  return new Set(
+    proofs.filter((row) => lowest.get(row.transactionHash) === row.logIndex),
+  )
+}
+
+const hashOf = ({ transactionHash }: ProofRecord): Hash => transactionHash

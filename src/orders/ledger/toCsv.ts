@@ -1,0 +1,69 @@
+import { formatSigned, formatTime } from './formatRow.js'
+import type { LedgerRow } from './types.js'
+
+/** The columns, and what each shows of a row. */
+const columns: Readonly<
+  Record<string, (row: LedgerRow) => string | number | bigint | undefined>
+> = {
+  type: ({ type }) => type,
+  time: ({ blockTime }) => formatTime(blockTime),
+  chainId: ({ chainId }) => chainId,
+  token: ({ token }) => token,
+  symbol: ({ symbol }) => guardText(symbol),
+  recipient: ({ recipient }) => recipient,
+  gross: (row) => formatSigned(row.gross, row),
+  fee: (row) => formatSigned(row.fee, row),
+  net: (row) => formatSigned(row.net, row),
+  balance: (row) =>
+    row.balance === undefined ? undefined : formatSigned(row.balance, row),
+  finality: ({ finality }) => finality,
+  blockNumber: ({ blockNumber }) => blockNumber,
+  logIndex: ({ logIndex }) => logIndex,
+  transactionHash: ({ transactionHash }) => transactionHash,
+  orderId: ({ orderId }) => guardText(orderId),
+  refundId: ({ refundId }) => guardText(refundId),
+  payer: ({ payer }) => payer,
+  payee: ({ payee }) => payee,
+  submitter: ({ submitter }) => submitter,
+}
+
+/**
+ * Writes ledger rows as CSV (RFC 4180) with a header line. Amounts are exact
+ * decimals in whole tokens or coins.
+ *
+ * A text that a spreadsheet would run as a formula gets a `'` before it, and so
+ * does a text that begins with `'`. Only order and refund ids can be such texts:
+ * remove one leading `'` of these when you read the file by program.
+ *
+ * @throws the errors of `rows`.
+ *
+ * @example
+ * ```ts
+ * import { type Orders, toCsv } from 'countersign/orders'
+ *
+ * export async function printBooks(orders: Orders) {
+ *   for await (const line of toCsv(orders.ledger()))
+ *     process.stdout.write(line)
+ * }
+ * ```
+ */
+export async function* toCsv(
+  rows: AsyncIterable<LedgerRow>,
+): AsyncGenerator<string> {
+  yield lineOf(Object.keys(columns))
+  for await (const row of rows)
+    yield lineOf(Object.values(columns).map((show) => String(show(row) ?? '')))
+}
+
+const lineOf = (fields: readonly string[]): string =>
+  `${fields.map(quote).join(',')}\r\n`
+
+const quote = (field: string): string =>
+  /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+
+/** Keeps spreadsheets from running a text as a formula. */
+function guardText(text: string | undefined): string | undefined {
+  return text !== undefined && /^\s*[=+\-@'\t\r\n＝＋－＠]/.test(text)
+    ? `'${text}`
+    : text
+}

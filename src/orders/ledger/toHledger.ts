@@ -1,0 +1,127 @@
+import { formatSigned, formatTime } from './formatRow.js'
+import type { LedgerRow } from './types.js'
+
+/**
+ * Writes ledger rows as a journal for hledger. Each recipient has the account
+ * `assets:<chain id>:<symbol>:<address>`, and each submitter one for the coin
+ * it pays gas with.
+ *
+ * A ledger with `transfers: true` begins with the balance of each recipient and
+ * ends with a balance assertion, so `hledger check` proves that the journal
+ * agrees with `balanceOf`. Without it, the journal holds only what is on
+ * record, and asserts nothing.
+ *
+ * @throws the errors of `rows`.
+ *
+ * @example
+ * ```ts
+ * import { open } from 'node:fs/promises'
+ * import { type Orders, toHledger } from 'countersign/orders'
+ *
+ * export async function writeBooks(orders: Orders) {
+ *   const file = await open('books.journal', 'w')
+ *   for await (const text of toHledger(orders.ledger({ transfers: true })))
+ *     await file.write(text)
+ *   await file.close()
+ * }
+ * ```
+ */
+export async function* toHledger(
+  rows: AsyncIterable<LedgerRow>,
+): AsyncGenerator<string> {
+  const declared = new Set<string>()
+  const declare = (line: string): string => {
+    if (declared.has(line)) return ''
+    declared.add(line)
+    return `${line}\n`
+  }
+  yield 'decimal-mark .\n'
+  for await (const row of rows) {
+    const { entry, accounts } = entryOf(row)
+    const directives = [commodityOf(row), ...accounts.map(accountLine)]
+    yield `${directives.map(declare).join('')}\n${entry}`
+  }
+}
+
+const accountLine = (account: string): string => `account ${account}`
+
+/** A journal entry, and the accounts that it uses. */
+type Entry = { entry: string; accounts: readonly string[] }
+
+function entryOf(row: LedgerRow): Entry {
+  const asset = accountOf('assets', row)
+  if (row.type === 'closing') {
+    const assertion = `${amountOf(0n, row)} = ${amountOf(row.balance ?? 0n, row)}`
+    const posting = `    ${asset}  ${assertion}\n`
+    return { entry: headOf(row) + posting, accounts: [asset] }
+  }
+  const moved = row.type === 'opening' ? (row.balance ?? 0n) : row.net
+  const other = accountOf(contraAccounts[row.type], row)
+  const postings = [
+    `    ${asset}  ${amountOf(moved, row)}\n`,
+    `    ${other}  ${amountOf(-moved, row)}\n`,
+  ]
+  return { entry: headOf(row) + postings.join(''), accounts: [asset, other] }
+}
+
+/** The account on the other side of each entry. */
+const contraAccounts = {
+  capture: 'income:sales',
+  refund: 'expenses:refunds',
+  gas: 'expenses:gas',
+  transfer: 'equity:transfers',
+  opening: 'equity:opening',
+} as const
+
+/** The first lines of an entry: date, status, hash, and where it comes from. */
+function headOf(row: LedgerRow): string {
+  const { blockTime, finality, transactionHash, type } = row
+  const [date] = formatTime(blockTime).split('T')
+  // Cleared once no reorganization can undo it.
+  const status = finality === 'finalized' ? '*' : '!'
+  const code = transactionHash === undefined ? '' : `(${transactionHash}) `
+  const tags = {
+    time: formatTime(blockTime).slice(11),
+    block: row.blockNumber,
+    log: row.logIndex,
+    finality,
+    order: encodeId(row.orderId),
+    refund: encodeId(row.refundId),
+    payer: row.payer,
+    payee: row.payee,
+  }
+  const shown = Object.entries(tags)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}:${value}`)
+  return `${date} ${status} ${code}${type}\n    ; ${shown.join(', ')}\n`
+}
+
+/**
+ * Percent-encodes an id: a comma would end a tag, and hledger reads other than
+ * ASCII text only where the locale says so.
+ */
+const encodeId = (id: string | undefined): string | undefined =>
+  id === undefined ? undefined : encodeURIComponent(id)
+
+function accountOf(kind: string, row: LedgerRow): string {
+  const { chainId, symbol, recipient, submitter } = row
+  return `${kind}:${chainId}:${plain(symbol)}:${submitter ?? recipient}`
+}
+
+function amountOf(value: bigint, row: LedgerRow): string {
+  return `${formatSigned(value, row)} ${symbolOf(row)}`
+}
+
+/** hledger needs quotes around symbols with other characters than letters. */
+function symbolOf({ symbol }: Pick<LedgerRow, 'symbol'>): string {
+  return /^[A-Za-z]+$/.test(symbol) ? symbol : `"${plain(symbol)}"`
+}
+
+const plain = (symbol: string): string =>
+  symbol.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+
+/** Declares a symbol, and how many decimals to show. */
+function commodityOf(row: LedgerRow): string {
+  const fraction = '0'.repeat(row.decimals)
+  return `commodity 1000.${fraction} ${symbolOf(row)}`
+}
