@@ -118,7 +118,7 @@ function symbolOf({ symbol }: Pick<LedgerRow, 'symbol'>): string {
 }
 
 const plain = (symbol: string): string =>
-  symbol.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+  symbol.replaceAll(/[^A-Za-z0-9._-]/g, '_') || '_'
 
 /** Declares a symbol, and how many decimals to show. */
 function commodityOf(row: LedgerRow): string {
