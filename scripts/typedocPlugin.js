@@ -19,7 +19,7 @@ const groups = {
     'recipes',
     'migrate-viem',
     'migrate-x402',
-    'alternatives',
+    'ways-to-pay',
   ],
   'Take payments': ['payments', 'tokens', 'finality', 'batches'],
   'Keep orders': [
