@@ -154,8 +154,11 @@ const signatureOf = (payment: object): unknown =>
   'signature' in payment ? payment.signature : undefined
 
 /** Reads a payment that must be signed. */
-export function parseSignedPayment(value: unknown): SignedPayment {
-  const payment = parsePayment(value)
+export function parseSignedPayment(
+  value: unknown,
+  parse: (value: unknown) => Payment = parsePayment,
+): SignedPayment {
+  const payment = parse(value)
   return {
     ...payment,
     signature: parseSignature(signatureOf(payment), 'payment.signature'),

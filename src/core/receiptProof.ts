@@ -4,7 +4,7 @@ import type { Finality, Payment } from './types.js'
 import { word } from './words.js'
 
 /** The parts of a log and a receipt that prove something. */
-type ProofLog = {
+export type ProofLog = {
   address: Address
   topics: readonly Hex[]
   data: Hex
@@ -36,6 +36,11 @@ export type CaptureProof = {
    * payment.
    */
   submitter: Address
+  /**
+   * Captured token units. Only for a payment of at most a ceiling; others have
+   * an exact value.
+   */
+  amount?: bigint | undefined
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
@@ -71,17 +76,25 @@ export function proveCapture(
       matches(log, topics.transfer, `0x${word(from)}`, `0x${word(to)}`) &&
       same(log.data, `0x${word(value)}`)
     )
-      return {
-        transactionHash: receipt.transactionHash,
-        blockHash: receipt.blockHash,
-        blockNumber: receipt.blockNumber,
-        logIndex: log.logIndex ?? 0,
-        submitter: receipt.from.toLowerCase() as Address,
-        gasUsed: receipt.gasUsed,
-        effectiveGasPrice: receipt.effectiveGasPrice,
-      }
+      return proofOf(receipt, log)
   }
   return undefined
+}
+
+/** The proof of which this log is the last part. */
+export function proofOf(
+  receipt: ProofReceipt,
+  transfer: ProofLog,
+): Omit<CaptureProof, 'finality'> {
+  return {
+    transactionHash: receipt.transactionHash,
+    blockHash: receipt.blockHash,
+    blockNumber: receipt.blockNumber,
+    logIndex: transfer.logIndex ?? 0,
+    submitter: receipt.from.toLowerCase() as Address,
+    gasUsed: receipt.gasUsed,
+    effectiveGasPrice: receipt.effectiveGasPrice,
+  }
 }
 
 /** True when a receipt has the event that a nonce was used, or canceled. */
@@ -102,7 +115,11 @@ export function proves(
   )
 }
 
-function matches(log: ProofLog, ...expected: readonly string[]): boolean {
+/** True when a log has exactly these topics. */
+export function matches(
+  log: ProofLog,
+  ...expected: readonly string[]
+): boolean {
   return (
     log.topics.length === expected.length &&
     expected.every((topic, i) => same(log.topics[i], topic))
@@ -110,6 +127,6 @@ function matches(log: ProofLog, ...expected: readonly string[]): boolean {
 }
 
 /** Ignores letter case, because nodes write hex in either. */
-function same(found: string | undefined, expected: string): boolean {
+export function same(found: string | undefined, expected: string): boolean {
   return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -39,9 +39,28 @@ export type PaymentOutcome =
   /** The nonce is used, but by no transaction from this block on. */
   | { status: 'unknown'; searchedFrom: bigint }
 
+/** What evidence asks of the kind of a payment. */
+export type OutcomeKind = {
+  /** Reads a payment of this kind, signed or not. */
+  parse(value: unknown): Payment
+  /** Finds the proof of a capture in a receipt. */
+  prove(
+    receipt: ProofReceipt,
+    payment: Payment,
+  ): Omit<CaptureProof, 'finality'> | undefined
+}
+
+/** EIP-3009: the exact transfer after the event of the payment nonce. */
+const eip3009Outcome: OutcomeKind = {
+  parse: parsePayment,
+  prove: proveCapture,
+}
+
 /** What {@link getPaymentOutcome} takes. */
 export type GetPaymentOutcomeParameters = {
   payment: Payment
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: OutcomeKind | undefined
   /** A transaction that may have captured or canceled it. Checked first. */
   hash?: Hash | undefined
   /** The block to judge at. @default 'latest' */
@@ -57,6 +76,7 @@ export type GetPaymentOutcomeParameters = {
 
 const members: MembersOf<GetPaymentOutcomeParameters> = {
   payment: true,
+  kind: true,
   hash: true,
   block: true,
   since: true,
@@ -98,13 +118,15 @@ export async function getPaymentOutcome(
 ): Promise<PaymentOutcome> {
   checkMembers(parameters, members)
   const { hash, block = 'latest', maxBlockRange } = parameters
+  const { kind = eip3009Outcome } = parameters
   if (maxBlockRange !== undefined) rangeLimit(client, maxBlockRange)
   return findOutcome(client, {
     hash,
     block: parseBlock(block),
     since: getSince(parameters.since),
     maxBlockRange,
-    payment: parsePayment(parameters.payment),
+    kind,
+    payment: kind.parse(parameters.payment),
   })
 }
 
@@ -116,7 +138,8 @@ export async function findOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters & { block: BlockSelector },
 ): Promise<PaymentOutcome> {
-  const { payment, hash, block, since, maxBlockRange = 2000n } = parameters
+  const { payment, kind, hash, block, since } = parameters
+  const { maxBlockRange = 2000n } = parameters
   const { from, nonce, validAfter, validBefore } = payment.message
   const token = payment.domain.verifyingContract
   requireChain(payment, client.chain?.id)
@@ -132,7 +155,7 @@ export async function findOutcome(
     return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
 
   const upTo = await getBlockNumber(client, block, head)
-  const judged = { block, upTo }
+  const judged = { block, upTo, kind }
   const told =
     hash && (await getTransactionOutcome(client, payment, hash, judged))
   if (told) return told
@@ -147,7 +170,7 @@ export async function findOutcome(
     pending: block === 'pending',
     since: earliest,
     maxBlockRange,
-    findInBlock: (block) => findInBlock(client, payment, block),
+    findInBlock: (block) => findInBlock(client, payment, { block, kind }),
   })
   for (const found of search.hashes) {
     const outcome = await getTransactionOutcome(client, payment, found, judged)
@@ -242,7 +265,7 @@ function headerBehind(): NodeAnswerError {
 async function findInBlock(
   client: Client,
   payment: Payment,
-  block: bigint,
+  { block, kind }: { block: bigint; kind: OutcomeKind | undefined },
 ): Promise<readonly Hash[]> {
   const method = 'eth_getBlockByNumber'
   const answer = await requestNode(client, method, [encodeBlock(block), false])
@@ -250,7 +273,9 @@ async function findInBlock(
     parseList(Object(answer).transactions, method).map(async (one) => {
       const hash = parseBytes(one, method)
       const receipt = await getReceipt(client, hash)
-      return !receipt || judgeReceipt(receipt, payment, undefined) ? hash : []
+      const isNamed =
+        !receipt || judgeReceipt(receipt, payment, undefined, kind)
+      return isNamed ? hash : []
     }),
   )
   return found.flat()
@@ -261,14 +286,18 @@ async function getTransactionOutcome(
   client: Client,
   payment: Payment,
   hash: Hash,
-  { block, upTo }: { block: BlockSelector; upTo: bigint },
+  {
+    block,
+    upTo,
+    kind,
+  }: { block: BlockSelector; upTo: bigint; kind: OutcomeKind | undefined },
 ): Promise<PaymentOutcome | undefined> {
   const finality = block === 'safe' || block === 'finalized' ? block : undefined
   const receipt = await getReceipt(client, hash)
   const sealed = receipt && receipt.blockHash !== zeroHash
   if (!receipt || receipt.blockNumber > upTo) return undefined
   if (!sealed && block !== 'pending') return undefined
-  return judgeReceipt(receipt, payment, finality)
+  return judgeReceipt(receipt, payment, finality, kind)
 }
 
 /**
@@ -279,12 +308,13 @@ export function judgeReceipt(
   receipt: ProofReceipt,
   payment: Payment,
   sealedFinality: Finality | undefined,
+  kind: OutcomeKind = eip3009Outcome,
 ): PaymentOutcome | undefined {
   const { from, nonce } = payment.message
   const token = payment.domain.verifyingContract
   const { transactionHash, blockNumber, blockHash } = receipt
   const finality = blockHash === zeroHash ? 'preconfirmed' : sealedFinality
-  const proof = proveCapture(receipt, payment)
+  const proof = kind.prove(receipt, payment)
   if (proof)
     return {
       status: 'captured',

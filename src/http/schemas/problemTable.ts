@@ -161,6 +161,11 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     title: 'Wrong recipient',
     detail: 'The payment goes to another account.',
   },
+  wrongOperator: {
+    status: 422,
+    title: 'Wrong operator',
+    detail: 'Another account would capture the payment.',
+  },
   selfPayment: {
     status: 422,
     title: 'Payment to oneself',
@@ -230,6 +235,11 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 422,
     title: 'Token not supported',
     detail: 'The token cannot settle such a payment.',
+  },
+  checkoutNotDeployed: {
+    status: 422,
+    title: 'Checkout contract not deployed',
+    detail: 'The checkout contract of the payment is not on this chain yet.',
   },
   gasTooHigh: {
     status: 422,

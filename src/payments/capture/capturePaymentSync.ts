@@ -3,6 +3,7 @@ import type { NodeFailure } from '../../chain/rpc/errors.js'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
 import {
   judgeReceipt,
+  type OutcomeKind,
   type PaymentOutcome,
 } from '../../chain/state/getPaymentOutcome.js'
 import { parseReceipt } from '../../chain/state/getReceipt.js'
@@ -61,7 +62,8 @@ export async function capturePaymentSync(
     pollingInterval,
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
-  const payment = parseSignedPayment(options.payment)
+  const { kind } = options
+  const payment = parseSignedPayment(options.payment, kind?.parse)
   // Checked here because `waitForOutcome` would throw after the capture was
   // sent.
   checkMilliseconds(timeout, 'timeout')
@@ -71,6 +73,7 @@ export async function capturePaymentSync(
   const wait = (hash: Hash) =>
     waitForOutcome(client, {
       payment,
+      kind,
       hash,
       finality: 'preconfirmed',
       pollingInterval,
@@ -80,15 +83,20 @@ export async function capturePaymentSync(
     return wait(await sendCall(client, capture))
 
   const { hash, outcome } = await signAndSend(client, capture, (signed) =>
-    sendSync(client, payment, signed),
+    sendSync(client, { payment, kind }, signed),
   )
   return outcome ?? wait(hash)
+}
+
+type CapturedPayment = {
+  payment: SignedPayment
+  kind: OutcomeKind | undefined
 }
 
 /** Returns no outcome if the transaction was sent but has no receipt yet. */
 async function sendSync(
   client: Client,
-  payment: SignedPayment,
+  captured: CapturedPayment,
   signed: SignedTransaction,
 ): Promise<{ hash: Hash; outcome?: PaymentOutcome | undefined }> {
   const { hash, raw } = signed
@@ -96,7 +104,7 @@ async function sendSync(
   const { result, failure } = await tryRequest(client, method, [raw], {
     retryCount: 0,
   })
-  if (!failure) return { hash, outcome: judgeAnswer(result, payment, hash) }
+  if (!failure) return { hash, outcome: judgeAnswer(result, captured, hash) }
   // Sending the same bytes twice is safe, and every node has the plain method.
   if (!isKnown(failure) && !isTimeout(failure)) await sendRaw(client, signed)
   return { hash }
@@ -108,13 +116,13 @@ async function sendSync(
  */
 function judgeAnswer(
   answer: unknown,
-  payment: SignedPayment,
+  { payment, kind }: CapturedPayment,
   hash: Hash,
 ): PaymentOutcome | undefined {
   try {
     const receipt = parseReceipt(answer, 'eth_sendRawTransactionSync')
     return receipt?.transactionHash.toLowerCase() === hash
-      ? judgeReceipt(receipt, payment, undefined)
+      ? judgeReceipt(receipt, payment, undefined, kind)
       : undefined
   } catch {
     return undefined

@@ -1,12 +1,17 @@
 import { type Account, type Client, recoverAddress } from 'viem'
+import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { devChainIds, maxClockSkew, wallTime } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
 import { parseSignedPayment } from '../../core/fields.js'
-import { hashChecked } from '../../core/hashPayment.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment } from '../../core/types.js'
 import type { TokenCall } from '../message/captureCall.js'
-import { encodeCapture } from '../message/encodeCall.js'
+import {
+  type CaptureKind,
+  eip3009Capture,
+  type PaymentKind,
+} from '../verify/kind.js'
 import { defaultMaxCaptureGas, rehearseCapture } from '../verify/rehearse.js'
 import { CaptureRejectedError } from './errors.js'
 import {
@@ -20,6 +25,15 @@ import {
 /** Options for rehearsing and sending a capture. */
 export type CaptureOptions = SendOptions & {
   payment: SignedPayment
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: PaymentKind | undefined
+  /**
+   * What a checkout payment is captured for, such as `'42.10'`, in whole
+   * tokens. Other payments have an exact amount.
+   */
+  amount?: string | undefined
+  /** Decimals of the token, to read `amount`. @default 6 */
+  decimals?: number | undefined
   /**
    * Rehearses the capture before sending it. `false` saves a request, but a
    * capture that fails costs gas; not allowed for payers that are contracts.
@@ -30,6 +44,9 @@ export type CaptureOptions = SendOptions & {
 
 export const captureMembers: MembersOf<CaptureOptions> = {
   payment: true,
+  kind: true,
+  amount: true,
+  decimals: true,
   simulate: true,
   maxFeePerGas: true,
   maxPriorityFeePerGas: true,
@@ -57,50 +74,93 @@ export async function planCapture(
   checkMembers(parameters, captureMembers)
   const {
     payment: given,
+    kind: named,
+    amount,
+    decimals = 6,
     simulate = true,
     ...options
   }: CaptureOptions = Object(parameters)
-  const payment = parseSignedPayment(given)
+  const kind: CaptureKind = named ?? eip3009Capture
+  const payment = parseSignedPayment(given, kind.parse)
+  const value = parseCaptureAmount(payment, { kind, amount, decimals })
   const { maxCaptureGas = defaultMaxCaptureGas } = options
   const account = parseAccount(client, options.account)
   const { chainId } = payment.domain
-  const call = encodeCapture(payment)
+  const call = kind.encodeCapture(payment, value)
   if (client.chain && client.chain.id !== chainId)
     throw new CaptureRejectedError({ reason: 'wrongChain' })
-  checkSender(payment, account)
+  checkSender(payment, account, kind)
 
-  if (!simulate) await checkUnsimulated(payment)
+  if (!simulate) await checkUnsimulated(payment, kind)
   const rehearsal = simulate
     ? await rehearseCapture(client, payment, {
         origin: account.address,
         fees: hasFees(options) ? pickFees(options) : undefined,
         maxGas: maxCaptureGas,
+        kind,
+        amount: value,
       })
     : undefined
   if (rehearsal?.ok === false) throw new CaptureRejectedError(rehearsal)
+  if (rehearsal && amount !== undefined && rehearsal.decimals !== decimals)
+    throw new InvalidFieldError(
+      'decimals',
+      decimals,
+      `${rehearsal.decimals}, as the token has`,
+    )
   const gas = options.gas ?? gasLimit(rehearsal, maxCaptureGas)
   return { call, chainId, account, gas, options }
 }
 
+/** Token units to capture: the exact value, or what the caller names. */
+function parseCaptureAmount(
+  { message }: SignedPayment,
+  {
+    kind,
+    amount,
+    decimals,
+  }: Pick<CaptureOptions, 'amount' | 'decimals'> & {
+    kind: CaptureKind
+  },
+): bigint {
+  if (kind.total === 'amount') {
+    if (amount === undefined) return message.value
+    throw new InvalidFieldError(
+      'amount',
+      amount,
+      "the payment's own",
+      undefined,
+    )
+  }
+  const value = parseAmount(amount ?? '', decimals)
+  if (value <= message.value) return value
+  throw new CaptureRejectedError({
+    reason: 'wrongAmount',
+    words: `${value} units are more than the ceiling of ${message.value}`,
+  })
+}
+
 function checkSender(
-  { primaryType, message }: SignedPayment,
+  payment: SignedPayment,
   account: Account,
+  kind: CaptureKind,
 ): void {
-  const { from, to, value } = message
+  const { from, value } = payment.message
+  const { recipient: to, operator } = kind.accounts(payment)
   if (from === to) throw new CaptureRejectedError({ reason: 'selfPayment' })
   if (!value) throw new CaptureRejectedError({ reason: 'wrongAmount' })
-  if (
-    primaryType === 'ReceiveWithAuthorization' &&
-    account.address.toLowerCase() !== to
-  )
+  if (operator && account.address.toLowerCase() !== operator)
     throw new CaptureRejectedError({
       reason: 'wrongSender',
-      words: `${account.address} is not the recipient ${to}`,
+      words: `${account.address} is not the ${operator === to ? 'recipient' : 'operator'} ${operator}`,
     })
 }
 
 /** Checks the window, and that the payer is a plain account, without a node. */
-async function checkUnsimulated(payment: SignedPayment): Promise<void> {
+async function checkUnsimulated(
+  payment: SignedPayment,
+  kind: CaptureKind,
+): Promise<void> {
   const { domain, message } = payment
   const { from, validAfter, validBefore } = message
   const now = wallTime()
@@ -108,7 +168,7 @@ async function checkUnsimulated(payment: SignedPayment): Promise<void> {
     throw new CaptureRejectedError({ reason: 'expired' })
   if (now <= validAfter - maxClockSkew && !devChainIds.includes(domain.chainId))
     throw new CaptureRejectedError({ reason: 'notYetValid' })
-  const hash = hashChecked(payment)
+  const hash = kind.hash(payment)
   const signature = tokenSignature(payment.signature) ?? '0x'
   const signer = await recoverAddress({ hash, signature }).catch(() => '')
   if (signer.toLowerCase() !== from)

@@ -17,6 +17,7 @@ import {
   findOutcome,
   getSince,
   judgeReceipt,
+  type OutcomeKind,
   type PaymentOutcome,
   requireChain,
 } from '../../chain/state/getPaymentOutcome.js'
@@ -33,6 +34,8 @@ import { checkMilliseconds, startWait } from './startWait.js'
 /** What {@link waitForOutcome} takes. */
 export type WaitForOutcomeParameters = {
   payment: Payment
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: OutcomeKind | undefined
   /** The transaction that captures or cancels it, if known. */
   hash?: Hash | undefined
   /**
@@ -56,6 +59,7 @@ export type WaitForOutcomeParameters = {
 
 const members: MembersOf<WaitForOutcomeParameters> = {
   payment: true,
+  kind: true,
   hash: true,
   finality: true,
   pollingInterval: true,
@@ -120,7 +124,9 @@ export async function waitForOutcome(
   } = parameters
   const { signature: _, ...unsigned } = Object(parameters.payment)
   const { tag } = pace
-  const watch = { payment: parsePayment(unsigned), hash, since, finality, tag }
+  const { kind } = parameters
+  const payment = kind ? kind.parse(unsigned) : parsePayment(unsigned)
+  const watch = { payment, kind, hash, since, finality, tag }
   signal?.throwIfAborted()
 
   const wait = startWait({ timeout, signal, hash })
@@ -158,6 +164,7 @@ const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
 
 type Watch = {
   payment: Payment
+  kind: OutcomeKind | undefined
   hash: Hash | undefined
   since: bigint | undefined
   finality: Finality | { blocks: number }
@@ -207,12 +214,12 @@ async function look(
   watch: Watch,
   looks: number,
 ): Promise<PaymentOutcome | undefined> {
-  const { payment, hash, finality } = watch
+  const { payment, kind, hash, finality } = watch
   const quick = finality === 'included' || finality === 'preconfirmed'
   const receipt = hash && (await getReceipt(client, hash))
   const included = receipt && receipt.blockHash !== zeroHash
   if (receipt && quick && (included || finality === 'preconfirmed')) {
-    const outcome = judgeReceipt(receipt, payment, undefined)
+    const outcome = judgeReceipt(receipt, payment, undefined, kind)
     if (outcome) return outcome
   }
   if (quick && hash && !receipt && looks % glances !== glances - 1)
@@ -233,11 +240,11 @@ async function look(
 
 async function judge(
   client: Client,
-  { payment, hash, since }: Watch,
+  { payment, kind, hash, since }: Watch,
   block: BlockSelector,
 ): Promise<PaymentOutcome> {
   const at = (block: BlockSelector) =>
-    findOutcome(client, { payment, hash, block, since })
+    findOutcome(client, { payment, kind, hash, block, since })
   if (block === 'latest') return at(block)
   try {
     const outcome = await at(block)

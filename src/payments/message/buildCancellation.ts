@@ -1,15 +1,19 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Cancellation, Payment } from '../../core/types.js'
+import type { SigningKind } from './kind.js'
 
 /** What {@link buildCancellation} takes. */
 export type BuildCancellationParameters = {
   /** The payment to cancel. */
   payment: Payment
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: Pick<SigningKind, 'parse'> | undefined
 }
 
 const members: MembersOf<BuildCancellationParameters> = {
   payment: true,
+  kind: true,
 }
 
 /**
@@ -32,7 +36,8 @@ export function buildCancellation(
   parameters: BuildCancellationParameters,
 ): Cancellation {
   checkMembers(parameters, members)
-  const { domain, message } = parsePayment(Object(parameters).payment)
+  const { payment, kind }: BuildCancellationParameters = Object(parameters)
+  const { domain, message } = kind ? kind.parse(payment) : parsePayment(payment)
   return {
     primaryType: 'CancelAuthorization',
     domain,

@@ -46,16 +46,20 @@ export function paymentTypedData(
   )
 }
 
+/** Typed data with its types; integers are `bigint`. */
+export type SigningPayload = Omit<PaymentTypedData, 'message'> & {
+  message: Record<string, unknown>
+}
+
 /**
- * Checks a message and adds its types; integers stay `bigint`. Returns a copy,
- * so that a signer cannot modify the payment.
+ * Adds the types of a message; integers stay `bigint`. Returns a copy, so that
+ * a signer cannot modify the payment.
  */
-export function addTypes<message extends Payment | Cancellation>({
+export function addTypes({
   primaryType,
   domain,
   message,
-}: message): Pick<message, 'primaryType' | 'domain' | 'message'> &
-  Pick<PaymentTypedData, 'types'> {
+}: Payment | Cancellation): SigningPayload {
   const types = {
     EIP712Domain: copyFields(typedDataTypes.EIP712Domain),
     [primaryType]: copyFields(typedDataTypes[primaryType]),

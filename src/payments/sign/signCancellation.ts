@@ -6,6 +6,7 @@ import {
   parseCancellation,
 } from '../../core/fields.js'
 import type { Cancellation, SignedCancellation } from '../../core/types.js'
+import { addTypes } from '../message/paymentTypedData.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 import { signWithWallet, type Wallet } from './signWithWallet.js'
 
@@ -99,6 +100,10 @@ export async function signCancellation(
     ['from', authorizer, parseAddress(from, 'expect.from')],
     ['nonce', message.nonce, parseBytes32(nonce, 'expect.nonce')],
   ])
-  const signature = await signWithWallet(wallet, cancellation, authorizer)
+  const signature = await signWithWallet(
+    wallet,
+    addTypes(cancellation),
+    authorizer,
+  )
   return { ...cancellation, signature }
 }

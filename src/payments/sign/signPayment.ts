@@ -2,8 +2,9 @@ import type { Address } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
-import { parseAddress, parsePayment } from '../../core/fields.js'
+import { parseAddress } from '../../core/fields.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
+import { eip3009Signing, type SigningKind } from '../message/kind.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
 import { signWithWallet, type Wallet } from './signWithWallet.js'
@@ -35,13 +36,23 @@ export type SignPaymentExpectation = {
   maxWindow?: bigint | undefined
 }
 
-const expectationMembers: MembersOf<SignPaymentExpectation> = {
+/** What the page expects of a payment whose amount is known at capture. */
+export type SignCeilingExpectation = Omit<
+  SignPaymentExpectation,
+  'amount' | 'primaryType'
+> & {
+  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  atMost: string
+  /** The only account that can capture. @default the recipient */
+  operator?: Address | undefined
+}
+
+const expectationMembers: MembersOf<Omit<SignPaymentExpectation, 'amount'>> = {
   chainId: true,
   token: true,
   name: true,
   version: true,
   to: true,
-  amount: true,
   decimals: true,
   primaryType: true,
   maxWindow: true,
@@ -55,7 +66,9 @@ export type SignPaymentParameters = {
    * Take these values from the page, never from the response that contained the
    * payment.
    */
-  expect: SignPaymentExpectation
+  expect: SignPaymentExpectation | SignCeilingExpectation
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: SigningKind | undefined
   /** Unix seconds, to measure the window from. @default the wall clock */
   now?: bigint | undefined
 }
@@ -63,6 +76,7 @@ export type SignPaymentParameters = {
 const members: MembersOf<SignPaymentParameters> = {
   payment: true,
   expect: true,
+  kind: true,
   now: true,
 }
 
@@ -109,10 +123,15 @@ export async function signPayment(
 ): Promise<SignedPayment> {
   checkMembers(parameters, members)
   const given: SignPaymentParameters = Object(parameters)
-  checkMembers(given.expect, expectationMembers, 'expect')
-  const expect: SignPaymentExpectation = Object(given.expect)
-  const payment = parsePayment(given.payment)
+  const { kind = eip3009Signing } = given
+  const expected = { ...expectationMembers, ...kind.expected }
+  checkMembers<object>(given.expect, expected, 'expect')
+  const expect: SignPaymentExpectation & SignCeilingExpectation = Object(
+    given.expect,
+  )
+  const payment = kind.parse(given.payment)
   const { primaryType, domain, message } = payment
+  const { recipient, operator } = kind.accounts(payment)
   const { decimals, maxWindow = usualWindow } = expect
   checkExpected([
     ...domainChecks(domain, expect),
@@ -121,9 +140,15 @@ export async function signPayment(
       primaryType,
       expect.primaryType ?? 'ReceiveWithAuthorization',
     ],
-    ['to', message.to, parseAddress(expect.to, 'expect.to')],
-    ['value', message.value, parseAmount(expect.amount, decimals)],
+    ['to', recipient, parseAddress(expect.to, 'expect.to')],
+    ['value', message.value, parseAmount(expect[kind.total], decimals)],
   ])
+  if (kind.total === 'atMost') {
+    const { operator: named = expect.to } = expect
+    checkExpected([
+      ['operator', operator, parseAddress(named, 'expect.operator')],
+    ])
+  }
   const window = message.validBefore - parseTime(given.now)
   // Not `>`: that would be false for a value that is not a number.
   if (!(window <= maxWindow))
@@ -133,6 +158,10 @@ export async function signPayment(
       `at most ${maxWindow} seconds from now`,
     )
 
-  const signature = await signWithWallet(wallet, payment, message.from)
+  const signature = await signWithWallet(
+    wallet,
+    kind.typedData(payment),
+    message.from,
+  )
   return { ...payment, signature }
 }

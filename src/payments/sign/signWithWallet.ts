@@ -2,8 +2,7 @@ import type { Account, Address, Hex } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { toJson } from '../../core/toJson.js'
-import type { Cancellation, Payment } from '../../core/types.js'
-import { addTypes } from '../message/paymentTypedData.js'
+import type { SigningPayload } from '../message/paymentTypedData.js'
 import {
   SigningDeclinedError,
   WalletError,
@@ -27,7 +26,7 @@ export type Wallet = {
  */
 export async function signWithWallet(
   wallet: Wallet,
-  payment: Payment | Cancellation,
+  payload: SigningPayload,
   payer: Address,
 ): Promise<Hex> {
   const given: Partial<Wallet> = Object(wallet)
@@ -45,7 +44,7 @@ export async function signWithWallet(
     throw new WrongWalletError('account', signer.address, payer)
 
   const signature = normalizeSignature(
-    await ask(wallet, signer, addTypes(payment)).catch(throwWalletError),
+    await ask(wallet, signer, payload).catch(throwWalletError),
   )
   if (!signature) throw new WalletError()
   return signature
@@ -56,7 +55,7 @@ type Signer = Pick<Account, 'address' | 'signTypedData'>
 async function ask(
   wallet: Wallet,
   signer: Signer,
-  payload: ReturnType<typeof addTypes>,
+  payload: SigningPayload,
 ): Promise<unknown> {
   if (signer.signTypedData) return signer.signTypedData(payload as never)
 

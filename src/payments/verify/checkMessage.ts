@@ -10,7 +10,7 @@ import type { MessageRefusal, PaymentExpectation } from './types.js'
 export function checkMessage(
   { primaryType, domain, message }: Payment,
   signature: unknown,
-  expect: PaymentExpectation,
+  expect: Omit<PaymentExpectation, 'amount'> & { amount?: string },
 ): MessageRefusal | undefined {
   if (!tokenSignature(signature))
     return { reason: 'malformedSignature', details: {} }

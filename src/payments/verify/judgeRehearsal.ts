@@ -51,6 +51,7 @@ export function judgeRehearsal(
       return refuse('gasTooHigh', words)
     return refuse(refine(reason, call, answers), words)
   }
+  if (call.returnsWord && !isWord(result)) return refuse('checkoutNotDeployed')
   if (fixed.least > gas + fixed.intrinsic) return refuse('gasTooHigh')
   if (isTrue(calls.consumed)) return refuse('consumed')
   if ((call.transfer?.validAfter ?? 0n) >= blockNumberFlag)
@@ -93,7 +94,11 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
 /** Finds the exact reason of a refusal from the facts around it. */
 export function refine(
   reason: RevertReason,
-  { domain, signature, transfer }: Omit<RehearsedCall, 'encoded'>,
+  {
+    domain,
+    signature,
+    transfer,
+  }: Pick<RehearsedCall, 'domain' | 'signature' | 'transfer'>,
   { head, calls }: Pick<Answers, 'head' | 'calls'>,
 ): RefusalReason {
   const payerHasCode = calls.payer.hasCode

@@ -15,10 +15,15 @@ import type {
 } from '../../chain/state/types.js'
 import { hashChecked } from '../../core/hashPayment.js'
 import { selectors } from '../../core/tokenAbi.js'
-import type { SignedCancellation, SignedPayment } from '../../core/types.js'
+import type {
+  PaymentAuthorization,
+  SignedCancellation,
+  SignedPayment,
+} from '../../core/types.js'
 import { bytesWords, word } from '../../core/words.js'
-import { encodeCancel, encodeCapture } from '../message/encodeCall.js'
+import { encodeCancel } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
+import { type CaptureKind, eip3009Capture } from './kind.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 /** Most gas that a capture may use. */
@@ -32,21 +37,50 @@ export type RehearsalOptions = {
   maxGas?: bigint | undefined
 }
 
-/** Simulates the capture, sent from the recipient's address. */
+export type CaptureRehearsalOptions = RehearsalOptions & {
+  /** @default EIP-3009 */
+  kind?: CaptureKind | undefined
+  /** Token units. @default the value of the message */
+  amount?: bigint | undefined
+}
+
+/**
+ * Simulates the capture, sent by the only account that can capture, or else
+ * from the recipient's address.
+ */
 export async function rehearseCapture(
   client: Client,
   payment: SignedPayment,
-  options: RehearsalOptions,
+  {
+    kind = eip3009Capture,
+    amount = payment.message.value,
+    ...options
+  }: CaptureRehearsalOptions,
 ): Promise<Rehearsal> {
+  const call = captureCallOf(payment, kind, amount)
+  const { operator = call.transfer.to } = call
+  return rehearse(client, operator, options, call)
+}
+
+/** The call that captures an amount, and the transfer that must happen. */
+export function captureCallOf(
+  payment: SignedPayment,
+  kind: CaptureKind,
+  amount: bigint,
+): RehearsedCall & { transfer: PaymentAuthorization } {
   const { domain, message, signature } = payment
-  return rehearse(client, message.to, options, {
+  const { recipient, operator } = kind.accounts(payment)
+  return {
     domain,
-    encoded: encodeCapture(payment),
+    encoded: kind.encodeCapture(payment, amount),
+    hash: () => kind.hash(payment),
     payer: message.from,
     nonce: message.nonce,
+    operator,
+    returnsWord: kind.total === 'atMost',
     signature,
-    transfer: message,
-  })
+    transfer: { ...message, to: recipient, value: amount },
+  }
 }
 
 /** Simulates the cancellation, which may come from anyone. */
@@ -59,8 +93,11 @@ export async function rehearseCancel(
   return rehearse(client, neutralCaller, options, {
     domain,
     encoded: encodeCancel(cancellation),
+    hash: () => hashChecked(cancellation),
     payer: message.authorizer,
     nonce: message.nonce,
+    operator: undefined,
+    returnsWord: false,
     signature,
   })
 }
@@ -105,18 +142,18 @@ async function rehearse(
  * A rehearsal step, with the question that the token asks a contract wallet.
  */
 export function rehearsalStep(
-  { domain, encoded, payer }: RehearsedCall,
+  { encoded, hash, payer }: RehearsedCall,
   gas: number,
 ): Call {
-  const { data, signed, signature } = encoded
+  const { to, data, signature } = encoded
   return {
-    target: domain.verifyingContract,
+    target: to,
     data: data.slice(2),
     gas,
     question: () => ({
       target: payer,
       // Selector of `isValidSignature(bytes32,bytes)` (ERC-1271).
-      data: `1626ba7e${hashChecked(signed).slice(2)}${word(64)}${bytesWords(signature)}`,
+      data: `1626ba7e${hash().slice(2)}${word(64)}${bytesWords(signature)}`,
     }),
   }
 }
@@ -126,10 +163,9 @@ export function rehearsalStep(
  * that will send it. That account can pay fees, so the call sees a gas price.
  */
 export function plainFallback({
-  encoded,
+  operator,
 }: RehearsedCall): RunCallsParameters<string>['fallback'] {
-  if (encoded.signed.primaryType === 'ReceiveWithAuthorization')
-    return runPlainCalls
+  if (operator) return runPlainCalls
   return (client, parameters) => {
     const { origin, from } = parameters
     return runPlainCalls(client, {
@@ -141,7 +177,11 @@ export function plainFallback({
 
 export function factCalls(
   token: Address,
-  { payer, nonce, transfer }: Omit<RehearsedCall, 'encoded'>,
+  {
+    payer,
+    nonce,
+    transfer,
+  }: Pick<RehearsedCall, 'payer' | 'nonce' | 'transfer'>,
 ): Record<FactName, Call> {
   const recipient = transfer?.to ?? payer
   const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })

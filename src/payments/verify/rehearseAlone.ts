@@ -3,10 +3,12 @@ import { isWord } from '../../chain/state/executor.js'
 import { forgetToken } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import type { SignedPayment } from '../../core/types.js'
-import { encodeCapture, isPlain } from '../message/encodeCall.js'
+import { isPlain } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
+import { eip3009Capture } from './kind.js'
 import {
   balanceCall,
+  captureCallOf,
   defaultMaxCaptureGas,
   factCalls,
   fixedGasOf,
@@ -39,13 +41,12 @@ export function planRehearsal(
   payment: SignedPayment,
   maxGas: bigint = defaultMaxCaptureGas,
 ): RehearsalPlan {
-  const { domain, message, signature } = payment
-  const encoded = encodeCapture(payment)
+  const call = captureCallOf(payment, eip3009Capture, payment.message.value)
+  const { encoded } = call
   const fixed = fixedGasOf(encoded.data)
   const allowed = Math.max(Number(maxGas) - fixed.intrinsic, 0)
-  const { from: payer, nonce } = message
   return {
-    call: { domain, encoded, payer, nonce, signature, transfer: message },
+    call,
     fixed,
     allowed,
     // A contract wallet may need all of it.

@@ -3,9 +3,7 @@ import type { RunHead } from '../../chain/state/types.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { RefusalReason } from '../../core/revertReason.js'
 import type {
-  Cancellation,
   JudgedAt,
-  Payment,
   PaymentAuthorization,
   PrimaryType,
   TokenDomain,
@@ -36,17 +34,28 @@ export type PaymentExpectation = {
   minRemaining?: bigint | undefined
 }
 
-export const expectationMembers: MembersOf<PaymentExpectation> = {
-  token: true,
-  to: true,
-  amount: true,
-  primaryType: true,
-  chainId: true,
-  from: true,
-  nonce: true,
-  maxWindow: true,
-  minRemaining: true,
+/** What the merchant expects of a payment whose amount is known at capture. */
+export type CeilingExpectation = Omit<
+  PaymentExpectation,
+  'amount' | 'primaryType'
+> & {
+  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  atMost: string
+  /** The only account that can capture. @default the recipient */
+  operator?: Address | undefined
 }
+
+export const expectationMembers: MembersOf<Omit<PaymentExpectation, 'amount'>> =
+  {
+    token: true,
+    to: true,
+    primaryType: true,
+    chainId: true,
+    from: true,
+    nonce: true,
+    maxWindow: true,
+    minRemaining: true,
+  }
 
 /** The result of a rehearsal. */
 export type Rehearsal =
@@ -84,9 +93,15 @@ export type MessageRefusal = {
 /** A call to rehearse, and the facts to judge it by. */
 export type RehearsedCall = {
   domain: TokenDomain
-  encoded: EncodedCall<Payment | Cancellation>
+  encoded: EncodedCall<unknown>
+  /** The hash that the payer signed. */
+  hash(): Hex
   payer: Address
   nonce: Hex
+  /** The only account that can send the call; absent if anyone can. */
+  operator: Address | undefined
+  /** True if the call is to a checkout contract, which returns a word. */
+  returnsWord: boolean
   /** As the payer gave it: possibly wrapped (ERC-6492). */
   signature: Hex
   /** The transfer that must happen; absent for a cancellation. */

@@ -1,15 +1,17 @@
-import type { Client } from 'viem'
+import type { Address, Client } from 'viem'
 import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
-import { parseBytes32, parsePayment } from '../../core/fields.js'
+import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
 import { checkMessage } from './checkMessage.js'
+import { type CaptureKind, eip3009Capture, type PaymentKind } from './kind.js'
 import { rehearseCapture } from './rehearse.js'
 import {
+  type CeilingExpectation,
   expectationMembers,
   type MessageRefusal,
   type PaymentExpectation,
@@ -20,7 +22,9 @@ import {
 /** What {@link verifyPayment} takes. */
 export type VerifyPaymentParameters = {
   payment: SignedPayment
-  expect: PaymentExpectation
+  expect: PaymentExpectation | CeilingExpectation
+  /** Pass `checkout` for a checkout payment. @default EIP-3009 */
+  kind?: PaymentKind | undefined
   /** The block to judge at. @default 'latest' */
   block?: BlockSelector | undefined
   /** Gas the capture may cost at most. @default 300_000n */
@@ -32,6 +36,7 @@ export type VerifyPaymentParameters = {
 const members: MembersOf<VerifyPaymentParameters> = {
   payment: true,
   expect: true,
+  kind: true,
   block: true,
   maxCaptureGas: true,
   now: true,
@@ -85,14 +90,27 @@ export async function verifyPayment(
   const { block: given = 'latest' } = parameters
   const block = parseBlock(given)
   const now = parseTime(parameters.now)
-  const [payment, refusal] = parseClaim(client, parameters)
+  const { kind = eip3009Capture } = parameters
+  const { payment, expect, refusal } = parseClaim(client, parameters, kind)
   if (refusal) return { ok: false, ...refusal }
 
   const rehearsal = await rehearseCapture(client, payment, {
     block,
     maxGas: parameters.maxCaptureGas,
+    kind,
   })
-  return judgePayment(payment, parameters.expect, rehearsal, block, now)
+  return judgePayment(payment, expect, rehearsal, block, now)
+}
+
+/** An expectation with its total: the exact amount, or the ceiling. */
+export type ParsedExpectation = Omit<PaymentExpectation, 'amount'> & {
+  total: string
+}
+
+type Claim = {
+  payment: SignedPayment
+  expect: ParsedExpectation
+  refusal: MessageRefusal | undefined
 }
 
 /**
@@ -103,12 +121,28 @@ export async function verifyPayment(
 export function parseClaim(
   client: Client,
   given: Pick<VerifyPaymentParameters, 'payment' | 'expect'>,
-): readonly [SignedPayment, MessageRefusal | undefined] {
+  kind: CaptureKind = eip3009Capture,
+): Claim {
   const { signature, ...unsigned } = Object(given.payment)
-  const payment: Payment = parsePayment(unsigned)
-  const expect = parseExpectation(given.expect, client)
-  const refusal = checkMessage(payment, signature, expect)
-  return [{ ...payment, signature }, refusal]
+  const payment: Payment = kind.parse(unsigned)
+  const { operator, ...expect } = parseExpectation(given.expect, client, kind)
+  const accounts = kind.accounts(payment)
+  // The recipient of some kinds is not in the message.
+  const message = { ...payment.message, to: accounts.recipient }
+  const paid = { ...payment, message }
+  const refusal =
+    checkMessage(paid, signature, expect) ??
+    checkOperator(accounts.operator, operator)
+  return { payment: { ...payment, signature }, expect, refusal }
+}
+
+function checkOperator(
+  found: Address | undefined,
+  expected: Address | undefined,
+): MessageRefusal | undefined {
+  return expected === undefined || found === expected
+    ? undefined
+    : { reason: 'wrongOperator', details: { found, expected } }
 }
 
 /**
@@ -118,7 +152,7 @@ export function parseClaim(
  */
 export function judgePayment(
   payment: SignedPayment,
-  expect: PaymentExpectation,
+  expect: ParsedExpectation,
   rehearsal: Rehearsal,
   block: BlockSelector,
   now: bigint,
@@ -142,10 +176,10 @@ export function judgePayment(
 /** Checks the expectations that need facts from the chain. */
 function checkPolicy(
   { message }: Payment,
-  { amount, minRemaining = 0n }: PaymentExpectation,
+  { total, minRemaining = 0n }: ParsedExpectation,
   { decimals, time }: { decimals: number; time: bigint },
 ): MessageRefusal | undefined {
-  const value = parseAmount(amount, decimals)
+  const value = parseAmount(total, decimals)
   if (message.value !== value)
     return {
       reason: 'wrongAmount',
@@ -157,17 +191,32 @@ function checkPolicy(
     : { reason: 'expiresTooSoon', details: { remaining, minRemaining } }
 }
 
+type AnyExpectation = PaymentExpectation & CeilingExpectation
+
 function parseExpectation(
-  expect: PaymentExpectation,
+  given: PaymentExpectation | CeilingExpectation,
   client: Client,
-): PaymentExpectation & { primaryType: PrimaryType } {
-  checkMembers(expect, expectationMembers, 'expect')
-  const address = (field: 'token' | 'to' | 'from') =>
-    parseCheckedAddress(Object(expect)[field], `expect.${field}`)
+  kind: CaptureKind,
+): ParsedExpectation & {
+  primaryType: PrimaryType
+  operator: Address | undefined
+} {
+  checkMembers<object>(
+    given,
+    { ...expectationMembers, ...kind.expected },
+    'expect',
+  )
+  const expect: AnyExpectation = Object(given)
+  const address = (field: 'token' | 'to' | 'from' | 'operator') =>
+    parseCheckedAddress(expect[field], `expect.${field}`)
+  const to = address('to')
+  const named = expect.operator === undefined ? to : address('operator')
   return {
     ...expect,
     token: address('token'),
-    to: address('to'),
+    to,
+    total: expect[kind.total],
+    operator: kind.total === 'atMost' ? named : undefined,
     from: expect.from === undefined ? undefined : address('from'),
     nonce:
       expect.nonce === undefined

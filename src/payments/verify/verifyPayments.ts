@@ -10,15 +10,15 @@ import { rehearseKinds } from './rehearseKinds.js'
 import type { PaymentExpectation, PaymentVerdict } from './types.js'
 import {
   judgePayment,
+  type ParsedExpectation,
   parseClaim,
-  type VerifyPaymentParameters,
 } from './verifyPayment.js'
 
 /** A payment, and what the merchant expects of it. */
-export type PaymentToVerify = Pick<
-  VerifyPaymentParameters,
-  'payment' | 'expect'
->
+export type PaymentToVerify = {
+  payment: SignedPayment
+  expect: PaymentExpectation
+}
 
 /** What {@link verifyPayments} takes. */
 export type VerifyPaymentsParameters = {
@@ -112,15 +112,15 @@ type Options = {
 /** A payment whose message passed. */
 type Claim = {
   payment: SignedPayment
-  expect: PaymentExpectation
+  expect: ParsedExpectation
 }
 
 /** Checks a message. Returns its refusal, or the claim to rehearse. */
 function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
   checkMembers(given, memberOfList, 'payments')
   const one: PaymentToVerify = Object(given)
-  const [payment, refusal] = parseClaim(client, one)
-  return refusal ? { ok: false, ...refusal } : { payment, expect: one.expect }
+  const { payment, expect, refusal } = parseClaim(client, one)
+  return refusal ? { ok: false, ...refusal } : { payment, expect }
 }
 
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
