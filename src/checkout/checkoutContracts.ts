@@ -18,7 +18,7 @@ const salt: Hex = /* @__PURE__ */ `0x${'0'.repeat(64)}`
  * chain. Never take this address from a server.
  */
 export const checkoutAddress: Address =
-  '0xe118f63bc8f9b4d4d2057fe7f6b63b84904b317c'
+  '0x8785ba1685e0e8291fa0c0902a1e91838dbe62d1'
 
 /** A call that deploys a contract; any account can send it. */
 export type DeploymentCall = { to: Address; data: Hex }

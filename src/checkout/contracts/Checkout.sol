@@ -41,7 +41,7 @@ contract Checkout is TokenCalls {
         return keccak256(abi.encode(block.chainid, address(this), terms));
     }
 
-    function capture(Terms calldata terms, uint256 amount, bytes calldata signature) external {
+    function capture(Terms calldata terms, uint256 amount, bytes calldata signature) external returns (uint256) {
         address token = terms.token;
         checkCall(terms.operator, token, amount, terms.ceiling);
         bytes32 nonce = nonceOf(terms);
@@ -56,6 +56,7 @@ contract Checkout is TokenCalls {
         require(balanceHere(token) == balance, "Checkout: the balance changed");
 
         emit Captured(nonce, terms.payer, terms.recipient, token, amount);
+        return amount;
     }
 
     function pull(Terms calldata terms, bytes32 nonce, bytes calldata signature) private {

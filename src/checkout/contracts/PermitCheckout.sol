@@ -48,7 +48,7 @@ contract PermitCheckout is TokenCalls {
         operator = operator_;
     }
 
-    function capture(Permit calldata permit, uint256 amount, bytes calldata signature) external {
+    function capture(Permit calldata permit, uint256 amount, bytes calldata signature) external returns (uint256) {
         address token = permit.token;
         checkCall(operator, token, amount, permit.ceiling);
         require(block.timestamp <= permit.deadline, "Checkout: the permit is expired");
@@ -66,6 +66,7 @@ contract PermitCheckout is TokenCalls {
         require(balanceHere(token) == balance, "Checkout: the balance changed");
 
         emit Captured(permit.payer, token, permit.nonce, recipient, amount);
+        return amount;
     }
 
     /// True when a permit cannot be captured any more: it was, the payer used a

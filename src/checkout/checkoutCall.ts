@@ -1,0 +1,107 @@
+import type { Abi } from 'viem'
+import { parseAmount } from '../core/amount.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidAmountError, InvalidFieldError } from '../core/errors.js'
+import { parseSignedPayment } from '../core/fields.js'
+import { tokenSignature } from '../core/signature.js'
+import { bytesWords, word } from '../core/words.js'
+import type { TokenCall } from '../payments/message/captureCall.js'
+import type { EncodedCall } from '../payments/message/encodeCall.js'
+import { checkoutAddress } from './checkoutContracts.js'
+import { checkoutAbi } from './contracts/Checkout.generated.js'
+import { parseCheckoutPayment, termsWords } from './parseCheckoutPayment.js'
+import type { CheckoutPayment, SignedCheckoutPayment } from './types.js'
+
+/** What {@link checkoutCall} takes. */
+export type CheckoutCallParameters = {
+  payment: SignedCheckoutPayment
+  /** A decimal such as `'42.10'`, in whole tokens; at most the ceiling. */
+  amount: string
+  /** Decimals of the token. @default 6 */
+  decimals?: number | undefined
+}
+
+const members: MembersOf<CheckoutCallParameters> = {
+  payment: true,
+  amount: true,
+  decimals: true,
+}
+
+/**
+ * Builds the call that captures a checkout payment for an amount. Only its
+ * operator can send it.
+ *
+ * Does not check whether the contract accepts it: use `verifyPayment`.
+ *
+ * @throws {@link InvalidAmountError} when the amount is not a positive decimal,
+ * or above the ceiling.
+ * @throws {@link InvalidFieldError} when another field is malformed.
+ *
+ * @example
+ * ```ts
+ * import { checkoutCall, type SignedCheckoutPayment } from 'countersign/checkout'
+ *
+ * const call = (payment: SignedCheckoutPayment) =>
+ *   checkoutCall({ payment, amount: '42.10' })
+ * ```
+ */
+export function checkoutCall(parameters: CheckoutCallParameters): TokenCall {
+  checkMembers(parameters, members)
+  const { amount, decimals }: CheckoutCallParameters = Object(parameters)
+  const given = parseSignedPayment(
+    Object(parameters).payment,
+    parseCheckoutPayment,
+  )
+  const payment = { ...given, ...parseCheckoutPayment(given) }
+  const value = parseAmount(amount, decimals)
+  const { domain, message, checkout } = payment
+  if (value > message.value)
+    throw new InvalidAmountError(
+      amount,
+      `at most the ceiling of ${message.value} units`,
+    )
+  const call = encodeCheckoutCapture(payment, value)
+  const terms = {
+    token: domain.verifyingContract,
+    payer: message.from,
+    recipient: checkout.recipient,
+    operator: checkout.operator,
+    ceiling: message.value,
+    validAfter: message.validAfter,
+    validBefore: message.validBefore,
+    salt: checkout.salt,
+  }
+  const abi: Abi = checkoutAbi.filter(({ name }) => name === 'capture')
+  return {
+    to: call.to,
+    data: call.data,
+    address: call.to,
+    abi,
+    functionName: 'capture',
+    args: [terms, value, call.signature],
+  }
+}
+
+/** Of `capture(Terms,uint256,bytes)`. */
+const captureSelector = 'd07b6fb8'
+
+/** Words before the signature: the terms, the amount and its own place. */
+const headWords = 10
+
+/** Encodes the call that captures an amount, without its ABI. */
+export function encodeCheckoutCapture(
+  payment: SignedCheckoutPayment,
+  amount: bigint,
+): EncodedCall<CheckoutPayment> {
+  const { signature: given, ...signed } = payment
+  const signature = tokenSignature(given)
+  if (!signature)
+    throw new InvalidFieldError('signature', given, 'a wallet signature')
+  const head = termsWords(payment) + word(amount) + word(headWords * 32)
+  return {
+    to: checkoutAddress,
+    data: `0x${captureSelector}${head}${bytesWords(signature)}`,
+    signed,
+    signature,
+  }
+}

@@ -1,0 +1,53 @@
+import { parseWrittenPayment } from '../core/fields.js'
+import { toJson } from '../core/toJson.js'
+import { parseCheckoutPayment } from './parseCheckoutPayment.js'
+import type { CheckoutPayment, SignedCheckoutPayment } from './types.js'
+
+/** Enough for the signature of any wallet. */
+const maxJsonLength = 65_536
+
+/**
+ * Encodes a checkout payment as JSON text, with integers as decimal strings.
+ * The text contains the signature: treat it as a credential.
+ *
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ */
+export function encodeCheckoutPayment(
+  payment: CheckoutPayment | SignedCheckoutPayment,
+): string {
+  return toJson(parseCheckoutPayment(payment))
+}
+
+/**
+ * Decodes a checkout payment, signed or not, from JSON text or its parsed
+ * value. Accepts exactly the members that `encodeCheckoutPayment` writes.
+ *
+ * Does not check the signature or whether the payment can be captured.
+ *
+ * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
+ * missing, unknown or malformed, or does not belong to the terms.
+ *
+ * @example
+ * ```ts
+ * import { decodeCheckoutPayment } from 'countersign/checkout'
+ *
+ * const read = async (response: Response) =>
+ *   decodeCheckoutPayment(await response.text())
+ * ```
+ */
+export function decodeCheckoutPayment(
+  json: unknown,
+): CheckoutPayment | SignedCheckoutPayment {
+  const { checkout, ...rest } = Object(parseJson(json))
+  return parseCheckoutPayment({ ...parseWrittenPayment(rest), checkout })
+}
+
+function parseJson(json: unknown): unknown {
+  if (typeof json !== 'string' || json.length > maxJsonLength) return json
+  try {
+    return JSON.parse(json)
+  } catch {
+    // Text that is not JSON is refused as a payment.
+    return json
+  }
+}

@@ -1,0 +1,86 @@
+import type { Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { parseAddress, parseBytes32, parsePayment } from '../core/fields.js'
+import { hashHex, viemKeccak256 } from '../core/keccak.js'
+import type { Payment, SignedPayment } from '../core/types.js'
+import { word } from '../core/words.js'
+import { checkoutAddress } from './checkoutContracts.js'
+import type {
+  CheckoutPayment,
+  CheckoutTerms,
+  SignedCheckoutPayment,
+} from './types.js'
+
+const members: MembersOf<CheckoutTerms> = {
+  recipient: true,
+  operator: true,
+  salt: true,
+}
+
+/**
+ * Reads a checkout payment, signed or not. Its message must be for the checkout
+ * contract, and its nonce the hash of its terms.
+ */
+export function parseCheckoutPayment(
+  value: unknown,
+): CheckoutPayment | SignedCheckoutPayment {
+  const { checkout, ...rest } = Object(value)
+  return bindTerms(parsePayment(rest), parseTerms(checkout))
+}
+
+/** Refuses terms that the message does not bind. */
+export function bindTerms<payment extends Payment | SignedPayment>(
+  payment: payment,
+  checkout: CheckoutTerms,
+): payment & { checkout: CheckoutTerms } {
+  const { primaryType, message } = payment
+  const bound = { ...payment, checkout }
+  const checks = [
+    ['primaryType', primaryType, 'ReceiveWithAuthorization'],
+    ['message.to', message.to, checkoutAddress],
+    ['message.nonce', message.nonce, hashTerms(bound)],
+  ] as const
+  for (const [field, found, expected] of checks)
+    if (found !== expected)
+      throw new InvalidFieldError(
+        `payment.${field}`,
+        found,
+        `${expected}, as the terms of the checkout say`,
+      )
+  return bound
+}
+
+function parseTerms(value: unknown): CheckoutTerms {
+  const field = 'payment.checkout'
+  if (typeof value !== 'object' || !value)
+    throw new InvalidFieldError(field, value, 'an object')
+  checkMembers<object>(value, members, field)
+  const { recipient, operator, salt }: Partial<CheckoutTerms> = value
+  return {
+    recipient: parseAddress(recipient, `${field}.recipient`),
+    operator: parseAddress(operator, `${field}.operator`),
+    salt: parseBytes32(salt, `${field}.salt`),
+  }
+}
+
+/** The terms as the checkout contract takes them, in ABI words. */
+export function termsWords({ domain, message, checkout }: CheckoutPayment) {
+  const { recipient, operator, salt } = checkout
+  return (
+    word(domain.verifyingContract) +
+    word(message.from) +
+    word(recipient) +
+    word(operator) +
+    word(message.value) +
+    word(message.validAfter) +
+    word(message.validBefore) +
+    word(salt)
+  )
+}
+
+/** The payment nonce: the hash of chain, contract and terms. */
+export function hashTerms(payment: CheckoutPayment): Hex {
+  const place = word(payment.domain.chainId) + word(checkoutAddress)
+  return hashHex(`0x${place}${termsWords(payment)}`, viemKeccak256)
+}

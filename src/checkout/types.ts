@@ -1,0 +1,24 @@
+import type { Address, Hex } from 'viem'
+import type { Payment } from '../core/types.js'
+
+/** What the checkout contract is bound to besides the signed message. */
+export type CheckoutTerms = {
+  /** The account that is paid. The message names the checkout contract. */
+  recipient: Address
+  /** The only account that can capture. */
+  operator: Address
+  /** 32 random bytes. The nonce of the message is the hash of all terms. */
+  salt: Hex
+}
+
+/**
+ * A payment of at most `message.value`: the merchant names the amount at
+ * capture. The payer signs the message, whose nonce is the hash of the terms.
+ */
+export type CheckoutPayment = Payment & { checkout: CheckoutTerms }
+
+/**
+ * A checkout payment with its signature. The signature is a credential: never
+ * log it.
+ */
+export type SignedCheckoutPayment = CheckoutPayment & { signature: Hex }
