@@ -121,7 +121,6 @@ test.each<
       'Copy order number',
     ])
   },
-  60_000,
 )
 
 const settled = {
@@ -225,5 +224,4 @@ test.each(merchantLooks.map((look, at) => [look.order.state, at] as const))(
     expect(await findFaults(page)).toEqual([])
     await page.close()
   },
-  60_000,
 )

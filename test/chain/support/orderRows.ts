@@ -68,10 +68,13 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
   return { chain, context, engine, seen, account }
 }
 
+/** Milliseconds that no capture should need, however slow the machine is. */
+const plenty = 300_000
+
 export function capture(
   { context, engine }: Shop,
   orderId: string | undefined,
-  timeout = 15_000,
+  timeout = plenty,
 ): Promise<CaptureResult> {
   return captureOrder(context, engine, { orderId: orderId ?? '', timeout })
 }

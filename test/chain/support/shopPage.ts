@@ -52,6 +52,8 @@ export async function openDesk(
         timezoneId: 'UTC',
         reducedMotion: 'reduce',
       })
+      // A slow machine must not decide about a test.
+      context.setDefaultTimeout(120_000)
       context.on('page', (page) => {
         page.on('pageerror', (error) => problems.push(String(error)))
         page.on('console', (message) => {

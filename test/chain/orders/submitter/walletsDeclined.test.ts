@@ -2,7 +2,7 @@ import { startDevChain } from 'countersign/devchain'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { memoryStore } from '../../../../src/store/memoryStore.js'
-import { rpcError } from '../../support/desk.js'
+import { fakeNode, rpcError } from '../../support/desk.js'
 import {
   capture,
   openShop,
@@ -52,8 +52,10 @@ test('an account nonce a browser wallet declined is used by a key of the same ac
 test('a fee bump the wallet declines leaves the capture in flight, and is asked for again later', async () => {
   let asked = 0
   const { address } = takeAccount()
+  const node = fakeNode(chain)
   const shop = openShop(chain, {
     account: { address, type: 'json-rpc' },
+    client: node.client,
     policy: { bumpAfter: 30 },
     answer: onSend(chain, async (pass, fields) => {
       asked++
@@ -72,8 +74,18 @@ test('a fee bump the wallet declines leaves the capture in flight, and is asked 
   }
   await expect.poll(rows).toEqual([[0, true]])
   const { orders } = await rowsOf(shop, [second])
+  const heads = () =>
+    node.methods().filter((method) => method === 'eth_getBlockByNumber').length
+  // Each stalled block is seen before the next one, so that the payment's
+  // window does not end while a slow machine looks.
+  const stallSeen = async () => {
+    const before = heads()
+    await stall()
+    await expect.poll(heads).toBeGreaterThan(before + 2)
+    return rows()
+  }
   await expect
-    .poll(async () => (await stall().then(rows)).slice(0, 3))
+    .poll(async () => (await stallSeen()).slice(0, 3))
     .toEqual([
       [0, true],
       [1, false],

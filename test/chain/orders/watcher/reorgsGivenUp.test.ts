@@ -36,15 +36,28 @@ async function runShop(policy: OrdersPolicy = {}): Promise<Shop> {
 const waiting = (count: number) =>
   expect
     .poll(async () => (await control.getTxpoolStatus()).pending, {
-      timeout: 60_000,
+      timeout: 300_000,
     })
     .toBe(count)
 
 const until = (work: () => Promise<unknown>) =>
-  expect.poll(work, { timeout: 60_000 })
+  expect.poll(work, { timeout: 300_000 })
 
 const stateOf = async ({ orders }: Shop, orderId: string) =>
   (await orders.get({ orderId })).state
+
+/**
+ * Mines a block, and waits until the shop has seen it. Otherwise the window of
+ * a payment could end while a slow machine looks.
+ */
+async function mineSeen({ orders }: Shop): Promise<void> {
+  await control.mine({ blocks: 1 })
+  const isSeen = async () => {
+    const { destinations } = await orders.health()
+    return destinations.every(({ lag }) => lag === 0n)
+  }
+  await until(isSeen).toBe(true)
+}
 
 /** Blocks in which what nobody should send would get in. */
 async function mineSlowly(shop: Shop, id: string, blocks: number) {
@@ -60,7 +73,7 @@ test('a void that a capture overtook counts again when a fork takes the capture 
   const { orders } = shop
   const { id } = await storedOrder(chain, shop)
   await control.setAutomine(false)
-  const capturing = orders.capture({ orderId: id, timeout: 30_000 })
+  const capturing = orders.capture({ orderId: id, timeout: 300_000 })
   await waiting(1)
   expect(await orders.void({ orderId: id })).toMatchObject({
     ok: false,
@@ -77,13 +90,10 @@ test('a void that a capture overtook counts again when a fork takes the capture 
 
   // What comes next on the submitter leaves it alone, and is not held up by it.
   const next = await storedOrder(chain, shop)
-  const after = orders.capture({ orderId: next.id, timeout: 30_000 })
+  const after = orders.capture({ orderId: next.id, timeout: 300_000 })
   let isOver = false
   const mining = (async () => {
-    while (!isOver) {
-      await control.mine({ blocks: 1 })
-      await orders.health()
-    }
+    while (!isOver) await mineSeen(shop)
   })()
   expect((await after).status).toBe('captured')
   isOver = true
@@ -101,7 +111,7 @@ test('the capture of an older attempt is not sent again to fill a gap of nonces'
   const { id, buyer, signed } = await storedOrder(chain, shop)
   await chain.mint({ to: buyer.address, value: 50_000_000n })
   await control.setAutomine(false)
-  const first = orders.capture({ orderId: id, timeout: 30_000 })
+  const first = orders.capture({ orderId: id, timeout: 300_000 })
   await waiting(1)
   const cancellation = await revoke(chain, signed, buyer)
   const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
@@ -114,7 +124,7 @@ test('the capture of an older attempt is not sent again to fill a gap of nonces'
   if (!renewed.ok) throw new Error('not renewed')
   const payment = await pay(buyer, renewed.payment)
   expect((await orders.accept({ orderId: id, payment })).ok).toBe(true)
-  const second = orders.capture({ orderId: id, timeout: 30_000 })
+  const second = orders.capture({ orderId: id, timeout: 300_000 })
   await waiting(1)
   await control.mine({ blocks: 1 })
   expect((await second).status).toBe('captured')
@@ -123,7 +133,7 @@ test('the capture of an older attempt is not sent again to fill a gap of nonces'
   await control.mine({ blocks: 1 })
   await until(async () => (await eventsOf(shop, id)).at(-1)).toBe('reorged')
   const settles = async () => {
-    await control.mine({ blocks: 1 })
+    await mineSeen(shop)
     return stateOf(shop, id)
   }
   await until(settles).toBe('captured')
@@ -161,15 +171,17 @@ test('a cancellation of ours that a fork takes back is sent again, and the new p
   await control.mine({ blocks: 1 })
   await until(async () => (await eventsOf(shop, id)).at(-1)).toBe('reorged')
   await waiting(1)
-  expect(await orders.capture({ orderId: id, timeout: 30_000 })).toMatchObject({
-    status: 'rejected',
-    reason: 'otherPayment',
-  })
+  expect(await orders.capture({ orderId: id, timeout: 300_000 })).toMatchObject(
+    {
+      status: 'rejected',
+      reason: 'otherPayment',
+    },
+  )
   await control.mine({ blocks: 1 })
   await until(async () => (await rowsOf(shop, id)).attempts[0]?.spendable).toBe(
     false,
   )
-  const capturing = orders.capture({ orderId: id, timeout: 30_000 })
+  const capturing = orders.capture({ orderId: id, timeout: 300_000 })
   await waiting(1)
   await control.mine({ blocks: 1 })
   expect((await capturing).status).toBe('captured')
