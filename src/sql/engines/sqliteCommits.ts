@@ -8,9 +8,12 @@ import type { SqliteConnection } from './sqliteConnection.js'
 /** Milliseconds that a writer waits for other processes. */
 export const patienceMilliseconds = 30_000
 
-/** Limits of a shared commit: units of work, and the time to collect them. */
+/**
+ * Limits of a shared commit: units of work, and the time to collect them. The
+ * event loop serves everything else between two commits.
+ */
 const maxUnits = 32
-const maxMilliseconds = 25
+const maxMilliseconds = 10
 
 /** Units of work that share a commit: one sync of the disk for all. */
 type Group = {
@@ -76,6 +79,9 @@ export function shareCommits(
         mine.settle(mine.isOpen ? commit() : Promise.resolve())
         group = undefined
         await mine.kept.catch(() => undefined)
+        // SQLite answers at once, so units that wait would otherwise run in this
+        // turn, and the server would accept no connection until the last one.
+        if (waiting > 0) await nextTurn()
       }
     }
   }

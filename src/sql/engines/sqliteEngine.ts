@@ -2,7 +2,6 @@ import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sql } from 'kysely'
-import { nextTurn } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
@@ -18,9 +17,10 @@ import {
   type OpenLibsql,
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
+import { limitReaders } from './sqliteReaders.js'
 
-/** Largest number of idle connections kept for readers. */
-const maxIdle = 4
+/** Most units of work that read at a time, each over its own connection. */
+const maxReaders = 4
 
 /** Creates the engine for SQLite: one connection writes, others read. */
 export function sqliteEngine(parameters: { file: string }): SqlEngine {
@@ -65,26 +65,26 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     checkLog ??= watchFile(`${realpathSync(file)}-wal`)
     return { session, isInside, check, close }
   }
-  const read: SqlEngine['connect'] = async (_, use) => {
-    // A running reader usually returns its connection by the next turn.
-    if (idle.length === 0) await nextTurn()
-    const connection = idle.pop() ?? (await connect())
-    const { session, isInside, close } = connection
-    try {
-      check()
-      return await session.connection().execute(use)
-    } finally {
-      if (isClosed || isInside() || idle.length >= maxIdle) await close()
-      else idle.push(connection)
-    }
-  }
+  const inTurn = limitReaders(maxReaders)
+  const read = <result>(use: (session: SqlSession) => Promise<result>) =>
+    inTurn(async () => {
+      const connection = idle.pop() ?? (await connect())
+      const { session, isInside, close } = connection
+      try {
+        check()
+        return await session.connection().execute(use)
+      } finally {
+        if (isClosed || isInside() || idle.length >= maxReaders) await close()
+        else idle.push(connection)
+      }
+    })
   const commits = shareCommits(connect)
   return {
     dialect: sqliteDialect,
     patienceMilliseconds,
     connect: async (mode, use) => {
       if (isClosed) throw new StoreError('is closed')
-      return mode === 'read' ? read(mode, use) : commits.join(use)
+      return mode === 'read' ? read(use) : commits.join(use)
     },
     begin: async (session, mode) => {
       if (mode === 'write') return commits.begin(session)

@@ -1,0 +1,51 @@
+import { nextTurn } from '../../core/wait.js'
+
+/** Milliseconds of reads in a row, after which the event loop gets its turn. */
+const longestStretch = 10
+
+/** Milliseconds after which a unit of work that still waits gives up its place. */
+const longestPlace = 1_000
+
+/** Runs work when there is a place for it. */
+type Limit = <result>(work: () => Promise<result>) => Promise<result>
+
+/**
+ * Lets at most `most` units of work read at a time; the others wait, first come
+ * first served.
+ *
+ * SQLite answers at once, so readers in a row would otherwise never let the
+ * event loop accept a connection.
+ */
+export function limitReaders(most: number): Limit {
+  const waiting: (() => void)[] = []
+  let running = 0
+  let began = 0
+  const leave = async (): Promise<void> => {
+    if (waiting.length > 0 && performance.now() - began > longestStretch) {
+      await nextTurn()
+      began = performance.now()
+    }
+    // Hands the place on directly, so that nobody takes it in between.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+  return async (work) => {
+    if (running >= most)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    else if (running++ === 0) began = performance.now()
+    let isInPlace = true
+    const leaveOnce = () => {
+      if (isInPlace) void leave()
+      isInPlace = false
+    }
+    // Work that waits for other readers must not stop them.
+    const timer = setTimeout(leaveOnce, longestPlace)
+    try {
+      return await work()
+    } finally {
+      clearTimeout(timer)
+      leaveOnce()
+    }
+  }
+}
