@@ -55,6 +55,15 @@ test('orders that are asked for in one turn are loaded in one read', async () =>
   expect(counts.reads).toBe(1)
 })
 
+test('one read loads a limited number of orders', async () => {
+  const ids = Array.from({ length: 70 }, (_, at) => `order-${at}`)
+  const { store, counts } = await openStore(ids)
+  const load = orderLoader(store)
+  const found = await Promise.all(ids.map((id) => load(id, always)))
+  expect(found.map((stored) => stored?.order.id)).toEqual(ids)
+  expect(counts.reads).toBe(3)
+})
+
 test('an order that is asked for later is loaded again', async () => {
   const { store, counts } = await openStore(['one'])
   const load = orderLoader(store)

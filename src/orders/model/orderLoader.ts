@@ -7,6 +7,9 @@ import { parseOrderId } from './parseOrderId.js'
 import type { IsWanted, OrderLoader, StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
+/** Most orders of one unit of work, so that it does not block for long. */
+const mostOrders = 32
+
 /**
  * Creates a loader that loads all orders requested in one turn of the event
  * loop in one unit of work.
@@ -25,14 +28,17 @@ export function orderLoader(store: PaymentStore): OrderLoader {
     )
   const openBatch = (): Batch => {
     const wanted: Batch['wanted'] = new Map()
-    const loaded = nextTurn().then(() => {
-      open = undefined
-      return load(wanted)
-    })
-    return { wanted, loaded }
+    const batch: Batch = {
+      wanted,
+      loaded: nextTurn().then(() => {
+        if (open === batch) open = undefined
+        return load(wanted)
+      }),
+    }
+    return batch
   }
   return async (orderId, isWanted) => {
-    open ??= openBatch()
+    if (!open || open.wanted.size >= mostOrders) open = openBatch()
     const { wanted, loaded } = open
     wanted.set(orderId, [...(wanted.get(orderId) ?? []), isWanted])
     const found = await loaded.catch((error: unknown) => {
