@@ -1,5 +1,6 @@
 import { inTime } from '../core/wait.js'
 import type { Orders } from '../orders/Orders.js'
+import { openAdmission } from './admission.js'
 import { allowOrigin } from './cors.js'
 import { oneAtATime } from './oneAtATime.js'
 import { parseParameters } from './parseParameters.js'
@@ -21,7 +22,8 @@ const longest = 30_000
  * fetch-standard function, for any server that runs those.
  *
  * It does not send captures: run a worker (`orders.run`), here or in another
- * process. It has no rate limit: put one in front of it.
+ * process. It has no rate limit: put one in front of it. It answers at most 500
+ * requests of buyers and 500 others at the same time, and refuses more.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -54,6 +56,8 @@ export function createPaymentHandler(
     routes: createRoutes(settled.basePath),
     bodies: createBodySchemas(),
     compareAlone: oneAtATime(),
+    admitBuyers: openAdmission(),
+    admitOthers: openAdmission(),
   }
   return async (request) => {
     const response = await reply(desk, request)
@@ -74,13 +78,17 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
     const found = findRoute(desk.routes, desk.basePath, pathname)
     request.signal.addEventListener('abort', leave)
     if (request.signal.aborted) leave()
-    const work = serve(desk, asked, found).catch(toProblem)
-    const response = await inTime(work, longest, () => {
-      // The client already got the timeout: end the late answer's stream.
-      work.then(({ body }) => body?.cancel()).catch(() => {})
-      return problem('timeout')
-    })
     const isBuyers = found.routes.some(({ who }) => who === 'buyer')
+    const admit = isBuyers ? desk.admitBuyers : desk.admitOthers
+    const answered = await admit(() => {
+      const work = serve(desk, asked, found).catch(toProblem)
+      return inTime(work, longest, () => {
+        // The client already got the timeout: end the late answer's stream.
+        work.then(({ body }) => body?.cancel()).catch(() => {})
+        return problem('timeout')
+      })
+    })
+    const response = answered ?? problem('overloaded')
     if (isBuyers && desk.corsOrigins.length > 0)
       allowOrigin(request, response, desk.corsOrigins)
     return response

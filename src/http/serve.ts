@@ -1,5 +1,6 @@
 import { parseOrderId } from '../orders/model/parseOrderId.js'
 import type { Orders } from '../orders/Orders.js'
+import type { Admission } from './admission.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
@@ -19,6 +20,9 @@ export type Desk = SettledParameters & {
   routes: readonly Route[]
   bodies: BodySchemas
   compareAlone: OneAtATime
+  /** Separate, so that a crowd of buyers does not lock out the merchant. */
+  admitBuyers: Admission
+  admitOthers: Admission
 }
 
 /** A request, and a signal that aborts when the client left or it timed out. */

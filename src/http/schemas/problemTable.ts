@@ -21,6 +21,7 @@ export type ProblemReason =
   | 'cursorAhead'
   | 'tooManyStreams'
   | 'comparisonRunning'
+  | 'overloaded'
   | 'timeout'
   | 'nodeUnavailable'
   | 'storeUnavailable'
@@ -101,6 +102,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     detail:
       'An audit or a reconciliation of this merchant is running; wait for its end.',
     retryAfter: 5,
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too many requests at once',
+    detail: 'The server answers too many requests now; nothing was done.',
+    retryAfter: 1,
   },
   timeout: {
     status: 503,

@@ -1,0 +1,61 @@
+import { soon } from '../core/wait.js'
+
+export type AdmissionLimits = {
+  /** Most requests that are answered at the same time. */
+  atOnce: number
+  /** Most requests that begin in one turn of the event loop. */
+  inTurn: number
+}
+
+/**
+ * Runs the work of a request, first come first served. Returns `undefined`
+ * without running it while too many others are running.
+ */
+export type Admission = <result>(
+  work: () => Promise<result>,
+) => Promise<result | undefined>
+
+const usual: AdmissionLimits = { atOnce: 500, inTurn: 16 }
+
+/**
+ * Limits requests, so that a crowd waits in one line for a short time, or is
+ * refused at once.
+ *
+ * Few begin in each turn of the event loop, because a server accepts one
+ * connection each turn: long turns let new clients wait for seconds.
+ */
+export function openAdmission({
+  atOnce,
+  inTurn,
+}: AdmissionLimits = usual): Admission {
+  const waiting: (() => void)[] = []
+  let running = 0
+  let begun = 0
+  // A turn is only waited for when the limit is reached, so that a single
+  // request leaves no timer behind.
+  const startTurn = () => {
+    const next = waiting.splice(0, inTurn)
+    begun = next.length
+    if (waiting.length > 0) soon(startTurn)
+    for (const begin of next) begin()
+  }
+  const waitForTurn = async (): Promise<void> => {
+    if (begun < inTurn && waiting.length === 0) {
+      begun++
+      return
+    }
+    await new Promise<void>((resolve) => {
+      if (waiting.push(resolve) === 1) soon(startTurn)
+    })
+  }
+  return async (work) => {
+    if (running >= atOnce) return undefined
+    running++
+    try {
+      await waitForTurn()
+      return await work()
+    } finally {
+      running--
+    }
+  }
+}
