@@ -140,7 +140,7 @@ async function readRange(
  * Does not move the cursor: a reconciliation reads everything that this skips.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * the node refuses, does not answer, or its answer is incomplete or of two
+ * the node refuses, does not answer, or its answer is incomplete or mixes two
  * chains.
  */
 export async function settleTransfers(

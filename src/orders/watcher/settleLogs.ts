@@ -39,7 +39,7 @@ const unitSize = 100
  * record.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer is incomplete or of two chains. Then writes nothing.
+ * answer, or its answer is incomplete or mixes two chains. Then writes nothing.
  */
 export async function settleLogs(
   context: OrdersContext,
