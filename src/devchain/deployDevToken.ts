@@ -27,6 +27,10 @@ const members: MembersOf<DeployDevTokenParameters> = {
 /**
  * Deploys another token with Circle's functions. Pass it to the chain's `mint`.
  *
+ * @throws {@link DevCallRevertedError} when a call that deploys or prepares the
+ * token reverts.
+ * @throws {@link InvalidFieldError} when a parameter is unknown.
+ *
  * @example
  * ```ts
  * import { deployDevToken, startDevChain } from 'countersign/devchain'

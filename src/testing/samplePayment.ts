@@ -34,6 +34,8 @@ const members: MembersOf<SamplePaymentParameters> = {
  * Returns a payment of 12.50 USDC on Base with fixed values, for tests. Pass
  * only the fields that your test is about.
  *
+ * @throws {@link InvalidFieldError} when a field is unknown.
+ *
  * @example
  * ```ts
  * import { samplePayment } from 'countersign/testing'

@@ -36,6 +36,19 @@ const members: MembersOf<GetAuthorizationStateParameters> = {
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link InvalidFieldError} when an address or the nonce is malformed.
  * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { getAuthorizationState, type Payment } from 'countersign'
+ * import type { PublicClient } from 'viem'
+ *
+ * export const isSpent = (client: PublicClient, payment: Payment) =>
+ *   getAuthorizationState(client, {
+ *     token: payment.domain.verifyingContract,
+ *     payer: payment.message.from,
+ *     nonce: payment.message.nonce,
+ *   })
+ * ```
  */
 export async function getAuthorizationState(
   client: Client,

@@ -145,9 +145,19 @@ export type X402Gate = {
    * database.
    */
   open(): Promise<void>
-  /** Answers one request. */
+  /**
+   * Answers one request. Trouble with the node or the database is an answer,
+   * too.
+   *
+   * @throws {@link InvalidFieldError} when the gate has no such offer.
+   */
   answer(request: Request, parameters: AnswerParameters): Promise<Response>
-  /** Turns a paid handler into a fetch handler. */
+  /**
+   * Turns a paid handler into a fetch handler.
+   *
+   * @throws {@link InvalidFieldError} at a request, when the gate has no such
+   * offer.
+   */
   protect(
     offer: string | readonly string[],
     handler: X402Handler,

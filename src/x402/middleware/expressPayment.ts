@@ -29,6 +29,9 @@ type Next = (error?: unknown) => void
  * Mount a body parser in front of it. Otherwise it reads the body itself and
  * puts the bytes into `request.body`.
  *
+ * Throws nothing itself: passes errors to Express, such as an
+ * {@link InvalidFieldError} when the gate has no such offer.
+ *
  * @example
  * ```ts
  * import { expressPayment, type X402Gate } from 'countersign/x402'

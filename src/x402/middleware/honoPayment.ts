@@ -10,6 +10,9 @@ type HonoContext = {
 /**
  * Middleware for Hono that sells the answers of the handlers behind it.
  *
+ * @throws {@link InvalidFieldError} at a request, when the gate has no such
+ * offer.
+ *
  * @example
  * ```ts
  * import { honoPayment, type X402Gate } from 'countersign/x402'

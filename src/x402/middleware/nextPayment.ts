@@ -4,6 +4,9 @@ import type { X402Gate } from '../gate/types.js'
  * Sells the answers of a Next.js route handler. The handler gets the request
  * and the context as Next.js gives them.
  *
+ * @throws {@link InvalidFieldError} at a request, when the gate has no such
+ * offer.
+ *
  * @example
  * ```ts
  * import { nextPayment, type X402Gate } from 'countersign/x402'
