@@ -131,8 +131,8 @@ export async function getPaymentOutcome(
 }
 
 /**
- * Like `getPaymentOutcome`, for checked parameters, because a wait calls it
- * often.
+ * Like `getPaymentOutcome`, but does not check the parameters again. A wait
+ * calls it often.
  */
 export async function findOutcome(
   client: Client,

@@ -48,8 +48,8 @@ export function nextWalk(
   }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
 ): OpenWalk | undefined {
   const since = lowerOf(walk?.since, fromBlock)
-  // The next round asks again about an order that this round has passed, about
-  // all blocks since this reconciliation.
+  // The next round asks about all blocks since this reconciliation for the
+  // orders that this round has passed.
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
