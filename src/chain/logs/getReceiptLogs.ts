@@ -102,8 +102,9 @@ function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
 const nothing = { topics: [zeroHash] }
 
 /**
- * Checks that a node that refused the logs of a block answers a filter that
- * matches none. Then it refused their number and not the block.
+ * Checks why a node refused the logs of a block, with a filter that matches no
+ * log. If the node answers that, it refused the number of logs and not the
+ * block.
  *
  * @throws `refusal` when it refuses the block altogether.
  * @throws {@link NodeError} when it may answer later.

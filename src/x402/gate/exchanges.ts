@@ -48,7 +48,7 @@ type Refund = { orderId: string; payer: Address; reason: string }
  * Moves an exchange on by compare-and-set. `undefined` when another process
  * moved it first: then nothing was written.
  *
- * @param also.refund the order for which a refund is due by it.
+ * @param also.refund the order for which this step makes a refund due.
  */
 export async function changeExchange(
   { context }: Pick<GateDesk, 'context'>,
