@@ -16,7 +16,7 @@ test('a crowd of buyers is refused at once beyond 500, and does not lock out the
       await ended
       throw new Error('hung')
     },
-    list: async () => ({ orders: [], before: undefined }),
+    list: async () => ({ orders: [], cursor: undefined }),
   })
   const all = Array.from({ length: 500 }, () =>
     ask('/payments/orders/one', { headers }),
