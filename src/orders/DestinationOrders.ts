@@ -1,4 +1,5 @@
 import type { LedgerParameters, LedgerRow } from './ledger/types.js'
+import type { Refund, RefundVerdict } from './model/refundTypes.js'
 import type {
   AcceptVerdict,
   CancellationRequest,
@@ -19,10 +20,12 @@ import type {
 } from './verbs/getForBuyer.js'
 import type { OrdersHealth } from './verbs/getHealth.js'
 import type { GetOrderParameters } from './verbs/getOrder.js'
+import type { GetRefundParameters } from './verbs/getRefund.js'
 import type { ListEventsParameters, ListedEvents } from './verbs/listEvents.js'
 import type { ListedOrders, ListOrdersParameters } from './verbs/listOrders.js'
 import type { DraftOrderParameters } from './verbs/planDraft.js'
 import type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
+import type { RefundOrderParameters } from './verbs/refundOrder.js'
 import type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 import type { VoidOrderParameters } from './verbs/voidOrder.js'
 import type {
@@ -315,6 +318,53 @@ export interface DestinationOrders {
    * ```
    */
   events(parameters?: ListEventsParameters): Promise<ListedEvents>
+
+  /**
+   * Requests a refund of a captured order to the account that paid it. The same
+   * `refundId` again returns the same refund; one that failed for good is tried
+   * again. `order.refundable` says what is left.
+   *
+   * Moves nothing yet: `run` signs and sends it once the block of the capture
+   * is final and earlier refunds of the payment are over. Refunds and requests
+   * together never exceed what was captured.
+   *
+   * @throws {@link OrderNotFoundError} when there is no such order.
+   * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
+   * parameter is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export async function payBack(orders: Orders, orderId: string) {
+   *   const verdict = await orders.refund({
+   *     orderId,
+   *     refundId: 'return-7',
+   *     amount: '2.50',
+   *     reason: 'requestedByCustomer',
+   *   })
+   *   return verdict.ok ? verdict.refund.state : verdict.reason
+   * }
+   * ```
+   */
+  refund(parameters: RefundOrderParameters): Promise<RefundVerdict>
+
+  /**
+   * Returns a refund from the record. Asks no node.
+   *
+   * @throws {@link OrderNotFoundError} when there is no such order.
+   * @throws {@link RefundNotFoundError} when the order has no such refund.
+   * @throws {@link InvalidFieldError} when an id is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export const stateOfRefund = async (orders: Orders, orderId: string) =>
+   *   (await orders.getRefund({ orderId, refundId: 'return-7' })).state
+   * ```
+   */
+  getRefund(parameters: GetRefundParameters): Promise<Refund>
 
   /**
    * Reports the current state: orders by state, submitters with their gas and

@@ -21,9 +21,11 @@ import { draftOrder } from './verbs/draftOrder.js'
 import { getForBuyer } from './verbs/getForBuyer.js'
 import { getHealth } from './verbs/getHealth.js'
 import { getOrder } from './verbs/getOrder.js'
+import { getRefund } from './verbs/getRefund.js'
 import { listEvents } from './verbs/listEvents.js'
 import { listOrders } from './verbs/listOrders.js'
 import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
+import { refundOrder } from './verbs/refundOrder.js'
 import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
@@ -134,6 +136,10 @@ function createMethods(
     events: (given = {}) =>
       perform('events', given, () => listEvents(context, given)),
     health: () => perform('health', {}, () => getHealth(context)),
+    refund: (given) =>
+      perform('refund', given, () => refundOrder(context, given)),
+    getRefund: (given) =>
+      perform('getRefund', given, () => getRefund(context, given)),
     audit: (given = {}) =>
       perform('audit', given, () => untilSignal(context, given, auditOrders)),
     ledger: (given = {}) =>

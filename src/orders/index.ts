@@ -12,6 +12,7 @@ export {
   CursorAheadError,
   OrderNotFoundError,
   OrdersSetupError,
+  RefundNotFoundError,
   TransitionError,
 } from './model/errors.js'
 export type {
@@ -19,6 +20,18 @@ export type {
   OrderEventData,
   OrderEventType,
 } from './model/orderEvents.js'
+export {
+  type RefundNonceParameters,
+  refundNonce,
+} from './model/refundNonce.js'
+export type {
+  Refund,
+  RefundFailure,
+  RefundReason,
+  RefundRefusal,
+  RefundState,
+  RefundVerdict,
+} from './model/refundTypes.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
@@ -61,6 +74,7 @@ export type {
   SubmitterLease,
 } from './verbs/getHealth.js'
 export type { GetOrderParameters } from './verbs/getOrder.js'
+export type { GetRefundParameters } from './verbs/getRefund.js'
 export type {
   ListEventsParameters,
   ListedEvents,
@@ -72,6 +86,7 @@ export type {
 export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
+export type { RefundOrderParameters } from './verbs/refundOrder.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'

@@ -5,6 +5,8 @@ import type {
   OrderEvent,
   OrderEventData,
   OrderEventType,
+  RefundFailure,
+  RefundReason,
 } from 'countersign/orders'
 import type { OrderReason, OrderRecord, OrderState } from 'countersign/store'
 import type { WebhookPayload } from 'countersign/webhooks'
@@ -95,6 +97,22 @@ test('after a look at its type, an event has the data of that type', () => {
       }>()
     case 'overpaid':
       return expectTypeOf(event.data).toEqualTypeOf<Refund>()
+    case 'refundRequested':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        refundId: string
+        refundTo: Address
+        value: string
+        reason?: RefundReason | undefined
+      }>()
+    case 'refunded':
+      return expectTypeOf(event.data).toEqualTypeOf<Refund>()
+    case 'refundFailed':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        refundId: string
+        refundTo: Address
+        value: string
+        reason: RefundFailure | 'canceled' | 'reorged'
+      }>()
     case 'lossAfterFulfilment':
       return expectTypeOf(event.data).toEqualTypeOf<{ fulfilled: string }>()
     case 'needsReview':

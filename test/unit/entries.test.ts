@@ -151,8 +151,10 @@ test('countersign/orders exports these names', () => {
       "CursorAheadError",
       "OrderNotFoundError",
       "OrdersSetupError",
+      "RefundNotFoundError",
       "TransitionError",
       "createOrders",
+      "refundNonce",
     ]
   `)
 })

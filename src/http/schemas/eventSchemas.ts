@@ -10,6 +10,7 @@ import {
   destinationFields,
   finalitySchema,
   reasonSchema,
+  refundReasonSchema,
   stateSchema,
 } from './fieldSchemas.js'
 
@@ -106,6 +107,7 @@ function dataSchemas(): DataSchemas {
     submitter: address,
   })
   const refund = captured.extend({ refundId: text, refundTo: address })
+  const refundFields = { refundId: text, refundTo: address, value: decimal }
   return {
     drafted: z.strictObject({
       value: decimal,
@@ -149,6 +151,18 @@ function dataSchemas(): DataSchemas {
       reason: text.optional(),
     }),
     overpaid: refund,
+    refundRequested: z.strictObject({
+      ...refundFields,
+      reason: refundReasonSchema().optional(),
+    }),
+    refunded: refund,
+    refundFailed: z.strictObject({
+      ...refundFields,
+      reason: z.union([
+        reasonSchema(),
+        z.enum(['exceedsCaptured', 'canceled', 'reorged']),
+      ]),
+    }),
     lossAfterFulfilment: z.strictObject({ fulfilled: text }),
     needsReview: z.strictObject({ payer: address }),
     submitterShared: z.strictObject({ account: address, nonce: number }),

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { Finality, PrimaryType, TokenDomain } from '../../core/types.js'
+import type { RefundReason } from '../../orders/model/refundTypes.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
 
 /** An integer that JSON numbers cannot hold. */
@@ -109,6 +110,11 @@ const reasons: Readonly<Record<OrderReason, OrderReason>> = {
 
 export function reasonSchema(): z.ZodType<OrderReason> {
   return z.enum(reasons)
+}
+
+/** Why a merchant refunds. */
+export function refundReasonSchema(): z.ZodType<RefundReason> {
+  return z.enum(['duplicate', 'fraudulent', 'requestedByCustomer'])
 }
 
 export function destinationFields(): Record<

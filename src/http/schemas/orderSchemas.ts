@@ -9,6 +9,7 @@ import {
   finalitySchema,
   primaryTypeSchema,
   reasonSchema,
+  refundReasonSchema,
   stateSchema,
 } from './fieldSchemas.js'
 
@@ -91,6 +92,27 @@ function orderSchema(): z.ZodType {
         finality: finalitySchema(),
       })
       .optional(),
+    refunds: z.array(refundSchema()),
+    refunded: decimalSchema(),
+    refundable: decimalSchema(),
+  })
+}
+
+/** The schema of a refund. */
+export function refundSchema(): z.ZodType {
+  return z.strictObject({
+    refundId: z.string(),
+    orderId: z.string(),
+    state: z.enum(['requested', 'sending', 'succeeded', 'failed', 'canceled']),
+    failure: z.union([reasonSchema(), z.literal('exceedsCaptured')]).optional(),
+    amount: z.string(),
+    value: decimalSchema(),
+    to: addressSchema(),
+    reason: refundReasonSchema().optional(),
+    reserved: z.boolean(),
+    nonce: bytes32Schema().optional(),
+    validBefore: decimalSchema().optional(),
+    transfer: captureSchema().optional(),
   })
 }
 

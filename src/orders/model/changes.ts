@@ -12,6 +12,8 @@ import type {
   OrderEventData,
   OrderEventType,
 } from './orderEvents.js'
+import { refundEventOf } from './refundEvents.js'
+import { isRefund, isRefundRowId } from './refundRow.js'
 
 /** An event to write. */
 export type NewEvent = {
@@ -74,7 +76,8 @@ export async function writeChanges(
   tables: StoreWriter,
   changes: Changes,
 ): Promise<void> {
-  const { orders, attempts, transactions, proofs, events } = changes
+  const { orders, events } = await reportRefunds(tables, changes)
+  const { attempts, transactions, proofs } = changes
   if (orders.length) await tables.orders.update(orders)
   if (attempts.length) await tables.attempts.update(attempts)
   if (changes.newTransactions.length)
@@ -83,6 +86,37 @@ export async function writeChanges(
   if (changes.newProofs.length) await tables.proofs.insert(changes.newProofs)
   if (proofs.length) await tables.proofs.update(proofs)
   if (events.length) await tables.events.append(events)
+}
+
+/**
+ * Reports what happened to refunds as events of the orders that they refund, in
+ * the same unit of work.
+ */
+async function reportRefunds(
+  tables: Pick<StoreWriter, 'orders'>,
+  { orders, events }: Changes,
+): Promise<Pick<Changes, 'orders' | 'events'>> {
+  const rows = new Map(orders.filter(isRefund).map((row) => [row.id, row]))
+  const isOfRefund = ({ orderId }: NewEvent) => isRefundRowId(orderId)
+  if (!events.some(isOfRefund)) return { orders, events }
+  const reports = events.filter(isOfRefund).flatMap((event) => {
+    const row = rows.get(event.orderId ?? '')
+    const facts = row && refundEventOf(row, event)
+    return facts ? [{ orderId: row.refundOf, facts }] : []
+  })
+  const ids = [...new Set(reports.map(({ orderId }) => orderId))]
+  const missing = ids.filter((id) => orders.every((order) => order.id !== id))
+  const found = missing.length ? await tables.orders.find({ ids: missing }) : []
+  const current = new Map([...orders, ...found].map((row) => [row.id, row]))
+  const reported = events.filter((event) => !isOfRefund(event))
+  for (const { orderId, facts } of reports) {
+    const order = current.get(orderId)
+    if (!order) continue
+    const next = withEvent(order, facts)
+    current.set(orderId, next.order)
+    reported.push(next.event)
+  }
+  return { orders: [...current.values()], events: reported }
 }
 
 /**

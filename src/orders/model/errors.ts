@@ -9,6 +9,19 @@ export class OrderNotFoundError extends CountersignError {
   }
 }
 
+/** The order has no refund with this id. */
+export class RefundNotFoundError extends CountersignError {
+  override readonly name = 'RefundNotFoundError'
+
+  constructor(facts: { orderId: string; refundId: string }) {
+    const { orderId, refundId } = facts
+    super(
+      `Order ${JSON.stringify(orderId)} has no refund ${JSON.stringify(refundId)}.`,
+      facts,
+    )
+  }
+}
+
 /** The cursor is ahead of all events. It may come from another database. */
 export class CursorAheadError extends CountersignError {
   override readonly name = 'CursorAheadError'

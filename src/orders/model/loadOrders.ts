@@ -8,6 +8,7 @@ import type {
 } from '../../store/types.js'
 import { OrderNotFoundError } from './errors.js'
 import { parseOrderId } from './parseOrderId.js'
+import { isRefund } from './refundRow.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
@@ -61,9 +62,33 @@ export async function loadOrder(
   const found = await loadOrders(tables, { ids: [id] }, (order) =>
     isInDestinations(order, destinations),
   )
-  const stored = found.get(id)
+  const stored = (await withRefunds(tables, found)).get(id)
   if (!stored) throw new OrderNotFoundError({ orderId: id })
   return stored
+}
+
+/** Adds the refunds of orders that have any. */
+export async function withRefunds(
+  tables: OrderTables,
+  orders: ReadonlyMap<string, StoredOrder>,
+): Promise<ReadonlyMap<string, StoredOrder>> {
+  const refundsOf = [...orders.values()]
+    .filter(({ order }) => order.refunds > 0)
+    .map(({ order }) => order.id)
+  if (refundsOf.length === 0) return orders
+  const found = [...(await loadOrders(tables, { refundsOf })).values()]
+  const refunds = found.flatMap((stored) =>
+    isRefund(stored.order) ? [{ row: stored.order, stored }] : [],
+  )
+  return new Map(
+    [...orders].map(([id, stored]) => [
+      id,
+      {
+        ...stored,
+        refunds: refunds.filter(({ row }) => row.refundOf === id),
+      },
+    ]),
+  )
 }
 
 /** Loads the transactions recorded for orders. */

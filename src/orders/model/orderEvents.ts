@@ -1,6 +1,7 @@
 import type { Address, Hash, Hex } from 'viem'
 import type { Finality } from '../../core/types.js'
 import type { Destination, OrderReason, OrderState } from '../../store/types.js'
+import type { RefundFailure, RefundReason } from './refundTypes.js'
 
 type MaybeAbsent<data> = { [member in keyof data]?: data[member] | undefined }
 
@@ -56,6 +57,28 @@ export type OrderEventData = {
   overpaid: OrderEventData['captured'] & {
     refundId: string
     refundTo: Address
+  }
+  /** You asked for a refund. Nothing is signed yet. */
+  refundRequested: {
+    refundId: string
+    refundTo: Address
+    value: string
+    reason?: RefundReason | undefined
+  }
+  /** The chain shows the transfer to the payer. A reorg can undo it. */
+  refunded: OrderEventData['captured'] & {
+    refundId: string
+    refundTo: Address
+  }
+  /**
+   * The refund did not happen so far. `reorged`: a reorg undid it, and it is
+   * sent again.
+   */
+  refundFailed: {
+    refundId: string
+    refundTo: Address
+    value: string
+    reason: RefundFailure | 'canceled' | 'reorged'
   }
   /** `fulfilled` is the `fulfilmentId` of the order. */
   lossAfterFulfilment: { fulfilled: string }

@@ -2,7 +2,7 @@ import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { PaymentStore } from '../../store/types.js'
 import { OrderNotFoundError } from './errors.js'
-import { loadOrders } from './loadOrders.js'
+import { loadOrders, withRefunds } from './loadOrders.js'
 import { parseOrderId } from './parseOrderId.js'
 import type { IsWanted, OrderLoader, StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
@@ -21,9 +21,12 @@ export function orderLoader(store: PaymentStore): OrderLoader {
   }
   let open: Batch | undefined
   const load = (wanted: Batch['wanted']) =>
-    store.read((tables) =>
-      loadOrders(tables, { ids: [...wanted.keys()] }, (order) =>
-        (wanted.get(order.id) ?? []).some((isWanted) => isWanted(order)),
+    store.read(async (tables) =>
+      withRefunds(
+        tables,
+        await loadOrders(tables, { ids: [...wanted.keys()] }, (order) =>
+          (wanted.get(order.id) ?? []).some((isWanted) => isWanted(order)),
+        ),
       ),
     )
   const openBatch = (): Batch => {

@@ -1,12 +1,12 @@
 import { InvalidFieldError } from '../../core/errors.js'
 
 /**
- * Checks an order id: 1 to 128 characters, without control characters and lone
+ * Checks the id of an order or a refund: 1 to 128 characters, without control characters and lone
  * surrogates.
  *
  * @throws {@link InvalidFieldError} when it is anything else.
  */
-export function parseOrderId(value: unknown): string {
+export function parseOrderId(value: unknown, field = 'orderId'): string {
   const fits =
     typeof value === 'string' &&
     value.length > 0 &&
@@ -15,7 +15,7 @@ export function parseOrderId(value: unknown): string {
     !/[\p{Cc}\p{Cs}]/u.test(value)
   if (!fits)
     throw new InvalidFieldError(
-      'orderId',
+      field,
       value,
       'text of 1 to 128 characters without control characters',
     )

@@ -15,7 +15,7 @@ export function draftedPaymentOf(
   attempt: AttemptRecord,
 ): DraftedPayment {
   const { validAfter, validBefore, nonce } = attempt
-  const { primaryType, value, recipient, payer } = order
+  const { primaryType, value, payer } = order
   return {
     primaryType,
     domain: {
@@ -26,7 +26,8 @@ export function draftedPaymentOf(
     },
     message: {
       ...(payer === undefined ? {} : { from: payer }),
-      to: recipient,
+      // A refund goes the other way: its payer is the recipient.
+      to: order.refundTo ?? order.recipient,
       value,
       validAfter,
       validBefore,

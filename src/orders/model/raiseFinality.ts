@@ -40,6 +40,7 @@ export function raiseFinality(
   }
   const isDue =
     order.state === 'captured' &&
+    order.refundOf === undefined &&
     proof !== undefined &&
     order.fulfilled === undefined &&
     !order.unexpected &&

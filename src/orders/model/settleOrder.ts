@@ -127,6 +127,7 @@ function settleCapture(
   }
   // We are owed for a fulfilled order, even if it was given up since.
   const isGivenUp =
+    order.refundOf === undefined &&
     order.fulfilled === undefined &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||
       (order.state === 'consumed' && order.requested === 'void'))

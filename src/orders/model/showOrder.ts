@@ -1,15 +1,13 @@
 import { formatAmount } from '../../core/amount.js'
 import type { ProofRecord } from '../../store/types.js'
+import { showCapture } from './showCapture.js'
+import { showRefunds } from './showRefund.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { Order, SettledCancellation, SettledCapture } from './types.js'
+import type { Order, SettledCancellation } from './types.js'
 
 /** Builds the public view of an order, without credentials and versions. */
-export function showOrder({
-  order,
-  attempt,
-  attempts,
-  proofs,
-}: StoredOrder): Order {
+export function showOrder(stored: StoredOrder): Order {
+  const { order, attempt, attempts, proofs } = stored
   const settled = proofs.find(
     ({ kind, removed, transactionHash, orderId }) =>
       !removed &&
@@ -51,6 +49,7 @@ export function showOrder({
       settled && state === 'canceled'
         ? showCancellation(settled, finality)
         : undefined,
+    ...showRefunds(stored),
   }
 }
 
@@ -72,25 +71,6 @@ function spendableUntil(attempts: StoredOrder['attempts']): bigint | undefined {
         latest === undefined || until > latest ? until : latest,
       undefined,
     )
-}
-
-function showCapture(
-  proof: ProofRecord,
-  finality: SettledCapture['finality'],
-): SettledCapture {
-  const { gasUsed, effectiveGasPrice } = proof
-  return {
-    transactionHash: proof.transactionHash,
-    blockHash: proof.blockHash,
-    blockNumber: proof.blockNumber,
-    logIndex: proof.logIndex,
-    submitter: proof.submitter,
-    gasUsed,
-    effectiveGasPrice,
-    finality,
-    blockTime: proof.blockTime,
-    fee: gasUsed * effectiveGasPrice,
-  }
 }
 
 function showCancellation(

@@ -3,6 +3,7 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
+import type { RefundRow } from './refundRow.js'
 
 /** An order with everything on record about it and its attempts. */
 export type StoredOrder = {
@@ -11,7 +12,12 @@ export type StoredOrder = {
   attempt: AttemptRecord
   attempts: readonly AttemptRecord[]
   proofs: readonly ProofRecord[]
+  /** The refunds of the order, if they were loaded with it. */
+  refunds?: readonly StoredRefund[] | undefined
 }
+
+/** A refund: its record, and everything on record about it. */
+export type StoredRefund = { row: RefundRow; stored: StoredOrder }
 
 /** Decides by the record of an order whether to load the rest. */
 export type IsWanted = (order: OrderRecord) => boolean

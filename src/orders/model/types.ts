@@ -19,6 +19,7 @@ import type {
   Sealer,
   Submitter,
 } from '../../store/types.js'
+import type { Refund } from './refundTypes.js'
 import type { RehearsalMemory } from './rehearsalMemory.js'
 import type { OrderLoader } from './storedOrder.js'
 
@@ -231,6 +232,12 @@ export type Order = Destination & {
   preconfirmed: Hash | undefined
   capture: SettledCapture | undefined
   cancellation: SettledCancellation | undefined
+  /** Oldest first. */
+  refunds: readonly Refund[]
+  /** Token units that the chain shows as paid back. */
+  refunded: bigint
+  /** Token units that `refund` can still pay back. */
+  refundable: bigint
 }
 
 /** What the chain shows about a capture. */

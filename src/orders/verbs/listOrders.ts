@@ -3,8 +3,10 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Destination, OrderState } from '../../store/types.js'
+import { withRefunds } from '../model/loadOrders.js'
 import { nextStates } from '../model/nextStates.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
 /** Which orders `list` returns. */
@@ -60,12 +62,14 @@ export async function listOrders(
     const orderIds = rows.map(({ id }) => id)
     const all = rows.length ? await tables.attempts.find({ orderIds }) : []
     const proven = rows.length ? await tables.proofs.find({ orderIds }) : []
-    const orders = rows.flatMap((order) => {
+    const found = rows.flatMap((order): [string, StoredOrder][] => {
       const attempts = all.filter(({ orderId }) => orderId === order.id)
       const attempt = attempts.find(({ number }) => number === order.attempt)
       const proofs = proven.filter(({ orderId }) => orderId === order.id)
-      return attempt ? [showOrder({ order, attempt, attempts, proofs })] : []
+      return attempt ? [[order.id, { order, attempt, attempts, proofs }]] : []
     })
+    const listedOrders = await withRefunds(tables, new Map(found))
+    const orders = [...listedOrders.values()].map(showOrder)
     const cursor = rows.length < limit ? undefined : rows.at(-1)?.position
     return { orders, cursor }
   })

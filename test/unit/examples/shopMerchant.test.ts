@@ -60,6 +60,9 @@ const order: BookOrder = {
     fee: '80000',
   },
   cancellation: undefined,
+  refunds: [],
+  refunded: '0',
+  refundable: '0',
 }
 
 const topic = (address: Address): Hex => `0x${word(address)}`

@@ -32,6 +32,9 @@ export const order: Order = {
   preconfirmed: undefined,
   capture: undefined,
   cancellation: undefined,
+  refunds: [],
+  refunded: 0n,
+  refundable: 0n,
 }
 
 /** Orders that know the one order, and nothing beside what a test says. */

@@ -1,0 +1,134 @@
+import type {
+  AttemptRecord,
+  OrderRecord,
+  ProofRecord,
+} from '../../store/types.js'
+import { type RefundRow, refundRowId, unsetNonce } from './refundRow.js'
+import type { StoredOrder } from './storedOrder.js'
+
+/** The record of a refund and its first attempt, ready to insert. */
+export type PlannedRefund = {
+  order: Omit<RefundRow, 'version' | 'position'>
+  attempt: Omit<AttemptRecord, 'version'>
+}
+
+/** The payment of an order that a refund pays back, and how much. */
+type RefundFacts = {
+  /** The proof of the payment. Its payer is paid back. */
+  payment: Pick<ProofRecord, 'payer' | 'blockTime'>
+  /** Number of the payment's attempt. */
+  attempt: number
+  refundId: string
+  value: bigint
+  submitter: OrderRecord['submitter']
+  metadata: OrderRecord['metadata']
+}
+
+/**
+ * Plans the record of a refund, with nothing to sign yet. It is a payment of
+ * the same token by the recipient, so the engine carries it like any other.
+ * Pure.
+ */
+export function planRefund(
+  order: OrderRecord,
+  { payment, attempt, refundId, value, submitter, metadata }: RefundFacts,
+): PlannedRefund {
+  const { chainId, token, recipient } = order
+  const id = refundRowId(order.id, refundId)
+  return {
+    order: {
+      chainId,
+      token,
+      recipient,
+      id,
+      sequence: 0,
+      submitter,
+      state: 'drafted',
+      attempt: 1,
+      value,
+      decimals: order.decimals,
+      // Any account may submit it, so a recipient without a wallet can refund.
+      primaryType: 'TransferWithAuthorization',
+      tokenName: order.tokenName,
+      tokenVersion: order.tokenVersion,
+      payer: recipient,
+      buyerTokenHash: unsetNonce(id, 0),
+      metadata,
+      // Nothing used its nonce before the payment.
+      createdAt: payment.blockTime,
+      deadline: 0n,
+      sendDue: undefined,
+      lookDue: undefined,
+      requested: undefined,
+      reason: undefined,
+      tries: 0,
+      needsReview: false,
+      unexpected: false,
+      overpaid: false,
+      fulfilled: undefined,
+      finality: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+      refunds: 0,
+      refundOf: order.id,
+      refundId,
+      refundTo: payment.payer,
+      refundAttempt: attempt,
+    },
+    attempt: unsignedAttempt({ chainId, token, id, value, recipient }, 1),
+  }
+}
+
+/** Plans to request a refund again that can no longer be paid. Pure. */
+export function renewRefund(
+  { attempts }: Pick<StoredOrder, 'attempts'>,
+  row: RefundRow,
+): { order: RefundRow; attempt: Omit<AttemptRecord, 'version'> } {
+  const last = Math.max(...attempts.map(({ number }) => number))
+  return {
+    order: {
+      ...row,
+      state: 'drafted',
+      attempt: last + 1,
+      deadline: 0n,
+      sendDue: undefined,
+      lookDue: undefined,
+      requested: undefined,
+      reason: undefined,
+      finality: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+    },
+    attempt: unsignedAttempt(row, last + 1),
+  }
+}
+
+function unsignedAttempt(
+  {
+    chainId,
+    token,
+    id,
+    value,
+    recipient,
+  }: Pick<OrderRecord, 'chainId' | 'token' | 'id' | 'value' | 'recipient'>,
+  number: number,
+): Omit<AttemptRecord, 'version'> {
+  return {
+    chainId,
+    token,
+    orderId: id,
+    number,
+    nonce: unsetNonce(id, number),
+    payer: recipient,
+    validAfter: 0n,
+    validBefore: 0n,
+    signedAfter: undefined,
+    signedBefore: undefined,
+    signatureHash: undefined,
+    spendableUntil: undefined,
+    value,
+    spendable: false,
+    signature: undefined,
+    cancellation: undefined,
+  }
+}

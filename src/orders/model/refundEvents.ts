@@ -1,0 +1,54 @@
+import type { OrderRecord } from '../../store/types.js'
+import type { OrderEvent, OrderEventData } from './orderEvents.js'
+import type { RefundRow } from './refundRow.js'
+import { refundFailure } from './showRefund.js'
+
+/** An event of a refund's record, or of the order that it refunds. */
+type Moved = {
+  [type in keyof OrderEventData]: Pick<OrderEvent<type>, 'type' | 'data' | 'at'>
+}[keyof OrderEventData]
+
+/**
+ * Turns an event of a refund's record into the event of the order that it
+ * refunds. `undefined` for a step that the merchant does not need to know.
+ * Pure.
+ */
+export function refundEventOf(
+  row: RefundRow,
+  event: Moved,
+):
+  | Pick<OrderEvent<'refunded'>, 'type' | 'data' | 'at'>
+  | Pick<OrderEvent<'refundFailed'>, 'type' | 'data' | 'at'>
+  | undefined {
+  const { at } = event
+  const facts = refundFacts(row)
+  const failed = (reason: OrderEventData['refundFailed']['reason']) =>
+    ({ type: 'refundFailed', at, data: { ...facts, reason } }) as const
+  switch (event.type) {
+    case 'captured':
+      return { type: 'refunded', at, data: { ...event.data, ...facts } }
+    case 'captureRejected':
+      return failed(refundFailure(event.data.reason))
+    case 'expired':
+    case 'canceled':
+    case 'consumed':
+      return failed(event.type)
+    case 'reorged':
+      return event.data.from === 'captured' ? failed('reorged') : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The data that each event of a refund has. */
+export function refundFacts({
+  refundId,
+  refundTo,
+  value,
+}: Pick<RefundRow, 'refundId' | 'refundTo'> & Pick<OrderRecord, 'value'>): {
+  refundId: string
+  refundTo: RefundRow['refundTo']
+  value: string
+} {
+  return { refundId, refundTo, value: String(value) }
+}

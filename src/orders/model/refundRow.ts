@@ -1,0 +1,109 @@
+import { type Address, type Hex, keccak256, stringToHex } from 'viem'
+import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import type { StoredOrder } from './storedOrder.js'
+
+/** The record of a refund: a payment in the other direction. */
+export type RefundRow = OrderRecord & {
+  refundOf: string
+  refundId: string
+  refundTo: Address
+  refundAttempt: number
+}
+
+/** Narrows an order to a refund. */
+export function isRefund(order: OrderRecord): order is RefundRow {
+  return order.refundOf !== undefined
+}
+
+/**
+ * The id of a refund's record. No order has such an id, because ids of orders
+ * have no control characters.
+ */
+export function refundRowId(orderId: string, refundId: string): string {
+  return `${orderId}\t${refundId}`
+}
+
+/** True for the id of a refund's record. */
+export function isRefundRowId(id: string | undefined): boolean {
+  return id?.includes('\t') === true
+}
+
+/**
+ * The nonce on record of an attempt that has none yet, or lost it to another
+ * refund. It is unique, and never signed.
+ */
+export function unsetNonce(rowId: string, number: number): Hex {
+  return keccak256(stringToHex(`${rowId}\t${number}`))
+}
+
+/** True when the attempt of a refund has a nonce to sign. */
+export function hasNonce({
+  orderId,
+  number,
+  nonce,
+}: Pick<StoredOrder['attempt'], 'orderId' | 'number' | 'nonce'>): boolean {
+  return nonce !== unsetNonce(orderId, number)
+}
+
+/**
+ * True when a refund cannot be paid any more: it was given up unsigned, or the
+ * final chain shows that its nonce was canceled or its window is over.
+ */
+export function isReleased({
+  state,
+  finality,
+}: Pick<OrderRecord, 'state' | 'finality'>): boolean {
+  if (state === 'voided') return true
+  return (
+    (state === 'expired' || state === 'canceled') && finality === 'finalized'
+  )
+}
+
+/** What was captured, paid back and reserved, in token units. */
+export type RefundSums = {
+  captured: bigint
+  refunded: bigint
+  reserved: bigint
+  /** What can still be refunded. */
+  refundable: bigint
+}
+
+/**
+ * Adds up the payments and refunds of an order. Pure.
+ *
+ * @param attempt counts only the payment of this attempt. @default all payments
+ */
+export function sumRefunds(
+  { proofs }: Pick<StoredOrder, 'proofs'>,
+  refunds: readonly OrderRecord[],
+  attempt?: number | undefined,
+): RefundSums {
+  const own = refunds.filter(
+    ({ refundAttempt }) => attempt === undefined || refundAttempt === attempt,
+  )
+  const captured = sumOf(
+    proofs.filter(
+      (proof) =>
+        isPayment(proof) &&
+        (attempt === undefined || proof.attempt === attempt),
+    ),
+  )
+  const refunded = sumOf(own.filter(({ state }) => state === 'captured'))
+  const reserved = sumOf(
+    own.filter((row) => row.state !== 'captured' && !isReleased(row)),
+  )
+  const left = captured - refunded - reserved
+  return { captured, refunded, reserved, refundable: left > 0n ? left : 0n }
+}
+
+/** True for the proof of a payment that no reorganization removed. */
+export function isPayment({
+  kind,
+  removed,
+}: Pick<ProofRecord, 'kind' | 'removed'>): boolean {
+  return kind === 'capture' && !removed
+}
+
+function sumOf(rows: readonly { value: bigint }[]): bigint {
+  return rows.reduce((sum, { value }) => sum + value, 0n)
+}

@@ -1,0 +1,99 @@
+import type { Address, Hex } from 'viem'
+import type { Payment } from '../../core/types.js'
+import type { OrderReason } from '../../store/types.js'
+import type { Order, SettledCapture } from './types.js'
+
+/** Why the merchant refunds, in Stripe's words. */
+export type RefundReason = 'duplicate' | 'fraudulent' | 'requestedByCustomer'
+
+/**
+ * How far a refund is.
+ *
+ * - `requested`: waits until the capture is final and earlier refunds of the
+ *   payment are over, or for the signature of a recipient without a wallet.
+ * - `sending`: signed, and sent or about to be.
+ * - `succeeded`: the chain shows the transfer. See `transfer.finality`.
+ * - `failed`: it did not happen so far; `failure` says why. A signed one can
+ *   still succeed until `reserved` is `false`.
+ * - `canceled`: the recipient's account canceled it on chain.
+ */
+export type RefundState =
+  | 'requested'
+  | 'sending'
+  | 'succeeded'
+  | 'failed'
+  | 'canceled'
+
+/**
+ * Why a refund did not happen. Here the payer is the account that is paid back,
+ * as in the order: `payerBlocked` means that the token blocks the buyer.
+ */
+export type RefundFailure =
+  | OrderReason
+  /** Other refunds of the payment took the amount. */
+  | 'exceedsCaptured'
+
+/** A refund, without credentials. */
+export type Refund = {
+  /** The id that you gave it, unique in the order. */
+  refundId: string
+  orderId: string
+  state: RefundState
+  failure: RefundFailure | undefined
+  /** Decimal amount in whole tokens. */
+  amount: string
+  /** Token units. */
+  value: bigint
+  /** The account that paid the order, and is paid back. */
+  to: Address
+  reason: RefundReason | undefined
+  /** True while the amount cannot be used for another refund, or is paid. */
+  reserved: boolean
+  /** Payment nonce. Absent before there is something to sign. */
+  nonce: Hex | undefined
+  /** Unix seconds from which the signature is no longer valid. */
+  validBefore: bigint | undefined
+  /** What the chain shows about the transfer. */
+  transfer: SettledCapture | undefined
+}
+
+/** Why a refund is not accepted. */
+export type RefundRefusal =
+  /** The chain does not show a payment of the order. */
+  | 'notCaptured'
+  /** More than the payment, less what is refunded or reserved. */
+  | 'exceedsCaptured'
+  /** The id belongs to a refund of another amount. */
+  | 'refundConflict'
+
+/** Whether the refund is on record, and why not. */
+export type RefundVerdict =
+  | { ok: true; refund: Refund; order: Order }
+  | { ok: false; reason: RefundRefusal; order: Order }
+
+/** The payment of a refund to sign, or why there is none now. */
+export type RefundToSignVerdict =
+  | { ok: true; refund: Refund; payment: Payment }
+  | {
+      ok: false
+      reason: /** The refund is over, or signed already. */
+        | 'notOpen'
+        /** The block of the capture is not final yet. */
+        | 'notFinal'
+        /** An earlier refund of the same payment is not decided yet. */
+        | 'otherRefund'
+        /** A transfer that the record did not have took the amount. */
+        | 'exceedsCaptured'
+        /** The database was replaced: see `resume`. */
+        | 'suspended'
+      refund: Refund
+    }
+
+/** Whether the signature of a refund is accepted. */
+export type AcceptRefundVerdict =
+  | { ok: true; refund: Refund }
+  | {
+      ok: false
+      reason: RefundFailure | 'notOpen'
+      refund: Refund
+    }

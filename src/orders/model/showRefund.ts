@@ -1,0 +1,125 @@
+import { formatAmount } from '../../core/amount.js'
+import type { OrderReason } from '../../store/types.js'
+import {
+  hasNonce,
+  isPayment,
+  isReleased,
+  type RefundRow,
+  sumRefunds,
+} from './refundRow.js'
+import type {
+  Refund,
+  RefundFailure,
+  RefundReason,
+  RefundState,
+} from './refundTypes.js'
+import { showCapture } from './showCapture.js'
+import type { StoredOrder } from './storedOrder.js'
+
+/** Builds the public view of a refund. Pure. */
+export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
+  const { attempt, proofs } = stored
+  const { refundOf: orderId, refundId, refundTo: to, value, decimals } = row
+  const state = refundStateOf(row)
+  const proof = proofs.find(
+    (one) => isPayment(one) && one.transactionHash === row.settledHash,
+  )
+  const isOffered = hasNonce(attempt)
+  return {
+    refundId,
+    orderId,
+    state,
+    failure: state === 'failed' ? failureOf(row) : undefined,
+    amount: formatAmount(value, decimals),
+    value,
+    to,
+    reason: parseReason(row.metadata.reason),
+    reserved: !isReleased(row),
+    nonce: isOffered ? attempt.nonce : undefined,
+    validBefore: isOffered
+      ? (attempt.signedBefore ?? attempt.validBefore)
+      : undefined,
+    transfer:
+      proof && state === 'succeeded'
+        ? showCapture(proof, row.finality ?? 'included')
+        : undefined,
+  }
+}
+
+/** The refunds of an order, and what is left of its payments. */
+export function showRefunds(stored: StoredOrder): {
+  refunds: readonly Refund[]
+  refunded: bigint
+  refundable: bigint
+} {
+  const rows = (stored.refunds ?? []).map(({ row }) => row)
+  const isPaid = stored.order.state === 'captured'
+  const { refunded, refundable } = sumRefunds(stored, rows)
+  return {
+    refunds: (stored.refunds ?? []).map((one) =>
+      showRefund(one.stored, one.row),
+    ),
+    refunded,
+    refundable: isPaid ? refundable : 0n,
+  }
+}
+
+/** Reads the state of a refund from its record. Pure. */
+export function refundStateOf({
+  state,
+  reason,
+}: Pick<RefundRow, 'state' | 'reason'>): RefundState {
+  switch (state) {
+    case 'captured':
+      return 'succeeded'
+    case 'canceled':
+      return 'canceled'
+    case 'drafted':
+      return 'requested'
+    case 'expired':
+    case 'voided':
+    case 'consumed':
+      return 'failed'
+    default:
+      return state === 'stored' && reason !== undefined ? 'failed' : 'sending'
+  }
+}
+
+function failureOf({
+  state,
+  reason,
+}: Pick<RefundRow, 'state' | 'reason'>): RefundFailure {
+  if (state === 'consumed') return 'consumed'
+  return refundFailure(reason ?? 'expired')
+}
+
+/**
+ * Says a reason of the payment in the words of the order, whose payer is the
+ * account that this payment pays.
+ */
+export function refundFailure(reason: OrderReason): RefundFailure {
+  switch (reason) {
+    case 'payerBlocked':
+      return 'recipientBlocked'
+    case 'recipientBlocked':
+      return 'payerBlocked'
+    case 'otherPayment':
+      return 'exceedsCaptured'
+    default:
+      return reason
+  }
+}
+
+/** All reasons. The compiler checks that none is missing. */
+const reasons: Readonly<Record<RefundReason, RefundReason>> = {
+  duplicate: 'duplicate',
+  fraudulent: 'fraudulent',
+  requestedByCustomer: 'requestedByCustomer',
+}
+
+export const refundReasons: readonly RefundReason[] =
+  /* @__PURE__ */ Object.values(reasons)
+
+function parseReason(value: unknown): RefundReason | undefined {
+  return refundReasons.find((one) => one === value)
+}

@@ -1,0 +1,29 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { RefundNotFoundError } from '../model/errors.js'
+import { loadShown } from '../model/orderLoader.js'
+import { parseOrderId } from '../model/parseOrderId.js'
+import type { Refund } from '../model/refundTypes.js'
+import { showRefund } from '../model/showRefund.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** What `getRefund` takes. */
+export type GetRefundParameters = { orderId: string; refundId: string }
+
+const members: MembersOf<GetRefundParameters> = {
+  orderId: true,
+  refundId: true,
+}
+
+/** `getRefund` of `DestinationOrders`. */
+export async function getRefund(
+  context: OrdersContext,
+  parameters: GetRefundParameters,
+): Promise<Refund> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
+  const refundId = parseOrderId(parameters.refundId, 'refundId')
+  const { refunds = [] } = await loadShown(context, orderId)
+  const found = refunds.find(({ row }) => row.refundId === refundId)
+  if (found) return showRefund(found.stored, found.row)
+  throw new RefundNotFoundError({ orderId, refundId })
+}

@@ -1,0 +1,218 @@
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type { ProofRecord, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { loadOrder } from '../model/loadOrders.js'
+import { parseOrderId } from '../model/parseOrderId.js'
+import { planRefund, renewRefund } from '../model/planRefund.js'
+import { refundFacts } from '../model/refundEvents.js'
+import {
+  isPayment,
+  isReleased,
+  type RefundRow,
+  sumRefunds,
+} from '../model/refundRow.js'
+import type {
+  RefundReason,
+  RefundRefusal,
+  RefundVerdict,
+} from '../model/refundTypes.js'
+import { drawSender } from '../model/sendersOf.js'
+import { showOrder } from '../model/showOrder.js'
+import { refundReasons, refundStateOf } from '../model/showRefund.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** What `refund` takes. */
+export type RefundOrderParameters = {
+  orderId: string
+  /**
+   * Your id for this refund, unique in the order; up to 128 characters. The
+   * `refundId` of a `refundDue` or `overpaid` event refunds that payment.
+   */
+  refundId: string
+  /**
+   * A decimal such as `'12.50'`, in whole tokens. @default all that is left of
+   * the payment
+   */
+  amount?: string | undefined
+  reason?: RefundReason | undefined
+}
+
+const members: MembersOf<RefundOrderParameters> = {
+  orderId: true,
+  refundId: true,
+  amount: true,
+  reason: true,
+}
+
+type Wanted = {
+  orderId: string
+  refundId: string
+  amount: string | undefined
+  reason: RefundReason | undefined
+}
+
+/** `refund` of `DestinationOrders`. */
+export async function refundOrder(
+  context: OrdersContext,
+  parameters: RefundOrderParameters,
+): Promise<RefundVerdict> {
+  checkMembers(parameters, members)
+  const { amount, reason } = parameters
+  if (reason !== undefined && !refundReasons.includes(reason))
+    throw new InvalidFieldError('reason', reason, refundReasons)
+  const wanted = {
+    orderId: parseOrderId(parameters.orderId),
+    refundId: parseOrderId(parameters.refundId, 'refundId'),
+    amount,
+    reason,
+  }
+  const write = () =>
+    writeAgain(context, (tables) => writeRefund(context, tables, wanted))
+  return write().catch((error: unknown) => {
+    // Another call requested the same refund at the same time: load that one.
+    if (error instanceof DuplicateRecordError) return write()
+    throw error
+  })
+}
+
+async function writeRefund(
+  context: OrdersContext,
+  tables: StoreWriter,
+  wanted: Wanted,
+): Promise<RefundVerdict> {
+  const { orderId, refundId, amount } = wanted
+  const found = await loadOrder(tables, context, orderId)
+  const value =
+    amount === undefined ? undefined : parseAmount(amount, found.order.decimals)
+  const known = found.refunds?.find(({ row }) => row.refundId === refundId)
+  const refusal = known
+    ? await repeatRefund(context, tables, { found, known, value })
+    : await addRefund(context, tables, { found, wanted, value })
+  // A unit of work reads its own writes.
+  const after = await loadOrder(tables, context, orderId)
+  const order = showOrder(after)
+  if (refusal) return { ok: false, reason: refusal, order }
+  const refund = order.refunds.find((one) => one.refundId === refundId)
+  return refund
+    ? { ok: true, refund, order }
+    : { ok: false, reason: 'notCaptured', order }
+}
+
+/** Inserts a new refund. Returns why not. */
+async function addRefund(
+  context: OrdersContext,
+  tables: StoreWriter,
+  {
+    found,
+    wanted: { refundId, reason },
+    value,
+  }: { found: StoredOrder; wanted: Wanted; value: bigint | undefined },
+): Promise<RefundRefusal | undefined> {
+  const payment = choosePayment(found, refundId)
+  const paid = found.attempts.find(({ number }) => number === payment?.attempt)
+  if (!payment || !paid) return 'notCaptured'
+  const rows = (found.refunds ?? []).map(({ row }) => row)
+  const { refundable } = sumRefunds(found, rows, paid.number)
+  const wanted = value ?? refundable
+  if (wanted === 0n || wanted > refundable) return 'exceedsCaptured'
+  const planned = planRefund(found.order, {
+    payment,
+    refundId,
+    attempt: paid.number,
+    value: wanted,
+    submitter:
+      drawSender(context, found.order)?.submitter.account ??
+      found.order.recipient,
+    metadata: reason === undefined ? {} : { reason },
+  })
+  await reportRequest(context, tables, found, { ...planned.order, reason })
+  await tables.orders.insert([planned.order])
+  await tables.attempts.insert([planned.attempt])
+  return undefined
+}
+
+/**
+ * Returns why a refund that is on record is another one. Requests it again if
+ * it failed and can no longer be paid.
+ */
+async function repeatRefund(
+  context: OrdersContext,
+  tables: StoreWriter,
+  {
+    found,
+    known: { row, stored },
+    value,
+  }: {
+    found: StoredOrder
+    known: { row: RefundRow; stored: StoredOrder }
+    value: bigint | undefined
+  },
+): Promise<RefundRefusal | undefined> {
+  if (value !== undefined && value !== row.value) return 'refundConflict'
+  if (refundStateOf(row) !== 'failed' || !isReleased(row)) return undefined
+  const rows = (found.refunds ?? []).map((one) => one.row)
+  const { refundable } = sumRefunds(found, rows, row.refundAttempt)
+  if (found.order.state !== 'captured') return 'notCaptured'
+  if (row.value > refundable) return 'exceedsCaptured'
+  const renewed = renewRefund(stored, row)
+  await reportRequest(context, tables, found, row, 0)
+  await tables.orders.update([renewed.order])
+  await tables.attempts.insert([renewed.attempt])
+  return undefined
+}
+
+/**
+ * Writes the event with the order. Two calls at once cannot both use what is
+ * left, because the second one finds another version of the order.
+ */
+async function reportRequest(
+  { now }: OrdersContext,
+  tables: StoreWriter,
+  { order }: StoredOrder,
+  refund: Pick<RefundRow, 'refundId' | 'refundTo' | 'value'> & {
+    reason?: unknown
+  },
+  added: 0 | 1 = 1,
+): Promise<void> {
+  const reason = refundReasons.find((one) => one === refund.reason)
+  const requested = withEvent(
+    order,
+    {
+      type: 'refundRequested',
+      at: now(),
+      data: {
+        ...refundFacts(refund),
+        ...(reason === undefined ? {} : { reason }),
+      },
+    },
+    { refunds: order.refunds + added },
+  )
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [requested.order],
+    events: [requested.event],
+  })
+}
+
+/**
+ * Chooses the payment that a refund pays back: the one that its id names, as
+ * `refundDue` and `overpaid` do, or else the one that settled the order.
+ */
+function choosePayment(
+  { order, proofs }: StoredOrder,
+  refundId: string,
+): ProofRecord | undefined {
+  if (order.state !== 'captured') return undefined
+  const payments = proofs.filter(isPayment)
+  return (
+    payments.find(({ attempt }) => refundId === `${order.id}/${attempt}`) ??
+    payments.find(
+      ({ transactionHash }) => transactionHash === order.settledHash,
+    )
+  )
+}
