@@ -1,4 +1,4 @@
-export type { PostgresStoreParameters } from './engines/postgresEngine.js'
+export type { PostgresStoreParameters } from './engines/postgresParameters.js'
 export type {
   PostgresClient,
   PostgresPool,

@@ -1,13 +1,13 @@
 import type { PaymentStore } from '../store/types.js'
 import {
+  checkPostgresParameters,
   type PostgresStoreParameters,
-  postgresEngine,
-} from './engines/postgresEngine.js'
-import { createSqlStore } from './sqlStore.js'
+} from './engines/postgresParameters.js'
+import { requireKysely, storeLater } from './storeLater.js'
 
 /**
- * Creates a store in PostgreSQL, for any number of processes. Needs the package
- * `pg`.
+ * Creates a store in PostgreSQL, for any number of processes. Needs the packages
+ * `kysely` and `pg`, which it loads when it is first used.
  *
  * Uses no session state beyond a transaction, so the pool may connect through
  * PgBouncer in transaction mode.
@@ -27,5 +27,16 @@ import { createSqlStore } from './sqlStore.js'
 export function postgresStore(
   parameters: PostgresStoreParameters,
 ): PaymentStore {
-  return createSqlStore(postgresEngine(parameters))
+  checkPostgresParameters(parameters)
+  // A copy, because the caller may change the object before the store loads.
+  const given = { ...parameters }
+  return storeLater(
+    async () => {
+      await requireKysely()
+      const { createSqlStore } = await import('./sqlStore.js')
+      const { postgresEngine } = await import('./engines/postgresEngine.js')
+      return createSqlStore(postgresEngine(given))
+    },
+    { notifies: given.listen !== undefined },
+  )
 }

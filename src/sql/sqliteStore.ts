@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import type { PaymentStore } from '../store/types.js'
-import { sqliteEngine } from './engines/sqliteEngine.js'
-import { createSqlStore } from './sqlStore.js'
+import { parseSqliteFile } from './engines/parseSqliteFile.js'
+import { requireKysely, storeLater } from './storeLater.js'
 
 /** What {@link sqliteStore} takes. */
 export type SqliteStoreParameters = {
@@ -14,7 +14,8 @@ const members: MembersOf<SqliteStoreParameters> = {
 }
 
 /**
- * Creates a store in an SQLite file. Needs the package `libsql`.
+ * Creates a store in an SQLite file. Needs the packages `kysely`
+ * and `libsql`, which it loads when it is first used.
  *
  * Several processes of one machine can share the file. It must be on a local
  * disk: the locks of network file systems are not reliable.
@@ -31,5 +32,14 @@ const members: MembersOf<SqliteStoreParameters> = {
  */
 export function sqliteStore(parameters: SqliteStoreParameters): PaymentStore {
   checkMembers(parameters, members)
-  return createSqlStore(sqliteEngine(parameters))
+  const file = parseSqliteFile(parameters)
+  return storeLater(
+    async () => {
+      await requireKysely()
+      const { createSqlStore } = await import('./sqlStore.js')
+      const { sqliteEngine } = await import('./engines/sqliteEngine.js')
+      return createSqlStore(sqliteEngine({ file }))
+    },
+    { notifies: false },
+  )
 }

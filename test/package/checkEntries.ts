@@ -6,14 +6,19 @@ import { entryFiles, importPathOf } from '../../scripts/entryFiles.js'
 import { findAnvil } from '../../src/devchain/findAnvil.js'
 import { type Consumer, root, run } from './installPackage.js'
 
-/** A fresh Node finds the same names behind an import path as in its source. */
+/**
+ * A fresh Node finds the same names behind an import path as in its source, in
+ * the build for Node and in the plain one.
+ */
 export async function checkEntries({ project }: Consumer): Promise<void> {
   for (const [entry, file] of Object.entries(entryFiles)) {
     const path = importPathOf(entry)
     const program = `console.log(JSON.stringify(Object.keys(await import('${path}'))))`
     const source = await import(join(root, file))
-    const names = JSON.parse(runModule(project, program))
-    deepEqual(names.sort(), Object.keys(source).sort(), path)
+    for (const condition of ['node', 'module']) {
+      const names = JSON.parse(runModule(project, program, condition))
+      deepEqual(names.sort(), Object.keys(source).sort(), path)
+    }
   }
 }
 
@@ -40,12 +45,19 @@ export function checkOptionalPeers({ project }: Consumer): void {
     ).trim()
   deepEqual(
     refusal(`sqliteStore({ file: 'orders.db' })`),
+    'The store needs the package kysely, which is not installed.',
+  )
+  const kysely = join(project, 'node_modules/kysely')
+  symlinkSync(join(root, 'node_modules/kysely'), kysely)
+  deepEqual(
+    refusal(`sqliteStore({ file: 'orders.db' })`),
     'The store needs the package libsql, which is not installed.',
   )
   deepEqual(
     refusal(`postgresStore({ connectionString: 'postgres://x' })`),
     'The store needs the package pg, which is not installed.',
   )
+  rmSync(kysely)
   deepEqual(
     runModule(
       project,
@@ -68,7 +80,12 @@ export function checkOptionalPeers({ project }: Consumer): void {
   rmSync(link)
 }
 
-function runModule(project: string, program: string): string {
-  const args = ['--input-type=module', '--eval', program]
+/** Runs a program in a fresh Node, with a condition for its imports. */
+export function runModule(
+  project: string,
+  program: string,
+  condition = 'node',
+): string {
+  const args = ['--input-type=module', '-C', condition, '--eval', program]
   return run(project, process.execPath, args)
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url))
@@ -14,49 +15,81 @@ export type Consumer = {
   installed: string
   /** What the tarball holds, as paths from its root. */
   files: readonly string[]
+  /** Bytes of the tarball, and of what it holds. */
+  size: number
+  unpackedSize: number
   remove(): void
 }
+
+/** What the entries import at once. They ask for the other peers when needed. */
+const peersAtOnce = ['viem', 'zod']
 
 /**
  * Packs what would be published and unpacks it where an installation would
  * put it, without asking a registry. Another version of viem can be named by
- * its folder.
+ * its folder, and other peers to install.
  */
-export function installPackage({ viem = 'viem' } = {}): Consumer {
+export function installPackage({
+  viem = 'viem',
+  peers = peersAtOnce,
+}: {
+  viem?: string
+  peers?: readonly string[]
+} = {}): Consumer {
+  const { tarball, files, size, unpackedSize } = packOnce()
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const packed = run(root, 'npm', [
-      'pack',
-      '--json',
-      '--ignore-scripts',
-      '--pack-destination',
-      folder,
-    ])
-    const [{ filename, files }] = JSON.parse(packed)
-
     const project = join(folder, 'project')
     const modules = join(project, 'node_modules')
     const installed = join(modules, 'countersign')
     mkdirSync(installed, { recursive: true })
-    const tarball = join(folder, filename)
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
-    // What an entry imports at once; other peers are asked for when needed.
-    const peers = { viem, kysely: 'kysely', zod: 'zod' }
-    const dependencies = { '@noble/ciphers': '@noble/ciphers' }
-    mkdirSync(join(modules, '@noble'))
-    for (const [name, folder] of Object.entries({ ...dependencies, ...peers }))
-      symlinkSync(join(root, 'node_modules', folder), join(modules, name))
+    for (const name of [...peers, '@noble/ciphers']) {
+      const place = join(modules, name)
+      mkdirSync(dirname(place), { recursive: true })
+      const source = name === 'viem' ? viem : name
+      symlinkSync(join(root, 'node_modules', source), place)
+    }
     cpSync(join(root, 'test/package/consumer'), project, { recursive: true })
     return {
       project,
       installed,
-      files: files.map(({ path }: { path: string }) => path),
+      files,
+      size,
+      unpackedSize,
       remove,
     }
   } catch (error) {
     remove()
     throw error
+  }
+}
+
+type Tarball = Pick<Consumer, 'files' | 'size' | 'unpackedSize'> & {
+  tarball: string
+}
+
+let packed: Tarball | undefined
+
+/** Packs the package when first asked, for as long as this process runs. */
+function packOnce(): Tarball {
+  packed ??= pack()
+  return packed
+}
+
+function pack(): Tarball {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const args = ['--json', '--ignore-scripts', '--pack-destination', folder]
+  const [{ filename, files, size, unpackedSize }] = JSON.parse(
+    run(root, 'npm', ['pack', ...args]),
+  )
+  return {
+    tarball: join(folder, filename),
+    files: files.map(({ path }: { path: string }) => path),
+    size,
+    unpackedSize,
   }
 }
 

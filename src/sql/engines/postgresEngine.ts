@@ -1,13 +1,14 @@
-import { Buffer } from 'node:buffer'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import type { SqlTables } from '../tables/sqlTables.js'
 import { postgresDialect } from './postgresDialect.js'
 import { channel, listenPostgres } from './postgresListener.js'
+import {
+  checkPostgresParameters,
+  type PostgresStoreParameters,
+} from './postgresParameters.js'
 import {
   hearErrors,
   ignoreError,
@@ -18,41 +19,13 @@ import {
 } from './postgresPool.js'
 import { watchDatabase } from './watchDatabase.js'
 
-/** What {@link postgresStore} takes. */
-export type PostgresStoreParameters = (
-  | {
-      /** A pool of the package `pg`. The store does not close it: you do. */
-      pool: PostgresPool
-    }
-  | {
-      /** The store creates a pool of its own for this address. */
-      connectionString: string
-    }
-) & {
-  /** Schema of the tables, created if needed. Default: `countersign`. */
-  schema?: string | undefined
-  /**
-   * Connection string of the server itself, not of PgBouncer. With it, the
-   * store learns at once that another process wrote.
-   */
-  listen?: string | undefined
-}
-
-const members: MembersOf<PostgresStoreParameters> = {
-  pool: true,
-  connectionString: true,
-  schema: true,
-  listen: true,
-}
-
 /** Longest wait for a lock, and longest idle time in a transaction. */
 const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
 /** Creates the engine for PostgreSQL. Keeps no state beyond a transaction. */
 export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
-  checkMembers(parameters, members)
-  checkPostgres(parameters)
+  checkPostgresParameters(parameters)
   const { schema = 'countersign', listen } = parameters
   const name = quoteName(schema)
   const { lend, close } = lendPool(parameters)
@@ -97,43 +70,6 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       await close()
     },
   }
-}
-
-/**
- * Refuses wrong parameters, which the driver would misread: without a
- * connection string, it connects to the default server of this machine.
- */
-function checkPostgres(parameters: unknown): void {
-  const { pool, connectionString, schema, listen } = Object(parameters)
-  const isThere = pool === undefined ? isText(connectionString) : isPool(pool)
-  if (!isThere)
-    throw new StoreError('needs a connection string, or a pool of pg')
-  if (listen !== undefined && !isText(listen))
-    throw new StoreError('needs a connection string to listen')
-  if (schema !== undefined && !isSchema(schema))
-    throw new InvalidFieldError('schema', schema, names)
-}
-
-const names =
-  'a name of 1 to 63 bytes that the server does not reserve, as it does pg_…'
-
-/**
- * PostgreSQL cuts a longer name, which could then be the schema of another
- * shop.
- */
-function isSchema(name: unknown): boolean {
-  if (!isText(name) || name.includes('\0')) return false
-  return Buffer.byteLength(name) < 64 && !/^(pg_|\$user$)/.test(name)
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
-}
-
-function isPool(pool: unknown): boolean {
-  return ['connect', 'on', 'removeListener', 'end'].every(
-    (name) => typeof Object(pool)[name] === 'function',
-  )
 }
 
 /** Lends connections of the given pool, or creates one when first needed. */

@@ -1,10 +1,10 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
+import { parseSqliteFile } from './parseSqliteFile.js'
 import {
   patienceMilliseconds,
   shareCommits,
@@ -24,13 +24,7 @@ const maxReaders = 4
 
 /** Creates the engine for SQLite: one connection writes, others read. */
 export function sqliteEngine(parameters: { file: string }): SqlEngine {
-  const { file: path } = Object(parameters)
-  if (typeof path !== 'string')
-    throw new StoreError(`needs the path of a file, not a ${typeof path}`)
-  if (/^(|:memory:|file:.*)$/s.test(path) || path.includes('\0'))
-    throw new StoreError(`needs the path of a file, not '${path}'`)
-  // Absolute, because the process may change its directory.
-  const file = resolve(path)
+  const file = parseSqliteFile(parameters)
   const idle: WatchedConnection[] = []
   let checkFile: (() => void) | undefined
   let checkLog: (() => void) | undefined
