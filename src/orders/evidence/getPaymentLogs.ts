@@ -98,18 +98,28 @@ export async function getSpentLogs(
  * which anyone can send from any account, any number of times.
  */
 export async function getTransfers(
+  context: Pick<OrdersContext, 'signal'>,
+  client: Client,
+  destination: Pick<Destination, 'token' | 'recipient'>,
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<ReadLog[]> {
+  const logs = await getTransferLogs(context, client, destination, range)
+  return logs.filter((log) => !isOfNothing(log))
+}
+
+/** Like {@link getTransfers}, with transfers of 0. */
+export function getTransferLogs(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
   { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
-  const logs = await getLogs(client, {
+  return getLogs(client, {
     address: token,
     topics: [topics.transfer, null, `0x${word(recipient)}`],
     ...range,
     signal,
   })
-  return logs.filter((log) => !isOfNothing(log))
 }
 
 function isOfNothing(log: ReadLog): boolean {

@@ -2,7 +2,7 @@ import type { Client, Hash } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
-import { getTransfers } from '../evidence/getPaymentLogs.js'
+import { getTransferLogs } from '../evidence/getPaymentLogs.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** A number of transfers, and their sum in token units. */
@@ -47,13 +47,14 @@ export type RangeAudit = {
  * Loads the rows again for payments that differ.
  */
 export async function auditRange(
-  context: OrdersContext,
+  context: Pick<OrdersContext, 'store' | 'signal'>,
   { client, destination, turn }: RangeAudit,
   { recorded, ...range }: RecordedRange,
 ): Promise<AuditTally> {
-  const logs = await getTransfers(context, client, destination, range)
+  const logs = await getTransferLogs(context, client, destination, range)
   await turn()
   const moved = logs.flatMap(movementOf)
+  await turn()
   const isMeant = (row: ProofRecord) =>
     isTransfer(row, destination) &&
     row.blockNumber >= range.fromBlock &&
