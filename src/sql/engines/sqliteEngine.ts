@@ -62,6 +62,8 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
   const inTurn = limitReaders(maxReaders)
   const read = <result>(use: (session: SqlSession) => Promise<result>) =>
     inTurn(async () => {
+      // The store may have been closed while this reader waited.
+      if (isClosed) throw new StoreError('is closed')
       const connection = idle.pop() ?? (await connect())
       const { session, isInside, close } = connection
       try {

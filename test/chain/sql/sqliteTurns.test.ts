@@ -64,3 +64,18 @@ test('many readers get their answers in the order in which they asked', async ()
   )
   expect(answered).toEqual(answered.map((_, at) => at))
 })
+
+test('readers that still wait when the store closes are refused', async () => {
+  const store = await openStore()
+  await write(store, 1)
+  const all = Array.from({ length: 50 }, () =>
+    store.read((tables) => tables.getValue('key 1')),
+  )
+  const closing = store.close()
+  const ends = await Promise.allSettled(all)
+  await closing
+  const refused = ends.filter(({ status }) => status === 'rejected')
+  expect(refused.length).toBeGreaterThan(0)
+  for (const end of refused)
+    expect(end).toMatchObject({ reason: { name: 'StoreError' } })
+})
