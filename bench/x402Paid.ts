@@ -14,13 +14,14 @@ import { startDelayProxy } from './startServer.js'
 import { type App, openStockApp } from './x402Peers.js'
 
 const crowd = 200
+const inTurn = 10
 const rounds = 5
 const address = 'http://api.example/work'
 
-/** Paid requests against the stock middleware: one alone, and 200 at once. */
+/** Paid requests against the stock middleware: one after another, and 200 at once. */
 export async function benchX402Paid(): Promise<Row[]> {
-  const alone = await race(1)
-  const many = await race(crowd)
+  const alone = await race({ count: inTurn, isCrowd: false })
+  const many = await race({ count: crowd, isCrowd: true })
   const peer = 'x402 middleware + facilitator in process'
   return [
     {
@@ -49,7 +50,13 @@ export async function benchX402Paid(): Promise<Row[]> {
 
 type Raced = { ratio: number; own: number; stock: number }
 
-async function race(count: number): Promise<Raced> {
+type Pace = {
+  count: number
+  /** All at once, or one after another. */
+  isCrowd: boolean
+}
+
+async function race({ count, isCrowd }: Pace): Promise<Raced> {
   const requests: Record<'own' | 'stock', number[]> = { own: [], stock: [] }
   let stage: Stage | undefined
   const times = await compare('own', {
@@ -57,7 +64,9 @@ async function race(count: number): Promise<Raced> {
     // The node gets slower with each of its blocks: a new one a round.
     prepare: async () => {
       await stage?.stop()
-      stage = await setStage(count, (who, sent) => requests[who].push(sent))
+      stage = await setStage({ count, isCrowd }, (who, sent) =>
+        requests[who].push(sent),
+      )
       return stage.candidates
     },
   })
@@ -72,7 +81,7 @@ async function race(count: number): Promise<Raced> {
 type Stage = { candidates: Candidates; stop: () => Promise<void> }
 
 async function setStage(
-  count: number,
+  { count, isCrowd }: Pace,
   tell: (who: 'own' | 'stock', requests: number) => void,
 ): Promise<Stage> {
   const chain = await startDevChain({ blockTime: 0 })
@@ -86,15 +95,21 @@ async function setStage(
   const stock = await openStockApp(chain, { url, account: stockMerchant })
   const apps = { own: own.app, stock }
   const headers = {
-    own: await signAll(apps.own, payers, count),
-    stock: await signAll(apps.stock, payers, count),
+    own: await signAll(apps.own, payers, count + 1),
+    stock: await signAll(apps.stock, payers, count + 1),
   }
   const candidate =
     (who: 'own' | 'stock'): Candidates[string] =>
     (time) =>
-      miner.mineBeside({ automine: count === 1, every: 20 }, async () => {
+      miner.mineBeside({ automine: !isCrowd, every: 20 }, async () => {
+        const [first = '', ...others] = headers[who]
+        // Opens connections, on both sides.
+        await payAll(apps[who], [first])
         const before = await counter.countRequests()
-        await time(() => payAll(apps[who], headers[who]))
+        await time(async () => {
+          if (isCrowd) await payAll(apps[who], others)
+          else for (const header of others) await payAll(apps[who], [header])
+        })
         tell(who, (await counter.countRequests()) - before)
       })
   return {

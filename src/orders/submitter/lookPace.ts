@@ -10,6 +10,11 @@ export type LookPace = {
    * True when the chain mined some transactions while we still signed others.
    */
   readonly isQuick: boolean
+  /**
+   * True right after a look that sent, on a chain that mined what was sent last
+   * before the next look.
+   */
+  readonly expectsMined: boolean
   /** The account's count at the last look. */
   readonly count: number | undefined
   startLook(): void
@@ -22,6 +27,8 @@ export type LookPace = {
   believeHead(head: Pick<BlockHead, 'timestamp'>, now: bigint): boolean
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
+  /** Remembers whether a look sent transactions, and whether it settled any. */
+  rememberMined(look: { sent: boolean; settled: boolean }): void
   /**
    * Sets `idle`. The more idle looks, the longer the pause until the next one.
    *
@@ -52,6 +59,8 @@ export function openLookPace(): LookPace {
   let looks = 0
   let idle = 0
   let isQuick = false
+  let hasSent = false
+  let isMinedAtOnce = false
   let count: number | undefined
   let headTime: bigint | undefined
   let aheadLooks = 0
@@ -65,6 +74,9 @@ export function openLookPace(): LookPace {
     },
     get isQuick() {
       return isQuick
+    },
+    get expectsMined() {
+      return hasSent && isMinedAtOnce
     },
     get count() {
       return count
@@ -85,6 +97,11 @@ export function openLookPace(): LookPace {
     },
     rememberQuick: (quick) => {
       isQuick = quick
+    },
+    rememberMined: ({ sent, settled }) => {
+      // Only the first look after a transaction was sent tells.
+      if (hasSent) isMinedAtOnce = settled
+      hasSent = sent
     },
     rememberIdle: (inARow) => {
       idle = inARow

@@ -154,8 +154,10 @@ export async function workSubmitter(
   // With many transactions in flight, news comes slowly, and each look costs
   // requests: start with the longer pause.
   const afterNews = isMany(submitter) ? 1 : 0
+  pace.rememberMined({ sent: (sent?.sent ?? 0) > 0, settled: !!settled })
   pace.rememberIdle(isActive ? afterNews : pace.idle + 1)
-  const isNext = sent?.isMore || pace.isQuick || sent?.isDoubted
+  const isNext =
+    sent?.isMore || pace.isQuick || sent?.isDoubted || pace.expectsMined
   const next = isNext ? 0 : Math.min(interval, soon * 2 ** pace.idle)
   return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
 }

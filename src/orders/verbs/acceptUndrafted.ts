@@ -4,8 +4,11 @@ import { tokenSignature } from '../../core/signature.js'
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import { DuplicateRecordError } from '../../store/errors.js'
-import type { OrderRecord, StoreWriter } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import { withEvent } from '../model/changes.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { sealContextOf } from '../model/paymentOf.js'
@@ -16,7 +19,9 @@ import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
 import { parseMetadata } from './parseMetadata.js'
 import { fillDraft } from './planDraft.js'
-import { planAccepted, signAttempt } from './storeAccepted.js'
+import { rehearseGathered } from './rehearseGathered.js'
+import { findExposure, planAccepted, signAttempt } from './storeAccepted.js'
+import { writeGathered } from './writeGathered.js'
 
 /** What {@link acceptUndrafted} takes. */
 export type AcceptUndraftedParameters = {
@@ -91,7 +96,12 @@ export async function acceptUndrafted(
   const meanwhile = parameters.meanwhile?.(found.order)
   // Awaited below; without this handler an early failure would be unhandled.
   meanwhile?.catch(() => undefined)
-  const judged = await judgeAccept(context, found.order, payment)
+  const judged = await judgeAccept(
+    context,
+    found.order,
+    payment,
+    rehearseGathered,
+  )
   if (!judged.ok) return judged
   const { maxWindow } = context.policy
   const window = payment.message.validBefore - judged.at.time
@@ -215,15 +225,15 @@ async function storeUndrafted(
     tables: StoreWriter,
   ): Promise<AcceptUndraftedVerdict> => {
     await tables.lock(`exposure:${chainId}:${token}:${payer}`)
-    if (mostOpen !== undefined) {
-      const open = await countOpen(tables, found.order, judged.at.time)
-      if (open >= mostOpen)
-        return { ok: false, reason: 'tooManyOpen', details: { open, mostOpen } }
-    }
+    const others = await findExposure(tables, found, payer)
+    const open = countOpen(others, judged.at.time)
+    if (mostOpen !== undefined && open >= mostOpen)
+      return { ok: false, reason: 'tooManyOpen', details: { open, mostOpen } }
     const planned = await planAccepted(context, tables, {
       ...accepted,
       found: { ...found, order: drafted.order },
       signature,
+      others,
     })
     if (!planned.ok) return planned
     const { version, position, ...order } = planned.order
@@ -244,7 +254,10 @@ async function storeUndrafted(
     data: { value: String(value), nonce, validBefore: String(validBefore) },
   })
   try {
-    return await writeAgain(context, write)
+    return await writeGathered(context, {
+      write,
+      lock: `exposure:${chainId}:${token}:${payer}`,
+    })
   } catch (error) {
     if (!(error instanceof DuplicateRecordError)) throw error
     return { ok: false, reason: 'otherPayment', details: {} }
@@ -259,16 +272,8 @@ function duesOf(
     : { requested: undefined, sendDue: undefined }
 }
 
-/** Counts the payments of the payer that can still be spent. */
-async function countOpen(
-  tables: StoreWriter,
-  { chainId, token, payer }: OrderRecord,
-  time: bigint,
-): Promise<number> {
-  if (!payer) return 0
-  const all = await tables.attempts.find({
-    exposure: { chainId, token, payer },
-  })
-  return all.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
+/** Counts the payments that can still be spent. Pure. */
+function countOpen(others: readonly AttemptRecord[], time: bigint): number {
+  return others.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
     .length
 }

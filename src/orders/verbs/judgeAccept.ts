@@ -14,6 +14,7 @@ import type {
   OrdersContext,
   OrderWallet,
 } from '../model/types.js'
+import type { rehearseGathered } from './rehearseGathered.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 
 /** The chain's verdict on a payment, and the gas reserved for it. */
@@ -47,6 +48,7 @@ export async function judgeAccept(
   context: OrdersContext,
   order: OrderRecord,
   payment: SignedPayment,
+  rehearse: typeof rehearseGathered = rehearsePayments,
 ): Promise<AcceptJudgement> {
   const { policy } = context
   const { client, wallet } = serverOf(context, order)
@@ -55,7 +57,7 @@ export async function judgeAccept(
     return { ok: false, reason: 'noWallet', details: { chainId, submitter } }
   }
   const [rehearsed, , isContract] = await Promise.all([
-    rehearsePayments(client, {
+    rehearse(client, {
       payments: [payment],
       origin: wallet.submitter.account,
       maxGas: policy.maxCaptureGas,

@@ -124,12 +124,15 @@ type PlannedAccept =
 export async function planAccepted(
   context: OrdersContext,
   tables: StoreWriter,
-  accepted: Sealed,
+  accepted: Sealed & {
+    /** The payer's other payments, if they are loaded already. */
+    others?: readonly AttemptRecord[] | undefined
+  },
 ): Promise<PlannedAccept> {
   const { found, payment, judged, signature } = accepted
   const { chainId, token } = found.order
   const { from: payer } = payment.message
-  const others = await findExposure(tables, found, payer)
+  const others = accepted.others ?? (await findExposure(tables, found, payer))
   const paid = context.destinations.filter(
     (destination) =>
       destination.chainId === chainId && destination.token === token,
@@ -201,7 +204,7 @@ export function signAttempt(
 }
 
 /** Finds the other payments that this payer could be charged for. */
-async function findExposure(
+export async function findExposure(
   tables: StoreWriter,
   { order: { chainId, token }, attempt }: StoredOrder,
   payer: AttemptRecord['nonce'],

@@ -9,12 +9,7 @@ import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
-import {
-  exchangeKey,
-  insertExchange,
-  loadExchange,
-  removeOld,
-} from './exchanges.js'
+import { exchangeKey, insertExchange, removeOld } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
@@ -27,11 +22,11 @@ import { placeOfAnswer } from './sealAnswer.js'
 import type {
   AnswerParameters,
   Exchange,
-  ExchangeNote,
   GateDesk,
   Outcome,
   Refusal,
   Run,
+  WantedPayment,
 } from './types.js'
 
 type Tools = { desk: GateDesk; liveness: Liveness }
@@ -100,7 +95,7 @@ async function run(
   given: Given,
 ): Promise<Outcome | Refusal> {
   const { asked, call, paid } = given
-  const known = await loadKnown(desk, call, paid)
+  const known = await desk.loadKnown(wantedOf(given))
   if (known.conflict) return refuseIdentifier
   if (known.isSpent) return () => requirePayment(asked, spent)
   if (known.note) await liveness.hold()
@@ -112,6 +107,12 @@ async function run(
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
   return runExchange({ desk, liveness, call }, begun)
+}
+
+function wantedOf({ call, paid }: Pick<Given, 'call' | 'paid'>): WantedPayment {
+  const { payment, payload, identifier } = paid
+  const { nonce } = payment.message
+  return { orderId: call.orderId, nonce, payload, identifier }
 }
 
 const refuseIdentifier: Refusal = () =>
@@ -132,34 +133,6 @@ async function readAsked(
   const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
   return { terms: [first, ...others], resource: desk.resource(request) }
-}
-
-type Known = {
-  note?: ExchangeNote | undefined
-  /** The payment nonce belongs to an order that this gate did not make. */
-  isSpent: boolean
-  /** The identifier belongs to another payload. */
-  conflict: boolean
-}
-
-/** Loads the records of a payment and of its identifier. */
-async function loadKnown(
-  desk: GateDesk,
-  { orderId }: PaidCall,
-  { payment, payload, identifier }: Paid,
-): Promise<Known> {
-  return desk.context.store.read(async (tables) => {
-    const note = await loadExchange(tables, orderId)
-    const [named] =
-      identifier === undefined
-        ? []
-        : await tables.notes.find({ keys: [identifier] })
-    const conflict = named !== undefined && named.data.payload !== payload
-    if (note || conflict) return { note, conflict, isSpent: false }
-    const nonces = [payment.message.nonce]
-    const attempts = await tables.attempts.find({ nonces })
-    return { conflict, isSpent: attempts.length > 0 }
-  })
 }
 
 /** Accepts a payment: creates its order and begins its exchange. */
@@ -218,7 +191,7 @@ async function begin(
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)
   // Another request was first with this payment or identifier.
-  const known = await loadKnown(desk, call, paid)
+  const known = await desk.loadKnown(wantedOf({ call, paid }))
   if (known.conflict) return refuseIdentifier
   return known.note
     ? { note: known.note, isOurs: false }

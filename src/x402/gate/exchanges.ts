@@ -20,8 +20,15 @@ export async function loadExchange(
   orderId: string,
 ): Promise<ExchangeNote | undefined> {
   const [note] = await notes.find({ keys: [exchangeKey(orderId)] })
-  // Only `insertExchange` and `changeExchange` write under this key.
-  return note && ({ ...note, data: note.data as unknown as Exchange } as const)
+  return exchangeOf(note)
+}
+
+/** The exchange in a note under `exchangeKey`. */
+export function exchangeOf(
+  note: NoteRecord | undefined,
+): ExchangeNote | undefined {
+  // Only this part writes under these keys.
+  return note && { ...note, data: note.data as unknown as Exchange }
 }
 
 /** Begins an exchange, in the unit of work that makes its order. */

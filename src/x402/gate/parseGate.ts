@@ -5,6 +5,7 @@ import { contextOf } from '../../orders/contextOf.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/planDraft.js'
 import { keepAnswers } from './keepAnswers.js'
+import { loadKnown } from './loadKnown.js'
 import {
   type GateDesk,
   gateMembers,
@@ -54,6 +55,7 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
     takeOverFrom,
     owner: drawNonce().slice(2, 34),
     keepAnswer: keepAnswers(context),
+    loadKnown: loadKnown(context),
     working: new Map(),
   }
 }

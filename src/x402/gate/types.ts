@@ -206,6 +206,7 @@ export type GateDesk = {
   /** Names this gate in notes and in its lease. */
   owner: string
   keepAnswer: KeepAnswer
+  loadKnown: (wanted: WantedPayment) => Promise<KnownPayment>
   /** Payments that this process is working on, by order id. */
   working: Map<string, Run>
 }
@@ -241,6 +242,26 @@ export type Exchange = {
   owner: string
   /** The sealed answer. */
   answer?: string | undefined
+}
+
+/** The payment of a request. */
+export type WantedPayment = {
+  orderId: string
+  /** Payment nonce. */
+  nonce: Hex
+  /** Hash of the payload. */
+  payload: Hex
+  /** Key of the note of the payment identifier. */
+  identifier: string | undefined
+}
+
+/** What is on record of a payment. */
+export type KnownPayment = {
+  note: ExchangeNote | undefined
+  /** The payment nonce belongs to an order that no gate made. */
+  isSpent: boolean
+  /** The identifier belongs to another payload. */
+  conflict: boolean
 }
 
 /** The note of an exchange. */

@@ -1,0 +1,64 @@
+/** What {@link gatherCalls} takes. */
+export type GatherCallsParameters<input, output> = {
+  /** Does the work of several calls; gives their results in the same order. */
+  work: (inputs: readonly input[]) => Promise<readonly output[]>
+  /** Chooses the next group from the calls that wait: at least the first. */
+  choose: (waiting: readonly input[]) => readonly input[]
+  /** Most groups at work at the same time. */
+  atOnce: number
+  /** True when each call of a failed group is tried alone. */
+  isWorthAlone: (error: unknown) => boolean
+}
+
+type Call<input, output> = {
+  input: input
+  settle(output: output): void
+  fail(error: unknown): void
+}
+
+/**
+ * Turns work for many into a function for one. A call begins at once unless
+ * enough groups are at work; calls that come meanwhile are done together. So a
+ * call alone does not wait, and hundreds at once need little more than one.
+ */
+export function gatherCalls<input extends object, output>({
+  work,
+  choose,
+  atOnce,
+  isWorthAlone,
+}: GatherCallsParameters<input, output>): (input: input) => Promise<output> {
+  let waiting: Call<input, output>[] = []
+  let groups = 0
+  const run = async (calls: readonly Call<input, output>[]): Promise<void> => {
+    try {
+      const outputs = await work(calls.map(({ input }) => input))
+      if (outputs.length !== calls.length)
+        throw new Error('A group of calls got too few results.')
+      for (const [at, output] of outputs.entries()) calls[at]?.settle(output)
+    } catch (error) {
+      if (calls.length > 1 && isWorthAlone(error))
+        for (const call of calls) await run([call])
+      else for (const { fail } of calls) fail(error)
+    }
+  }
+  const start = (): void => {
+    while (waiting.length > 0 && groups < atOnce) {
+      const callOf = new Map(waiting.map((call) => [call.input, call]))
+      const calls = choose([...callOf.keys()]).flatMap(
+        (input) => callOf.get(input) ?? [],
+      )
+      const chosen = new Set(calls)
+      waiting = waiting.filter((call) => !chosen.has(call))
+      groups++
+      void run(calls).finally(() => {
+        groups--
+        start()
+      })
+    }
+  }
+  return (input) =>
+    new Promise((settle, fail) => {
+      waiting.push({ input, settle, fail })
+      start()
+    })
+}

@@ -1,0 +1,79 @@
+import type { Client } from 'viem'
+import { NodeError } from '../../chain/rpc/errors.js'
+import { gatherCalls } from '../../core/gatherCalls.js'
+import {
+  type RehearsedPayments,
+  type RehearsePaymentsParameters,
+  rehearsePayments,
+} from '../../payments/verify/rehearsePayments.js'
+
+type OneRehearsal = Omit<RehearsePaymentsParameters, 'payments'> & {
+  payments: readonly [RehearsePaymentsParameters['payments'][number]]
+}
+
+type Rehearse = (rehearsal: OneRehearsal) => Promise<RehearsedPayments>
+
+const known = /* @__PURE__ */ new WeakMap<Client, Rehearse>()
+
+/** Most payments in one request, and most requests at once. */
+const most = 100
+const atOnce = 4
+
+/**
+ * Rehearses one payment like `rehearsePayments`, in one request with others
+ * that wait for the same node. Their payers differ, so that none is judged by
+ * what another one takes.
+ */
+export function rehearseGathered(
+  client: Client,
+  rehearsal: OneRehearsal,
+): Promise<RehearsedPayments> {
+  const rehearse = known.get(client) ?? createRehearse(client)
+  known.set(client, rehearse)
+  return rehearse(rehearsal)
+}
+
+function createRehearse(client: Client): Rehearse {
+  return gatherCalls<OneRehearsal, RehearsedPayments>({
+    work: async (group) => {
+      const [first] = group
+      const { head, rehearsals, payerBalances } = await rehearsePayments(
+        client,
+        { ...first, payments: group.flatMap(({ payments }) => payments) },
+      )
+      return group.map((_, at) => ({
+        head,
+        rehearsals: rehearsals.slice(at, at + 1),
+        payerBalances: payerBalances.slice(at, at + 1),
+      }))
+    },
+    choose: (waiting) => {
+      const payers = new Set<string>()
+      const [first] = waiting
+      return waiting.filter((one) => {
+        const { from } = one.payments[0].message
+        if (payers.has(from) || payers.size >= most) return false
+        if (first && !isLike(first, one)) return false
+        payers.add(from)
+        return true
+      })
+    },
+    atOnce,
+    // A node that is down is not asked again for each of them.
+    isWorthAlone: (error) => !(error instanceof NodeError),
+  })
+}
+
+/** True when both can be rehearsed in one request. */
+function isLike(one: OneRehearsal, other: OneRehearsal): boolean {
+  const [{ domain, primaryType, message }] = one.payments
+  const [payment] = other.payments
+  return (
+    domain.verifyingContract === payment.domain.verifyingContract &&
+    domain.chainId === payment.domain.chainId &&
+    primaryType === payment.primaryType &&
+    message.to === payment.message.to &&
+    one.origin === other.origin &&
+    one.maxGas === other.maxGas
+  )
+}

@@ -1,0 +1,53 @@
+import { gatherCalls } from '../../core/gatherCalls.js'
+import type { StoreReader } from '../../store/types.js'
+import { exchangeKey, exchangeOf } from './exchanges.js'
+import type { GateDesk, KnownPayment, WantedPayment } from './types.js'
+
+/** Most payments in one read, and most reads at once. */
+const most = 100
+const atOnce = 2
+
+/**
+ * Loads the records of a payment and of its identifier, those of hundreds at
+ * once in a few reads.
+ */
+export function loadKnown({
+  store,
+}: GateDesk['context']): GateDesk['loadKnown'] {
+  return gatherCalls<WantedPayment, KnownPayment>({
+    work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
+    choose: (waiting) => waiting.slice(0, most),
+    atOnce,
+    // A row that cannot be read must not hide the others.
+    isWorthAlone: (error) => Object(error).retryable !== true,
+  })
+}
+
+async function findKnown(
+  { notes, attempts }: StoreReader,
+  wanted: readonly WantedPayment[],
+): Promise<KnownPayment[]> {
+  const keys = wanted.flatMap(({ orderId, identifier }) =>
+    identifier === undefined
+      ? [exchangeKey(orderId)]
+      : [exchangeKey(orderId), identifier],
+  )
+  const found = new Map(
+    (await notes.find({ keys })).map((note) => [note.key, note]),
+  )
+  const unknown = wanted.filter(
+    ({ orderId }) => !found.has(exchangeKey(orderId)),
+  )
+  const nonces = unknown.map(({ nonce }) => nonce)
+  const taken = nonces.length === 0 ? [] : await attempts.find({ nonces })
+  const spent = new Set(taken.map(({ nonce }) => nonce))
+  return wanted.map(({ orderId, nonce, payload, identifier = '' }) => {
+    const named = found.get(identifier)
+    const note = exchangeOf(found.get(exchangeKey(orderId)))
+    return {
+      note,
+      conflict: named !== undefined && named.data.payload !== payload,
+      isSpent: note === undefined && spent.has(nonce),
+    }
+  })
+}
