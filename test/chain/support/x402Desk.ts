@@ -16,8 +16,8 @@ import { afterAll } from 'vitest'
 import { fundedAccount } from './desk.js'
 import { openShop, type Shop } from './shop.js'
 
-/** The chain of one test file. */
-export const chain = await startDevChain({ blockTime: 0 })
+/** The chain of one test file, with Circle's own contracts. */
+export const chain = await startDevChain({ blockTime: 0, token: 'usdc' })
 afterAll(() => chain.stop())
 
 /** Every offer of the tests costs so much, in token units. */
