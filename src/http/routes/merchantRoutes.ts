@@ -11,6 +11,7 @@ import { lastEventId } from './buyerRoutes.js'
 import { captureForMerchant } from './captureForMerchant.js'
 import { createForMerchant } from './createForMerchant.js'
 import { followForMerchant } from './followForMerchant.js'
+import { ledgerForMerchant } from './ledgerForMerchant.js'
 import { merchantRoute, type Route } from './route.js'
 import { showHealth } from './showHealth.js'
 import { notOpen, refusal } from './toProblem.js'
@@ -124,7 +125,11 @@ function changingRoutes(): readonly Route[] {
   ]
 }
 
-function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
+function watchingRoutes({
+  audit,
+  ledger,
+  events,
+}: QuerySchemas): readonly Route[] {
   return [
     merchantRoute({
       name: 'reconcile',
@@ -151,6 +156,16 @@ function watchingRoutes({ audit, events }: QuerySchemas): readonly Route[] {
         const work = () => orders.audit({ ...rangeOf(query), signal })
         return answer(200, await alone(work))
       },
+    }),
+    merchantRoute({
+      name: 'getLedger',
+      method: 'GET',
+      path: '/merchant/ledger',
+      summary: 'Downloads the books of a range of time',
+      query: ledger,
+      isExpensive: true,
+      answers: { 200: 'ledgerFile' },
+      run: ledgerForMerchant,
     }),
     merchantRoute({
       name: 'getHealth',

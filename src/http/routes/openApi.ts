@@ -88,6 +88,8 @@ function response(name: Route['answers'][number]): Json {
       return eventStream('BuyerEvent')
     case 'OrderEventStream':
       return eventStream('OrderEvent')
+    case 'ledgerFile':
+      return ledgerFile()
     case 'openApi':
       return {
         description: 'OpenAPI 3.1',
@@ -119,6 +121,18 @@ function eventStream(name: string): Json {
           properties: { id: text, event: text, data },
         },
       },
+    },
+  }
+}
+
+function ledgerFile(): Json {
+  const content = { schema: { type: 'string' } }
+  return {
+    description: 'A file; `format` decides its type',
+    content: {
+      'text/csv': content,
+      'application/x-ndjson': content,
+      'text/plain': content,
     },
   }
 }

@@ -58,7 +58,9 @@ type RouteFields = {
   /** Request headers that this route uses, each with its description. */
   headers?: Readonly<Record<string, string>> | undefined
   /** Successful answers by HTTP status. */
-  answers: Readonly<Record<number, AnswerName | StreamName | 'openApi'>>
+  answers: Readonly<
+    Record<number, AnswerName | StreamName | 'ledgerFile' | 'openApi'>
+  >
 }
 
 /** The parsed body of the schema with this name. */

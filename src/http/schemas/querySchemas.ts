@@ -17,6 +17,15 @@ export type AuditQuery = {
   toBlock?: string | undefined
 }
 
+export type LedgerFormat = 'csv' | 'jsonLines' | 'hledger'
+
+export type LedgerQuery = {
+  format?: LedgerFormat | undefined
+  from?: string | undefined
+  to?: string | undefined
+  transfers?: 'true' | 'false' | undefined
+}
+
 export type EventsQuery = {
   after?: string | undefined
   orderId?: string | undefined
@@ -26,6 +35,7 @@ export type EventsQuery = {
 export type QuerySchemas = {
   list: z.ZodType<ListQuery>
   audit: z.ZodType<AuditQuery>
+  ledger: z.ZodType<LedgerQuery>
   events: z.ZodType<EventsQuery>
 }
 
@@ -57,6 +67,12 @@ export function createQuerySchemas(): QuerySchemas {
         .optional(),
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),
+    ledger: z.strictObject({
+      format: z.enum(['csv', 'jsonLines', 'hledger']).optional(),
+      from: place,
+      to: place,
+      transfers: z.enum(['true', 'false']).optional(),
+    }),
     events: z.strictObject({
       after: place,
       orderId: z.string().min(1).max(128).optional(),

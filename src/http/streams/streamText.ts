@@ -1,0 +1,38 @@
+/** Characters of a piece, so that not every line is one. */
+const pieceSize = 16_384
+
+/**
+ * Makes the body of a response out of lines of text. Asks for lines only as
+ * fast as the reader takes them. If the lines throw, the body breaks off, so
+ * that the reader notices that it is not complete.
+ *
+ * @param onCancel called when the reader leaves early.
+ */
+export function streamText(
+  lines: AsyncGenerator<string>,
+  onCancel: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        let text = ''
+        while (text.length < pieceSize) {
+          const { done, value } = await lines.next()
+          if (done) {
+            if (text) controller.enqueue(encoder.encode(text))
+            controller.close()
+            return
+          }
+          text += value
+        }
+        controller.enqueue(encoder.encode(text))
+      },
+      cancel: async () => {
+        onCancel()
+        await lines.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
