@@ -1,3 +1,8 @@
+import {
+  authorizationCall,
+  authorizationLogs,
+  endOfAuthorization,
+} from '../chain/state/getPaymentOutcome.js'
 import { hashChecked } from '../core/hashPayment.js'
 import { addTypes } from '../payments/message/paymentTypedData.js'
 import type { PaymentKind } from '../payments/verify/kind.js'
@@ -30,11 +35,15 @@ import type { CheckoutPayment } from './types.js'
  */
 export const checkout: PaymentKind = {
   total: 'atMost',
+  primaryType: 'ReceiveWithAuthorization',
   expected: { atMost: true, operator: true },
   parse: parseCheckoutPayment,
   accounts: ({ checkout }: CheckoutPayment) => checkout,
-  typedData: addTypes,
-  hash: (payment) => hashChecked(payment),
+  typedData: (payment: CheckoutPayment) => addTypes(payment),
+  hash: (payment: CheckoutPayment) => hashChecked(payment),
   encodeCapture: encodeCheckoutCapture,
+  spentCall: authorizationCall,
+  spentLogs: authorizationLogs,
   prove: proveCheckout,
+  end: endOfAuthorization,
 }

@@ -2,7 +2,7 @@ import type { Abi } from 'viem'
 import { parseAmount } from '../core/amount.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidAmountError, InvalidFieldError } from '../core/errors.js'
-import { parseSignedPayment } from '../core/fields.js'
+import { requireSignature } from '../core/fields.js'
 import { tokenSignature } from '../core/signature.js'
 import { bytesWords, word } from '../core/words.js'
 import type { TokenCall } from '../payments/message/captureCall.js'
@@ -48,11 +48,9 @@ const members: MembersOf<CheckoutCallParameters> = {
 export function checkoutCall(parameters: CheckoutCallParameters): TokenCall {
   checkMembers(parameters, members)
   const { amount, decimals }: CheckoutCallParameters = Object(parameters)
-  const given = parseSignedPayment(
-    Object(parameters).payment,
-    parseCheckoutPayment,
+  const payment = requireSignature(
+    parseCheckoutPayment(Object(parameters).payment),
   )
-  const payment = { ...given, ...parseCheckoutPayment(given) }
   const value = parseAmount(amount, decimals)
   const { domain, message, checkout } = payment
   if (value > message.value)

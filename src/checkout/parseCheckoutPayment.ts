@@ -12,7 +12,7 @@ import type {
   SignedCheckoutPayment,
 } from './types.js'
 
-const members: MembersOf<CheckoutTerms> = {
+const termsMembers: MembersOf<CheckoutTerms> = {
   recipient: true,
   operator: true,
   salt: true,
@@ -55,7 +55,7 @@ function parseTerms(value: unknown): CheckoutTerms {
   const field = 'payment.checkout'
   if (typeof value !== 'object' || !value)
     throw new InvalidFieldError(field, value, 'an object')
-  checkMembers<object>(value, members, field)
+  checkMembers<object>(value, termsMembers, field)
   const { recipient, operator, salt }: Partial<CheckoutTerms> = value
   return {
     recipient: parseAddress(recipient, `${field}.recipient`),

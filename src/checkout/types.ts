@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Payment } from '../core/types.js'
+import type { Payment, PermitAuthorization } from '../core/types.js'
 
 /** What the checkout contract is bound to besides the signed message. */
 export type CheckoutTerms = {
@@ -22,3 +22,23 @@ export type CheckoutPayment = Payment & { checkout: CheckoutTerms }
  * log it.
  */
 export type SignedCheckoutPayment = CheckoutPayment & { signature: Hex }
+
+/** What a permit checkout contract is made for. Its address binds both. */
+export type PermitTerms = {
+  /** The account that is paid. The message names the contract as `to`. */
+  recipient: Address
+  /** The only account that can capture. */
+  operator: Address
+}
+
+/**
+ * A payment of at most `message.value` with a token that has permits only. The
+ * payer signs a permit to the contract `message.to`.
+ */
+export type PermitPayment = PermitAuthorization & { checkout: PermitTerms }
+
+/**
+ * A permit payment with its signature. The signature is a credential: never log
+ * it.
+ */
+export type SignedPermitPayment = PermitPayment & { signature: Hex }

@@ -154,11 +154,14 @@ const signatureOf = (payment: object): unknown =>
   'signature' in payment ? payment.signature : undefined
 
 /** Reads a payment that must be signed. */
-export function parseSignedPayment(
-  value: unknown,
-  parse: (value: unknown) => Payment = parsePayment,
-): SignedPayment {
-  const payment = parse(value)
+export function parseSignedPayment(value: unknown): SignedPayment {
+  return requireSignature(parsePayment(value))
+}
+
+/** Refuses a parsed payment that is not signed. */
+export function requireSignature<payment extends object>(
+  payment: payment,
+): payment & { signature: Hex } {
   return {
     ...payment,
     signature: parseSignature(signatureOf(payment), 'payment.signature'),

@@ -49,9 +49,24 @@ export type Payment = {
 }
 
 /**
+ * A permit (EIP-2612) in the shape of a payment. `to` is the spender, `value`
+ * the ceiling, `nonce` the permit nonce, and the deadline is the second before
+ * `validBefore`. The permit does not contain `validAfter`.
+ */
+export type PermitAuthorization = Omit<Payment, 'primaryType'> & {
+  primaryType: 'Permit'
+}
+
+/** A payment of any kind. */
+export type AnyPayment = Payment | PermitAuthorization
+
+/**
  * A payment with its signature. The signature is a credential: never log it.
  */
 export type SignedPayment = Payment & { signature: Hex }
+
+/** A payment of any kind with its signature. Never log it. */
+export type AnySignedPayment = AnyPayment & { signature: Hex }
 
 /** A cancellation to sign, with the token and chain it is meant for. */
 export type Cancellation = {

@@ -1,6 +1,4 @@
 import type { Address, Client, Hash, Hex } from 'viem'
-import { topics } from '../../core/tokenAbi.js'
-import { word } from '../../core/words.js'
 import { isPassing, LogRangeError, type NodeFailure } from '../rpc/errors.js'
 import {
   type BlockHead,
@@ -12,10 +10,15 @@ import type { LogFailure } from './classifyLogFailure.js'
 import { getLogRange, rangeLimit } from './getLogRange.js'
 import { requireBlockLogs } from './getReceiptLogs.js'
 
+/** A filter of logs for a node. */
+export type SpentLogs = {
+  address: Address
+  topics: readonly (Hex | readonly Hex[])[]
+}
+
 export type FindAuthorizationLogsParameters = {
-  token: Address
-  payer: Address
-  nonce: Hex
+  /** The events that use the payment nonce. */
+  filter: SpentLogs
   /** Newest block to search. */
   toBlock: bigint
   /**
@@ -38,11 +41,7 @@ export async function findAuthorizationLogs(
   client: Client,
   parameters: FindAuthorizationLogsParameters,
 ): Promise<{ hashes: readonly Hash[]; searchedFrom: bigint }> {
-  const { token, payer, nonce, toBlock, since, findInBlock } = parameters
-  const wire = {
-    address: token,
-    topics: [[topics.used, topics.canceled], `0x${word(payer)}`, nonce],
-  }
+  const { filter: wire, toBlock, since, findInBlock } = parameters
   let range = parameters.maxBlockRange
   let searchedFrom = toBlock + 1n
   while (searchedFrom > 0n) {

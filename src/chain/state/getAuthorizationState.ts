@@ -9,7 +9,7 @@ import { isTrue, isWord } from './executor.js'
 import { forgetToken, prober } from './getToken.js'
 import { runCalls } from './runCalls.js'
 import { runPlainCalls } from './runPlainCalls.js'
-import type { RunHead } from './types.js'
+import type { Call, RunHead } from './types.js'
 
 /** What {@link getAuthorizationState} takes. */
 export type GetAuthorizationStateParameters = {
@@ -67,17 +67,27 @@ export async function getConsumption(
   const token = parseCheckedAddress(parameters.token, 'token')
   const payer = parseCheckedAddress(parameters.payer, 'payer')
   const nonce = parseBytes32(parameters.nonce, 'nonce')
+  return readSpent(client, authorizationStateCall(token, payer, nonce), block)
+}
+
+/** Asks a contract whether a nonce is used, and for the block it belongs to. */
+export async function readSpent(
+  client: Client,
+  spentCall: Call,
+  block: BlockSelector,
+): Promise<{ consumed: boolean; head: RunHead }> {
+  const { target } = spentCall
   const { head, calls } = await runCalls(client, {
     from: prober,
     fallback: runPlainCalls,
-    calls: { state: authorizationStateCall(token, payer, nonce) },
+    calls: { state: spentCall },
     block,
   })
   const { state } = calls
   if (!isWord(state)) {
-    forgetToken(client, token)
+    forgetToken(client, target)
     throw new UnsupportedTokenError({
-      token,
+      token: target,
       problem: 'has no authorizationState',
     })
   }

@@ -10,9 +10,14 @@ import {
   proves,
   zeroHash,
 } from '../../core/receiptProof.js'
-import type { Finality, Payment } from '../../core/types.js'
+import { topics } from '../../core/tokenAbi.js'
+import type { AnyPayment, Finality } from '../../core/types.js'
+import { word } from '../../core/words.js'
 import { parseBlock } from '../logs/encodeLogFilter.js'
-import { findAuthorizationLogs } from '../logs/findAuthorizationLogs.js'
+import {
+  findAuthorizationLogs,
+  type SpentLogs,
+} from '../logs/findAuthorizationLogs.js'
 import { rangeLimit } from '../logs/getLogRange.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import {
@@ -23,9 +28,9 @@ import {
   parseList,
   requestNode,
 } from '../rpc/requestNode.js'
-import { getConsumption } from './getAuthorizationState.js'
+import { authorizationStateCall, readSpent } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
-import type { RunHead } from './types.js'
+import type { Call, RunHead } from './types.js'
 
 /** The outcome of a payment at one block. */
 export type PaymentOutcome =
@@ -42,23 +47,62 @@ export type PaymentOutcome =
 /** What evidence asks of the kind of a payment. */
 export type OutcomeKind = {
   /** Reads a payment of this kind, signed or not. */
-  parse(value: unknown): Payment
+  parse(value: unknown): AnyPayment
+  /** Asks whether the payment nonce is used. Its answer is one word. */
+  spentCall(payment: AnyPayment): Call
+  /** Finds the logs of the transaction that used the payment nonce. */
+  spentLogs(payment: AnyPayment): SpentLogs
   /** Finds the proof of a capture in a receipt. */
   prove(
     receipt: ProofReceipt,
-    payment: Payment,
+    payment: AnyPayment,
   ): Omit<CaptureProof, 'finality'> | undefined
+  /** How a receipt without that proof used the nonce, if it did. */
+  end(
+    receipt: ProofReceipt,
+    payment: AnyPayment,
+  ): 'canceled' | 'consumed' | undefined
 }
 
 /** EIP-3009: the exact transfer after the event of the payment nonce. */
 const eip3009Outcome: OutcomeKind = {
   parse: parsePayment,
+  spentCall: authorizationCall,
+  spentLogs: authorizationLogs,
   prove: proveCapture,
+  end: endOfAuthorization,
+}
+
+/** Asks the token whether the nonce of an authorization is used. */
+export function authorizationCall({ domain, message }: AnyPayment): Call {
+  const { from, nonce } = message
+  return authorizationStateCall(domain.verifyingContract, from, nonce)
+}
+
+/** The events that use the nonce of an authorization. */
+export function authorizationLogs({ domain, message }: AnyPayment): SpentLogs {
+  const { from, nonce } = message
+  return {
+    address: domain.verifyingContract,
+    topics: [[topics.used, topics.canceled], `0x${word(from)}`, nonce],
+  }
+}
+
+/** How a receipt used the nonce of an authorization, if it did. */
+export function endOfAuthorization(
+  receipt: ProofReceipt,
+  { domain, message }: AnyPayment,
+): 'canceled' | 'consumed' | undefined {
+  const { from: authorizer, nonce } = message
+  const token = domain.verifyingContract
+  const used = { authorizer, nonce }
+  if (proves(receipt, 'canceled', used, token)) return 'canceled'
+  return proves(receipt, 'used', used, token) ? 'consumed' : undefined
 }
 
 /** What {@link getPaymentOutcome} takes. */
 export type GetPaymentOutcomeParameters = {
-  payment: Payment
+  payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
   /** A transaction that may have captured or canceled it. Checked first. */
@@ -138,18 +182,13 @@ export async function findOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters & { block: BlockSelector },
 ): Promise<PaymentOutcome> {
-  const { payment, kind, hash, block, since } = parameters
+  const { payment, kind = eip3009Outcome, hash, block, since } = parameters
   const { maxBlockRange = 2000n } = parameters
-  const { from, nonce, validAfter, validBefore } = payment.message
-  const token = payment.domain.verifyingContract
+  const { validAfter, validBefore } = payment.message
   requireChain(payment, client.chain?.id)
 
-  const { consumed, head } = await getConsumption(client, {
-    token,
-    payer: from,
-    nonce,
-    block,
-  })
+  const spentCall = kind.spentCall(payment)
+  const { consumed, head } = await readSpent(client, spentCall, block)
   requireChain(payment, head.chainId)
   if (!consumed)
     return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
@@ -163,9 +202,7 @@ export async function findOutcome(
   const earliest =
     since !== undefined && since < validAfter ? since : validAfter
   const search = await findAuthorizationLogs(client, {
-    token,
-    payer: from,
-    nonce,
+    filter: kind.spentLogs(payment),
     toBlock: upTo,
     pending: block === 'pending',
     since: earliest,
@@ -182,7 +219,7 @@ export async function findOutcome(
       problem: 'lacks what the search found',
     })
   const isTag = typeof block !== 'bigint' && head.via !== 'calls'
-  if (isTag && block !== 'pending') await requireSpent(client, payment, upTo)
+  if (isTag && block !== 'pending') await requireSpent(client, spentCall, upTo)
   return { status: 'unknown', searchedFrom: search.searchedFrom }
 }
 
@@ -203,7 +240,7 @@ export function getSince(since: bigint | undefined): bigint | undefined {
  * same.
  */
 export function requireChain(
-  { domain: { chainId } }: Payment,
+  { domain: { chainId } }: AnyPayment,
   found: number | undefined,
 ): void {
   if (found !== undefined && found !== chainId)
@@ -240,11 +277,10 @@ async function getBlockNumber(
  */
 async function requireSpent(
   client: Client,
-  { domain, message: { from: payer, nonce } }: Payment,
+  spentCall: Call,
   block: bigint,
 ): Promise<void> {
-  const token = domain.verifyingContract
-  const asked = getConsumption(client, { token, payer, nonce, block })
+  const asked = readSpent(client, spentCall, block)
   const found = await asked.catch((error: unknown) => {
     if (!(error instanceof CountersignError) || error.retryable) throw error
   })
@@ -264,8 +300,8 @@ function headerBehind(): NodeAnswerError {
  */
 async function findInBlock(
   client: Client,
-  payment: Payment,
-  { block, kind }: { block: bigint; kind: OutcomeKind | undefined },
+  payment: AnyPayment,
+  { block, kind }: { block: bigint; kind: OutcomeKind },
 ): Promise<readonly Hash[]> {
   const method = 'eth_getBlockByNumber'
   const answer = await requestNode(client, method, [encodeBlock(block), false])
@@ -284,13 +320,13 @@ async function findInBlock(
 /** Ignores a receipt that is newer than the judged block. */
 async function getTransactionOutcome(
   client: Client,
-  payment: Payment,
+  payment: AnyPayment,
   hash: Hash,
   {
     block,
     upTo,
     kind,
-  }: { block: BlockSelector; upTo: bigint; kind: OutcomeKind | undefined },
+  }: { block: BlockSelector; upTo: bigint; kind: OutcomeKind },
 ): Promise<PaymentOutcome | undefined> {
   const finality = block === 'safe' || block === 'finalized' ? block : undefined
   const receipt = await getReceipt(client, hash)
@@ -306,12 +342,10 @@ async function getTransactionOutcome(
  */
 export function judgeReceipt(
   receipt: ProofReceipt,
-  payment: Payment,
+  payment: AnyPayment,
   sealedFinality: Finality | undefined,
   kind: OutcomeKind = eip3009Outcome,
 ): PaymentOutcome | undefined {
-  const { from, nonce } = payment.message
-  const token = payment.domain.verifyingContract
   const { transactionHash, blockNumber, blockHash } = receipt
   const finality = blockHash === zeroHash ? 'preconfirmed' : sealedFinality
   const proof = kind.prove(receipt, payment)
@@ -320,10 +354,6 @@ export function judgeReceipt(
       status: 'captured',
       proof: { ...proof, finality: finality ?? 'included' },
     }
-  const message = { authorizer: from, nonce }
-  if (proves(receipt, 'canceled', message, token))
-    return { status: 'canceled', transactionHash, blockNumber }
-  if (proves(receipt, 'used', message, token))
-    return { status: 'consumed', transactionHash, blockNumber }
-  return undefined
+  const status = kind.end(receipt, payment)
+  return status && { status, transactionHash, blockNumber }
 }

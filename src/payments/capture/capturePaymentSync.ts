@@ -8,8 +8,8 @@ import {
 } from '../../chain/state/getPaymentOutcome.js'
 import { parseReceipt } from '../../chain/state/getReceipt.js'
 import { checkMembers } from '../../core/checkMembers.js'
-import { parseSignedPayment } from '../../core/fields.js'
-import type { SignedPayment } from '../../core/types.js'
+import { parseSignedPayment, requireSignature } from '../../core/fields.js'
+import type { AnySignedPayment } from '../../core/types.js'
 import {
   type CaptureOptions,
   captureMembers,
@@ -44,7 +44,7 @@ export type CapturePaymentSyncParameters = CaptureOptions & {
  * import { capturePaymentSync, type SignedPayment } from 'countersign'
  * import type { WalletClient } from 'viem'
  *
- * const settle = (merchant: WalletClient, payment: SignedPayment) =>
+ * const settle = (merchant: WalletClient, payment: AnySignedPayment) =>
  *   capturePaymentSync(merchant, { payment })
  * ```
  */
@@ -63,7 +63,9 @@ export async function capturePaymentSync(
     ...options
   }: CapturePaymentSyncParameters = Object(parameters)
   const { kind } = options
-  const payment = parseSignedPayment(options.payment, kind?.parse)
+  const payment = kind
+    ? requireSignature(kind.parse(options.payment))
+    : parseSignedPayment(options.payment)
   // Checked here because `waitForOutcome` would throw after the capture was
   // sent.
   checkMilliseconds(timeout, 'timeout')
@@ -89,7 +91,7 @@ export async function capturePaymentSync(
 }
 
 type CapturedPayment = {
-  payment: SignedPayment
+  payment: AnySignedPayment
   kind: OutcomeKind | undefined
 }
 

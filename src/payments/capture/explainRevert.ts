@@ -15,7 +15,7 @@ import {
   type RefusalReason,
   type RevertReason,
 } from '../../core/revertReason.js'
-import type { Payment } from '../../core/types.js'
+import type { AnyPayment } from '../../core/types.js'
 import { refine } from '../verify/judgeRehearsal.js'
 import { factCalls } from '../verify/rehearse.js'
 import { CaptureRevertedError } from './errors.js'
@@ -41,7 +41,7 @@ const stateIsGone =
 export async function explainRevert(
   client: Client,
   receipt: FailedReceipt,
-  payment: Payment,
+  payment: AnyPayment,
 ): Promise<CaptureRevertedError> {
   try {
     return await repeatFailed(client, receipt, payment)
@@ -60,7 +60,7 @@ export async function explainRevert(
 async function repeatFailed(
   client: Client,
   receipt: FailedReceipt,
-  payment: Payment,
+  payment: AnyPayment,
 ): Promise<CaptureRevertedError> {
   const { transactionHash, blockNumber } = receipt
   const sent = Object(
@@ -100,7 +100,7 @@ function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
 async function refineAt(
   client: Client,
   reason: RevertReason,
-  { payment, blockNumber }: { payment: Payment; blockNumber: bigint },
+  { payment, blockNumber }: { payment: AnyPayment; blockNumber: bigint },
 ): Promise<RefusalReason> {
   const { domain, message } = payment
   const { from: payer, nonce } = message

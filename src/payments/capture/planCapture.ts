@@ -3,9 +3,9 @@ import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { devChainIds, maxClockSkew, wallTime } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { parseSignedPayment } from '../../core/fields.js'
+import { requireSignature } from '../../core/fields.js'
 import { tokenSignature } from '../../core/signature.js'
-import type { SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment } from '../../core/types.js'
 import type { TokenCall } from '../message/captureCall.js'
 import {
   type CaptureKind,
@@ -24,7 +24,7 @@ import {
 
 /** Options for rehearsing and sending a capture. */
 export type CaptureOptions = SendOptions & {
-  payment: SignedPayment
+  payment: AnySignedPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
   /**
@@ -81,7 +81,7 @@ export async function planCapture(
     ...options
   }: CaptureOptions = Object(parameters)
   const kind: CaptureKind = named ?? eip3009Capture
-  const payment = parseSignedPayment(given, kind.parse)
+  const payment = requireSignature(kind.parse(given))
   const value = parseCaptureAmount(payment, { kind, amount, decimals })
   const { maxCaptureGas = defaultMaxCaptureGas } = options
   const account = parseAccount(client, options.account)
@@ -114,7 +114,7 @@ export async function planCapture(
 
 /** Token units to capture: the exact value, or what the caller names. */
 function parseCaptureAmount(
-  { message }: SignedPayment,
+  { message }: AnySignedPayment,
   {
     kind,
     amount,
@@ -141,7 +141,7 @@ function parseCaptureAmount(
 }
 
 function checkSender(
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   account: Account,
   kind: CaptureKind,
 ): void {
@@ -158,7 +158,7 @@ function checkSender(
 
 /** Checks the window, and that the payer is a plain account, without a node. */
 async function checkUnsimulated(
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   kind: CaptureKind,
 ): Promise<void> {
   const { domain, message } = payment

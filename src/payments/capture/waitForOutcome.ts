@@ -27,13 +27,13 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parsePayment, parsePositiveInteger } from '../../core/fields.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
-import type { Finality, Payment } from '../../core/types.js'
+import type { AnyPayment, Finality } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
 import { checkMilliseconds, startWait } from './startWait.js'
 
 /** What {@link waitForOutcome} takes. */
 export type WaitForOutcomeParameters = {
-  payment: Payment
+  payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
   /** The transaction that captures or cancels it, if known. */
@@ -125,7 +125,9 @@ export async function waitForOutcome(
   const { signature: _, ...unsigned } = Object(parameters.payment)
   const { tag } = pace
   const { kind } = parameters
-  const payment = kind ? kind.parse(unsigned) : parsePayment(unsigned)
+  const payment: AnyPayment = kind
+    ? kind.parse(unsigned)
+    : parsePayment(unsigned)
   const watch = { payment, kind, hash, since, finality, tag }
   signal?.throwIfAborted()
 
@@ -163,7 +165,7 @@ const eager: NetworkPace = { tag: 'pending', pollingInterval: 100 }
 const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
 
 type Watch = {
-  payment: Payment
+  payment: AnyPayment
   kind: OutcomeKind | undefined
   hash: Hash | undefined
   since: bigint | undefined
@@ -271,7 +273,7 @@ async function isReached(
 
 async function throwIfStillOpen(
   client: Client,
-  payment: Payment,
+  payment: AnyPayment,
   receipt: ProofReceipt,
 ): Promise<void> {
   const { status } = await findOutcome(client, { payment, block: 'latest' })

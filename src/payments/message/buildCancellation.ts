@@ -8,7 +8,7 @@ export type BuildCancellationParameters = {
   /** The payment to cancel. */
   payment: Payment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
-  kind?: Pick<SigningKind, 'parse'> | undefined
+  kind?: Pick<SigningKind, 'parse' | 'primaryType'> | undefined
 }
 
 const members: MembersOf<BuildCancellationParameters> = {

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { parsePayment } from '../../core/fields.js'
-import type { Payment, SignedPayment } from '../../core/types.js'
+import type { AnyPayment, Payment } from '../../core/types.js'
 import { addTypes, type SigningPayload } from './paymentTypedData.js'
 
 /** Who takes part in a capture besides the payer. */
@@ -15,6 +15,8 @@ export type PaymentAccounts = {
 export type SigningKind = {
   /** The member of an expectation that has the total: exact, or a ceiling. */
   readonly total: 'amount' | 'atMost'
+  /** The expected type of the message, if the caller names none. */
+  readonly primaryType: AnyPayment['primaryType']
   /** The members of an expectation that other kinds do not have. */
   readonly expected: Readonly<Record<string, unknown>>
   /**
@@ -22,19 +24,20 @@ export type SigningKind = {
    *
    * @throws {@link InvalidFieldError} when it is malformed or of another kind.
    */
-  parse(value: unknown): Payment | SignedPayment
-  accounts(payment: Payment): PaymentAccounts
+  parse(value: unknown): AnyPayment
+  accounts(payment: AnyPayment): PaymentAccounts
   /** What the payer's wallet signs. */
-  typedData(payment: Payment): SigningPayload
+  typedData(payment: AnyPayment): SigningPayload
 }
 
 /** EIP-3009: the message has the exact amount and the recipient. */
 export const eip3009Signing: SigningKind = {
   total: 'amount',
+  primaryType: 'ReceiveWithAuthorization',
   expected: { amount: true },
   parse: parsePayment,
   accounts: accountsOf,
-  typedData: addTypes,
+  typedData: (payment: Payment) => addTypes(payment),
 }
 
 /** The accounts of a payment whose message names the recipient. */

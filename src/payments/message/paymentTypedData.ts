@@ -47,7 +47,8 @@ export function paymentTypedData(
 }
 
 /** Typed data with its types; integers are `bigint`. */
-export type SigningPayload = Omit<PaymentTypedData, 'message'> & {
+export type SigningPayload = Pick<PaymentTypedData, 'types' | 'domain'> & {
+  primaryType: PaymentTypedData['primaryType'] | 'Permit'
   message: Record<string, unknown>
 }
 

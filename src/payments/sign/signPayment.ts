@@ -1,9 +1,9 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
 import { parseAddress } from '../../core/fields.js'
-import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
+import type { AnyPayment, Payment, PrimaryType } from '../../core/types.js'
 import { eip3009Signing, type SigningKind } from '../message/kind.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
@@ -59,9 +59,9 @@ const expectationMembers: MembersOf<Omit<SignPaymentExpectation, 'amount'>> = {
 }
 
 /** What {@link signPayment} takes. */
-export type SignPaymentParameters = {
+export type SignPaymentParameters<payment extends AnyPayment = Payment> = {
   /** The payment to sign, usually drafted by the merchant's server. */
-  payment: Payment
+  payment: payment
   /**
    * Take these values from the page, never from the response that contained the
    * payment.
@@ -117,12 +117,12 @@ const usualWindow = 86_400n
  *   })
  * ```
  */
-export async function signPayment(
+export async function signPayment<payment extends AnyPayment>(
   wallet: Wallet,
-  parameters: SignPaymentParameters,
-): Promise<SignedPayment> {
+  parameters: SignPaymentParameters<payment>,
+): Promise<payment & { signature: Hex }> {
   checkMembers(parameters, members)
-  const given: SignPaymentParameters = Object(parameters)
+  const given: SignPaymentParameters<payment> = Object(parameters)
   const { kind = eip3009Signing } = given
   const expected = { ...expectationMembers, ...kind.expected }
   checkMembers<object>(given.expect, expected, 'expect')
@@ -135,11 +135,7 @@ export async function signPayment(
   const { decimals, maxWindow = usualWindow } = expect
   checkExpected([
     ...domainChecks(domain, expect),
-    [
-      'primaryType',
-      primaryType,
-      expect.primaryType ?? 'ReceiveWithAuthorization',
-    ],
+    ['primaryType', primaryType, expect.primaryType ?? kind.primaryType],
     ['to', recipient, parseAddress(expect.to, 'expect.to')],
     ['value', message.value, parseAmount(expect[kind.total], decimals)],
   ])
@@ -163,5 +159,6 @@ export async function signPayment(
     kind.typedData(payment),
     message.from,
   )
-  return { ...payment, signature }
+  // The kind parsed the caller's payment, which is of this type.
+  return { ...payment, signature } as unknown as payment & { signature: Hex }
 }

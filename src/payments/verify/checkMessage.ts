@@ -1,16 +1,22 @@
 import type { RefusalReason } from '../../core/revertReason.js'
 import { tokenSignature } from '../../core/signature.js'
-import type { Payment } from '../../core/types.js'
+import type { AnyPayment } from '../../core/types.js'
 import type { MessageRefusal, PaymentExpectation } from './types.js'
+
+type MessageExpectation = Omit<PaymentExpectation, 'amount' | 'primaryType'> & {
+  primaryType?: AnyPayment['primaryType'] | undefined
+  /** Checked later, because it needs the decimals of the token. */
+  amount?: string
+}
 
 /**
  * Checks a message against what is expected, without a node. Returns the first
  * reason to refuse it.
  */
 export function checkMessage(
-  { primaryType, domain, message }: Payment,
+  { primaryType, domain, message }: AnyPayment,
   signature: unknown,
-  expect: Omit<PaymentExpectation, 'amount'> & { amount?: string },
+  expect: MessageExpectation,
 ): MessageRefusal | undefined {
   if (!tokenSignature(signature))
     return { reason: 'malformedSignature', details: {} }

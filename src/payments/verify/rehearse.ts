@@ -16,9 +16,9 @@ import type {
 import { hashChecked } from '../../core/hashPayment.js'
 import { selectors } from '../../core/tokenAbi.js'
 import type {
+  AnySignedPayment,
   PaymentAuthorization,
   SignedCancellation,
-  SignedPayment,
 } from '../../core/types.js'
 import { bytesWords, word } from '../../core/words.js'
 import { encodeCancel } from '../message/encodeCall.js'
@@ -50,7 +50,7 @@ export type CaptureRehearsalOptions = RehearsalOptions & {
  */
 export async function rehearseCapture(
   client: Client,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   {
     kind = eip3009Capture,
     amount = payment.message.value,
@@ -64,7 +64,7 @@ export async function rehearseCapture(
 
 /** The call that captures an amount, and the transfer that must happen. */
 export function captureCallOf(
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   kind: CaptureKind,
   amount: bigint,
 ): RehearsedCall & { transfer: PaymentAuthorization } {

@@ -6,7 +6,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
-import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
+import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
 import { checkMessage } from './checkMessage.js'
 import { type CaptureKind, eip3009Capture, type PaymentKind } from './kind.js'
 import { rehearseCapture } from './rehearse.js'
@@ -21,7 +21,7 @@ import {
 
 /** What {@link verifyPayment} takes. */
 export type VerifyPaymentParameters = {
-  payment: SignedPayment
+  payment: AnySignedPayment
   expect: PaymentExpectation | CeilingExpectation
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
@@ -103,12 +103,15 @@ export async function verifyPayment(
 }
 
 /** An expectation with its total: the exact amount, or the ceiling. */
-export type ParsedExpectation = Omit<PaymentExpectation, 'amount'> & {
+export type ParsedExpectation = Omit<
+  PaymentExpectation,
+  'amount' | 'primaryType'
+> & {
   total: string
 }
 
 type Claim = {
-  payment: SignedPayment
+  payment: AnySignedPayment
   expect: ParsedExpectation
   refusal: MessageRefusal | undefined
 }
@@ -124,7 +127,7 @@ export function parseClaim(
   kind: CaptureKind = eip3009Capture,
 ): Claim {
   const { signature, ...unsigned } = Object(given.payment)
-  const payment: Payment = kind.parse(unsigned)
+  const payment = kind.parse(unsigned)
   const { operator, ...expect } = parseExpectation(given.expect, client, kind)
   const accounts = kind.accounts(payment)
   // The recipient of some kinds is not in the message.
@@ -151,7 +154,7 @@ function checkOperator(
  * @throws {@link ClockSkewError} when chain and wall clock differ too far.
  */
 export function judgePayment(
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   expect: ParsedExpectation,
   rehearsal: Rehearsal,
   block: BlockSelector,
@@ -175,7 +178,7 @@ export function judgePayment(
 
 /** Checks the expectations that need facts from the chain. */
 function checkPolicy(
-  { message }: Payment,
+  { message }: AnyPayment,
   { total, minRemaining = 0n }: ParsedExpectation,
   { decimals, time }: { decimals: number; time: bigint },
 ): MessageRefusal | undefined {
@@ -198,7 +201,7 @@ function parseExpectation(
   client: Client,
   kind: CaptureKind,
 ): ParsedExpectation & {
-  primaryType: PrimaryType
+  primaryType: AnyPayment['primaryType']
   operator: Address | undefined
 } {
   checkMembers<object>(
@@ -222,7 +225,7 @@ function parseExpectation(
       expect.nonce === undefined
         ? undefined
         : parseBytes32(expect.nonce, 'expect.nonce'),
-    primaryType: expect.primaryType ?? 'ReceiveWithAuthorization',
+    primaryType: expect.primaryType ?? kind.primaryType,
     chainId: expect.chainId ?? client.chain?.id,
   }
 }

@@ -120,7 +120,11 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
   checkMembers(given, memberOfList, 'payments')
   const one: PaymentToVerify = Object(given)
   const { payment, expect, refusal } = parseClaim(client, one)
-  return refusal ? { ok: false, ...refusal } : { payment, expect }
+  if (refusal) return { ok: false, ...refusal }
+  // The compiler does not know that this kind parses no permits.
+  if (payment.primaryType === 'Permit')
+    return { ok: false, reason: 'wrongPrimaryType', details: {} }
+  return { payment, expect }
 }
 
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>

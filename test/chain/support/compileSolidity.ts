@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import solc from 'solc'
 import type { Abi, Hex } from 'viem'
 
@@ -26,6 +27,7 @@ export function compileSolidity(source: string): Record<string, Compiled> {
           outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
         },
       }),
+      { import: readPackageSource },
     ),
   )
   const { contracts, errors = [] } = output
@@ -37,4 +39,9 @@ export function compileSolidity(source: string): Record<string, Compiled> {
       { abi, bytecode: `0x${evm.bytecode.object}` },
     ]),
   )
+}
+
+/** The source of a contract of an installed package. */
+function readPackageSource(path: string): { contents: string } {
+  return { contents: readFileSync(`node_modules/${path}`, 'utf8') }
 }

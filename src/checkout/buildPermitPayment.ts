@@ -1,0 +1,83 @@
+import type { Address, Hex } from 'viem'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
+import { word } from '../core/words.js'
+import {
+  type BuildPaymentParameters,
+  buildPayment,
+} from '../payments/message/buildPayment.js'
+import { permitCheckoutAddress } from './checkoutContracts.js'
+import type { PermitPayment } from './types.js'
+
+/** What {@link buildPermitPayment} takes. */
+export type BuildPermitPaymentParameters = Pick<
+  BuildPaymentParameters,
+  'domain' | 'decimals' | 'from' | 'now' | 'validBefore'
+> & {
+  /** The recipient. */
+  to: Address
+  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  atMost: string
+  /** The only account that can capture. @default the recipient */
+  operator?: Address | undefined
+  /** The payer's next permit nonce, as the token's `nonces` says. */
+  nonce: bigint
+}
+
+const members: MembersOf<BuildPermitPaymentParameters> = {
+  domain: true,
+  decimals: true,
+  from: true,
+  to: true,
+  atMost: true,
+  operator: true,
+  nonce: true,
+  now: true,
+  validBefore: true,
+}
+
+/**
+ * Builds the permit that a payer signs for an order whose total is known later,
+ * for tokens without EIP-3009. The permit's spender is the checkout contract of
+ * recipient and operator.
+ *
+ * Nothing is reserved. Permit nonces are sequential: keep one open permit for
+ * each payer and token, because a later one ends an earlier one.
+ *
+ * @throws {@link InvalidAmountError} when `atMost` is not a positive decimal
+ * the token can represent.
+ * @throws {@link InvalidFieldError} when another field is malformed, or payer
+ * and recipient are the same.
+ */
+export function buildPermitPayment(
+  parameters: BuildPermitPaymentParameters,
+): PermitPayment {
+  checkMembers(parameters, members)
+  const {
+    to,
+    atMost,
+    operator = to,
+    nonce,
+    ...fields
+  }: typeof parameters = Object(parameters)
+  if (typeof nonce !== 'bigint' || nonce < 0n)
+    throw new InvalidFieldError('nonce', nonce, 'a bigint of 0 or more')
+  const checkout = {
+    recipient: parseCheckedAddress(to, 'to'),
+    operator: parseCheckedAddress(operator, 'operator'),
+  }
+  const { domain, message } = buildPayment({
+    ...fields,
+    to: permitCheckoutAddress(checkout),
+    amount: atMost,
+    nonce: nonceBytes(nonce),
+  })
+  if (checkout.recipient === message.from)
+    throw new InvalidFieldError('to', to, 'another account than the payer')
+  return { primaryType: 'Permit', domain, message, checkout }
+}
+
+function nonceBytes(nonce: bigint): Hex {
+  return `0x${word(nonce)}`
+}

@@ -1,0 +1,59 @@
+import type { Client } from 'viem'
+import { parseBlock } from '../chain/logs/encodeLogFilter.js'
+import type { BlockSelector } from '../chain/rpc/requestNode.js'
+import { readSpent } from '../chain/state/getAuthorizationState.js'
+import { requireChain } from '../chain/state/getPaymentOutcome.js'
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { parsePermitPayment } from './parsePermitPayment.js'
+import {
+  capturedSelector,
+  contractCall,
+  permitCheckout,
+} from './permitCheckout.js'
+import type { PermitPayment } from './types.js'
+
+/** What became of a permit at one block. */
+export type PermitState = 'open' | 'captured' | 'canceled' | 'expired'
+
+/** What {@link getPermitState} takes. */
+export type GetPermitStateParameters = {
+  payment: PermitPayment
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+}
+
+const members: MembersOf<GetPermitStateParameters> = {
+  payment: true,
+  block: true,
+}
+
+/**
+ * Reads what became of a permit payment. `canceled`: the payer used the permit
+ * nonce and allows the checkout contract nothing, or used a later nonce.
+ *
+ * Until the block is final, a reorganization can undo it: rely on `canceled`
+ * only with the block `finalized`.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed, or the
+ * client is on another chain than the payment.
+ * @throws {@link UnsupportedTokenError} when the checkout contract is not
+ * deployed.
+ * @throws {@link NodeError} when the node does not answer.
+ */
+export async function getPermitState(
+  client: Client,
+  parameters: GetPermitStateParameters,
+): Promise<PermitState> {
+  checkMembers(parameters, members)
+  const payment = parsePermitPayment(Object(parameters).payment)
+  const block = parseBlock(parameters.block ?? 'latest')
+  const spentCall = permitCheckout.spentCall(payment)
+  const { consumed, head } = await readSpent(client, spentCall, block)
+  requireChain(payment, head.chainId)
+  if (!consumed)
+    return head.timestamp >= payment.message.validBefore ? 'expired' : 'open'
+  // A captured permit stays captured, so a later block changes nothing.
+  const capturedCall = contractCall(capturedSelector, payment)
+  const captured = await readSpent(client, capturedCall, block)
+  return captured.consumed ? 'captured' : 'canceled'
+}

@@ -1,0 +1,154 @@
+import type { Hex } from 'viem'
+import type { SpentLogs } from '../chain/logs/findAuthorizationLogs.js'
+import type { Call } from '../chain/state/types.js'
+import { InvalidFieldError } from '../core/errors.js'
+import {
+  type CaptureProof,
+  matches,
+  type ProofLog,
+  type ProofReceipt,
+  proofOf,
+  same,
+} from '../core/receiptProof.js'
+import { tokenSignature } from '../core/signature.js'
+import { topics } from '../core/tokenAbi.js'
+import { bytesWords, word } from '../core/words.js'
+import type { EncodedCall } from '../payments/message/encodeCall.js'
+import type { PaymentKind } from '../payments/verify/kind.js'
+import {
+  hashPermit,
+  parsePermitPayment,
+  permitMessage,
+  permitTypedData,
+} from './parsePermitPayment.js'
+import type { PermitPayment, SignedPermitPayment } from './types.js'
+
+/**
+ * The kind of permit payments: pass it as `kind` to `signPayment`,
+ * `verifyPayment`, `capturePayment`, `waitForOutcome` and their like.
+ *
+ * A permit leaves no event when it is canceled: then `getPaymentOutcome` is
+ * `unknown`, and `getPermitState` says `canceled`.
+ */
+export const permitCheckout: PaymentKind = {
+  total: 'atMost',
+  primaryType: 'Permit',
+  expected: { atMost: true, operator: true },
+  parse: parsePermitPayment,
+  accounts: ({ checkout }: PermitPayment) => checkout,
+  typedData: (payment: PermitPayment) =>
+    permitTypedData(payment, permitMessage(payment)),
+  hash: hashPermit,
+  encodeCapture: encodePermitCapture,
+  spentCall: ({ domain, message }: PermitPayment) =>
+    contractCall(selectors.isSpent, { domain, message }),
+  spentLogs: capturedLogs,
+  prove: provePermit,
+  end: (receipt: ProofReceipt, payment: PermitPayment) =>
+    findCaptured(receipt, payment) ? 'consumed' : undefined,
+}
+
+/** Of the functions of the permit checkout contract. */
+const selectors = {
+  capture: '08dd5452',
+  isSpent: '597d7dbe',
+  captured: 'a4ba4516',
+} as const
+
+/** Topic 0 of `Captured(address,address,uint256,address,uint256)`. */
+const capturedTopic: Hex =
+  '0xa6cc66f25b7176f5a04f2b41dab0406c0ebb205d93345a5d930574c87f0b802f'
+
+/** Words before the signature: the permit, the amount and its own place. */
+const headWords = 7
+
+function encodePermitCapture(
+  payment: SignedPermitPayment,
+  amount: bigint,
+): EncodedCall<PermitPayment> {
+  const { signature: given, ...signed } = payment
+  const signature = tokenSignature(given)
+  if (!signature)
+    throw new InvalidFieldError('signature', given, 'a wallet signature')
+  const { owner, value, nonce, deadline } = permitMessage(payment)
+  const permit =
+    word(payment.domain.verifyingContract) +
+    word(owner) +
+    word(value) +
+    word(nonce) +
+    word(deadline)
+  const head = permit + word(amount) + word(headWords * 32)
+  return {
+    to: payment.message.to,
+    data: `0x${selectors.capture}${head}${bytesWords(signature)}`,
+    signed,
+    signature,
+  }
+}
+
+/** Asks the checkout contract about the permit nonce. */
+export function contractCall(
+  selector: string,
+  { domain, message }: Pick<PermitPayment, 'domain' | 'message'>,
+): Call {
+  const words =
+    word(domain.verifyingContract) + word(message.from) + word(message.nonce)
+  return { target: message.to, data: selector + words, gas: 200_000 }
+}
+
+/** Asks the checkout contract whether it captured the permit. */
+export const capturedSelector: string = selectors.captured
+
+function capturedLogs({ domain, message }: PermitPayment): SpentLogs {
+  const token: Hex = `0x${word(domain.verifyingContract)}`
+  const payer: Hex = `0x${word(message.from)}`
+  return {
+    address: message.to,
+    topics: [capturedTopic, payer, token, message.nonce],
+  }
+}
+
+/** Finds where the contract says that it captured the permit. */
+function findCaptured(
+  { status, logs }: ProofReceipt,
+  payment: PermitPayment,
+): { index: number; log: ProofLog } | undefined {
+  const { address, topics: expected } = capturedLogs(payment)
+  const index = logs.findIndex(
+    (log) =>
+      same(log.address, address) &&
+      matches(log, ...expected.map((topic) => String(topic))),
+  )
+  const log = logs[index]
+  return status === 'success' && log ? { index, log } : undefined
+}
+
+/**
+ * Finds the proof of a permit checkout in a receipt: the contract's `Captured`
+ * with recipient and amount, and before it the token's exact `Transfer`.
+ */
+function provePermit(
+  receipt: ProofReceipt,
+  payment: PermitPayment,
+): Omit<CaptureProof, 'finality'> | undefined {
+  const captured = findCaptured(receipt, payment)
+  const data = captured?.log.data
+  if (!captured || data?.length !== 130) return undefined
+  const { domain, message, checkout } = payment
+  const recipient: Hex = `0x${word(checkout.recipient)}`
+  const amount: Hex = `0x${data.slice(66)}`
+  if (!same(data.slice(0, 66), recipient)) return undefined
+  const isCaptured = ({ address, topics: [topic] }: ProofLog) =>
+    same(address, message.to) && same(topic, capturedTopic)
+  const earlier = receipt.logs.slice(0, captured.index)
+  const start = earlier.map(isCaptured).lastIndexOf(true) + 1
+  const paid = earlier
+    .slice(start)
+    .find(
+      (log) =>
+        same(log.address, domain.verifyingContract) &&
+        matches(log, topics.transfer, `0x${word(message.from)}`, recipient) &&
+        same(log.data, amount),
+    )
+  return paid && { ...proofOf(receipt, paid), amount: BigInt(amount) }
+}

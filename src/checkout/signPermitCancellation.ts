@@ -1,0 +1,57 @@
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { bytesWords, word } from '../core/words.js'
+import { isPlain } from '../payments/message/encodeCall.js'
+import { signWithWallet, type Wallet } from '../payments/sign/signWithWallet.js'
+import type { DeploymentCall } from './checkoutContracts.js'
+import {
+  parsePermitPayment,
+  permitMessage,
+  permitTypedData,
+} from './parsePermitPayment.js'
+import type { PermitPayment } from './types.js'
+
+/** What {@link signPermitCancellation} takes. */
+export type SignPermitCancellationParameters = {
+  /** The payment to cancel. */
+  payment: PermitPayment
+}
+
+const members: MembersOf<SignPermitCancellationParameters> = {
+  payment: true,
+}
+
+/** Of the two overloads of `permit`. */
+const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
+
+/**
+ * Asks the payer's wallet for a permit of zero under the nonce of a permit
+ * payment, and returns the call that cancels it. Anyone can send that call.
+ *
+ * A capture can still be mined first: use `getPermitState` to see which one
+ * won.
+ *
+ * @throws {@link WrongWalletError} when the wallet is on another chain or
+ * account.
+ * @throws {@link SigningDeclinedError} when the user declines.
+ * @throws {@link WalletError} when the wallet fails or returns no signature.
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ */
+export async function signPermitCancellation(
+  wallet: Wallet,
+  parameters: SignPermitCancellationParameters,
+): Promise<DeploymentCall> {
+  checkMembers(parameters, members)
+  const payment = parsePermitPayment(Object(parameters).payment)
+  const { from, to } = payment.message
+  const message = { ...permitMessage(payment), value: 0n }
+  const typedData = permitTypedData(payment, message)
+  const signature = await signWithWallet(wallet, typedData, from)
+  const words = word(from) + word(to) + word(0) + word(message.deadline)
+  const [rs, v] = [signature.slice(2, 130), signature.slice(130)]
+  return {
+    to: payment.domain.verifyingContract,
+    data: isPlain(signature)
+      ? `0x${selectors.vrs}${words}${v.padStart(64, '0')}${rs}`
+      : `0x${selectors.bytes}${words}${word(160)}${bytesWords(signature)}`,
+  }
+}
