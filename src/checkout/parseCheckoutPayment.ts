@@ -65,7 +65,11 @@ function parseTerms(value: unknown): CheckoutTerms {
 }
 
 /** The terms as the checkout contract takes them, in ABI words. */
-export function termsWords({ domain, message, checkout }: CheckoutPayment) {
+export function termsWords({
+  domain,
+  message,
+  checkout,
+}: CheckoutPayment): string {
   const { recipient, operator, salt } = checkout
   return (
     word(domain.verifyingContract) +
