@@ -1,5 +1,6 @@
 import type { LedgerParameters, LedgerRow } from './ledger/types.js'
-import type { Refund, RefundVerdict } from './model/refundTypes.js'
+import type { Refund } from './model/refundTypes.js'
+import type { RefundVerdict } from './model/refundVerdicts.js'
 import type {
   AcceptVerdict,
   CancellationRequest,

@@ -30,8 +30,12 @@ export type {
   RefundReason,
   RefundRefusal,
   RefundState,
-  RefundVerdict,
 } from './model/refundTypes.js'
+export type { RefundVerdict } from './model/refundVerdicts.js'
+export type {
+  SettledCancellation,
+  SettledCapture,
+} from './model/settledTypes.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
@@ -47,8 +51,6 @@ export type {
   OrdersPolicy,
   OrderToken,
   ReauthorizeVerdict,
-  SettledCancellation,
-  SettledCapture,
   VoidVerdict,
 } from './model/types.js'
 export type { Orders, WithinParameters } from './Orders.js'

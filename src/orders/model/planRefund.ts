@@ -3,8 +3,8 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
-import { type RefundRow, refundRowId, unsetNonce } from './refundRow.js'
-import type { StoredOrder } from './storedOrder.js'
+import { refundRowId, unsetNonce } from './refundRow.js'
+import type { RefundRow, StoredOrder } from './storedOrder.js'
 
 /** The record of a refund and its first attempt, ready to insert. */
 export type PlannedRefund = {

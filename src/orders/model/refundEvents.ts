@@ -1,7 +1,7 @@
 import type { OrderRecord } from '../../store/types.js'
 import type { OrderEvent, OrderEventData } from './orderEvents.js'
-import type { RefundRow } from './refundRow.js'
 import { refundFailure } from './showRefund.js'
+import type { RefundRow } from './storedOrder.js'
 
 /** An event of a refund's record, or of the order that it refunds. */
 type Moved = {

@@ -1,14 +1,6 @@
-import { type Address, type Hex, keccak256, stringToHex } from 'viem'
+import { type Hex, keccak256, stringToHex } from 'viem'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
-import type { StoredOrder } from './storedOrder.js'
-
-/** The record of a refund: a payment in the other direction. */
-export type RefundRow = OrderRecord & {
-  refundOf: string
-  refundId: string
-  refundTo: Address
-  refundAttempt: number
-}
+import type { RefundRow, StoredOrder } from './storedOrder.js'
 
 /** Narrows an order to a refund. */
 export function isRefund(order: OrderRecord): order is RefundRow {

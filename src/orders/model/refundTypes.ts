@@ -1,7 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { Payment } from '../../core/types.js'
 import type { OrderReason } from '../../store/types.js'
-import type { Order, SettledCapture } from './types.js'
+import type { SettledCapture } from './settledTypes.js'
 
 /** Why the merchant refunds, in Stripe's words. */
 export type RefundReason = 'duplicate' | 'fraudulent' | 'requestedByCustomer'
@@ -65,35 +64,3 @@ export type RefundRefusal =
   | 'exceedsCaptured'
   /** The id belongs to a refund of another amount. */
   | 'refundConflict'
-
-/** Whether the refund is on record, and why not. */
-export type RefundVerdict =
-  | { ok: true; refund: Refund; order: Order }
-  | { ok: false; reason: RefundRefusal; order: Order }
-
-/** The payment of a refund to sign, or why there is none now. */
-export type RefundToSignVerdict =
-  | { ok: true; refund: Refund; payment: Payment }
-  | {
-      ok: false
-      reason: /** The refund is over, or signed already. */
-        | 'notOpen'
-        /** The block of the capture is not final yet. */
-        | 'notFinal'
-        /** An earlier refund of the same payment is not decided yet. */
-        | 'otherRefund'
-        /** A transfer that the record did not have took the amount. */
-        | 'exceedsCaptured'
-        /** The database was replaced: see `resume`. */
-        | 'suspended'
-      refund: Refund
-    }
-
-/** Whether the signature of a refund is accepted. */
-export type AcceptRefundVerdict =
-  | { ok: true; refund: Refund }
-  | {
-      ok: false
-      reason: RefundFailure | 'notOpen'
-      refund: Refund
-    }

@@ -1,5 +1,5 @@
 import type { ProofRecord } from '../../store/types.js'
-import type { SettledCapture } from './types.js'
+import type { SettledCapture } from './settledTypes.js'
 
 /** Builds the public view of the proof of a transfer. */
 export function showCapture(

@@ -1,9 +1,10 @@
 import { formatAmount } from '../../core/amount.js'
 import type { ProofRecord } from '../../store/types.js'
+import type { SettledCancellation } from './settledTypes.js'
 import { showCapture } from './showCapture.js'
 import { showRefunds } from './showRefund.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { Order, SettledCancellation } from './types.js'
+import type { Order } from './types.js'
 
 /** Builds the public view of an order, without credentials and versions. */
 export function showOrder(stored: StoredOrder): Order {

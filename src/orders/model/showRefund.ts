@@ -1,12 +1,6 @@
 import { formatAmount } from '../../core/amount.js'
 import type { OrderReason } from '../../store/types.js'
-import {
-  hasNonce,
-  isPayment,
-  isReleased,
-  type RefundRow,
-  sumRefunds,
-} from './refundRow.js'
+import { hasNonce, isPayment, isReleased, sumRefunds } from './refundRow.js'
 import type {
   Refund,
   RefundFailure,
@@ -14,7 +8,7 @@ import type {
   RefundState,
 } from './refundTypes.js'
 import { showCapture } from './showCapture.js'
-import type { StoredOrder } from './storedOrder.js'
+import type { RefundRow, StoredOrder } from './storedOrder.js'
 
 /** Builds the public view of a refund. Pure. */
 export function showRefund(stored: StoredOrder, row: RefundRow): Refund {

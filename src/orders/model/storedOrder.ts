@@ -1,9 +1,9 @@
+import type { Address } from 'viem'
 import type {
   AttemptRecord,
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
-import type { RefundRow } from './refundRow.js'
 
 /** An order with everything on record about it and its attempts. */
 export type StoredOrder = {
@@ -14,6 +14,14 @@ export type StoredOrder = {
   proofs: readonly ProofRecord[]
   /** The refunds of the order, if they were loaded with it. */
   refunds?: readonly StoredRefund[] | undefined
+}
+
+/** The record of a refund: a payment in the other direction. */
+export type RefundRow = OrderRecord & {
+  refundOf: string
+  refundId: string
+  refundTo: Address
+  refundAttempt: number
 }
 
 /** A refund: its record, and everything on record about it. */

@@ -1,7 +1,6 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { Keccak256 } from '../../core/keccak.js'
-import type { CaptureProof } from '../../core/receiptProof.js'
 import type {
   Cancellation,
   Finality,
@@ -21,6 +20,7 @@ import type {
 } from '../../store/types.js'
 import type { Refund } from './refundTypes.js'
 import type { RehearsalMemory } from './rehearsalMemory.js'
+import type { SettledCancellation, SettledCapture } from './settledTypes.js'
 import type { OrderLoader } from './storedOrder.js'
 
 /** A token that you accept as payment, and a client of its chain. */
@@ -238,25 +238,6 @@ export type Order = Destination & {
   refunded: bigint
   /** Token units that `refund` can still pay back. */
   refundable: bigint
-}
-
-/** What the chain shows about a capture. */
-export type SettledCapture = CaptureProof & {
-  /** Unix seconds. */
-  blockTime: bigint
-  /**
-   * Cost of the transaction in wei, without any fee that the chain takes beside
-   * gas.
-   */
-  fee: bigint
-}
-
-/** What the chain shows about a cancellation. */
-export type SettledCancellation = {
-  transactionHash: Hash
-  blockNumber: bigint
-  blockTime: bigint
-  finality: Finality
 }
 
 /**

@@ -9,21 +9,13 @@ import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { planRefund, renewRefund } from '../model/planRefund.js'
 import { refundFacts } from '../model/refundEvents.js'
-import {
-  isPayment,
-  isReleased,
-  type RefundRow,
-  sumRefunds,
-} from '../model/refundRow.js'
-import type {
-  RefundReason,
-  RefundRefusal,
-  RefundVerdict,
-} from '../model/refundTypes.js'
+import { isPayment, isReleased, sumRefunds } from '../model/refundRow.js'
+import type { RefundReason, RefundRefusal } from '../model/refundTypes.js'
+import type { RefundVerdict } from '../model/refundVerdicts.js'
 import { drawSender } from '../model/sendersOf.js'
 import { showOrder } from '../model/showOrder.js'
 import { refundReasons, refundStateOf } from '../model/showRefund.js'
-import type { StoredOrder } from '../model/storedOrder.js'
+import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** What `refund` takes. */
