@@ -13,7 +13,7 @@ import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
 /** Tables to load orders from, of a reader or a writer. */
-type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
+export type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
   orders: Reader<OrderRecord, OrderQuery>
 }
 

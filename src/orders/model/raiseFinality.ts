@@ -55,6 +55,20 @@ export function raiseFinality(
     changed = reported.order
     events.push(reported.event)
   }
+  // Another transfer spent the nonce: the watch adopts it.
+  const isReplaced =
+    order.refundOf !== undefined &&
+    order.state === 'consumed' &&
+    finality === 'finalized'
+  if (isReplaced)
+    changed = {
+      ...changed,
+      state: 'drafted',
+      reason: 'consumed',
+      finality: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+    }
   return changed === order
     ? noChanges()
     : { ...noChanges(), orders: [changed], events }

@@ -144,7 +144,9 @@ function planWithout(
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
   // The goods were shipped: capture again at once, whatever the policy is.
-  const isOwed = isSendable && order.fulfilled !== undefined
+  const isOwed =
+    isSendable &&
+    (order.fulfilled !== undefined || order.refundOf !== undefined)
   const isAsked =
     isCancelDue || isOwed || (isSendable && policy.capture === 'onAccept')
   const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel

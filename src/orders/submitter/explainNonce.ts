@@ -342,6 +342,8 @@ export async function blamesPayer(
   { reader }: SubmitterState,
   { judged, stored, failure, evidence }: NonceFate,
 ): Promise<boolean> {
+  // The payer of a refund is the merchant.
+  if (stored?.order.refundOf !== undefined) return false
   if (!failure) {
     const isReverted =
       judged.kind === 'mined' && judged.receipt.status === 'reverted'

@@ -81,7 +81,8 @@ export function againAt(
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
-  if (capture === 'manual' || order.requested === 'cancel') return undefined
+  const isManual = capture === 'manual' && order.refundOf === undefined
+  if (isManual || order.requested === 'cancel') return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again =

@@ -151,8 +151,9 @@ export async function rehearseDue(
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   const groups = new Map<string, StoredOrder[]>()
   for (const stored of storedOrders) {
-    const { token, recipient, primaryType } = stored.order
-    const key = `${token} ${recipient} ${primaryType}`
+    const { token, recipient, primaryType, refundOf } = stored.order
+    const isRefund = refundOf !== undefined
+    const key = `${token} ${recipient} ${primaryType} ${isRefund}`
     const group = groups.get(key)
     if (group) group.push(stored)
     else groups.set(key, [stored])
@@ -248,7 +249,7 @@ async function rehearseCaptures(
   ])
   const judged = whole.map(
     ({ stored, payment }, at): RehearsedDue =>
-      contracts.has(payment.message.from)
+      stored.order.refundOf === undefined && contracts.has(payment.message.from)
         ? { stored, reason: 'contractPayer' }
         : draftOf(stored, rehearsals[at], maxCaptureGas, () =>
             encodeCapture(payment),

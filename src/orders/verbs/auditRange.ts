@@ -3,6 +3,7 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
 import { getTransferLogs } from '../evidence/getPaymentLogs.js'
+import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** A number of transfers, and their sum in token units. */
@@ -93,6 +94,7 @@ export function isTransfer(
 ): boolean {
   return (
     row.kind !== 'cancel' &&
+    !isRefundRowId(row.orderId) &&
     !row.removed &&
     row.token === token &&
     row.recipient === recipient

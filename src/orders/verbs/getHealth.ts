@@ -59,7 +59,7 @@ export type PutAside = {
    * which the account does not sign, work on an account nonce (`replace nonce
    * 7`), or a part of watching the chain: `watch`, `head`, `finality`,
    * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
-   * `finalityRaised`.
+   * `finalityRaised`, `refunds`.
    */
   what: string
   /** The name of the error. */

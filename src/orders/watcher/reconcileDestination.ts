@@ -9,6 +9,7 @@ import {
   getTransfers,
 } from '../evidence/getPaymentLogs.js'
 import { type Changes, joinChanges } from '../model/changes.js'
+import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   addSeen,
@@ -85,7 +86,9 @@ export async function reconcileDestination(
   const after = { from: oldest, last, seen, walk }
   if (isWhole) await moveCursor(context, watch, { before: cursor, after })
   const countOf = (wanted: string) =>
-    changes.events.filter(({ type }) => type === wanted).length
+    changes.events.filter(
+      ({ type, orderId }) => type === wanted && !isRefundRowId(orderId),
+    ).length
   return {
     destination,
     ...range,

@@ -10,6 +10,7 @@ import {
   findFinalityFault,
   findUnconfirmed,
 } from './believeFinality.js'
+import { carryRefunds, refundsStep } from './carryRefunds.js'
 import { behindError, checkReorg } from './checkReorg.js'
 import { destinationKey } from './destinationCursor.js'
 import { expireDue, expiryStep } from './expireDue.js'
@@ -105,7 +106,8 @@ export function watchDestination(
  *  3. `expireDue`        ends orders whose window is over and nonce unused,
  *  4. `reconcileDestination`  finds payments nobody reported, every 10 seconds,
  *  5. `fulfilIncluded`   fulfils at `included`, if the policy says so,
- *  6. `raiseSettled`     raises finality, fulfils at `safe` and `finalized`.
+ *  6. `raiseSettled`     raises finality, fulfils at `safe` and `finalized`,
+ *  7. `carryRefunds`     has requested refunds signed.
  *
  * If a reorganization makes an order `capturing` again, its transactions are in
  * flight again: the next look of the submitter sends the same bytes.
@@ -130,6 +132,7 @@ async function lookOnce(
   if (context.policy.fulfilAt === 'included')
     await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
   await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
+  await tryStep(watch, refundsStep, () => carryRefunds(context, sureWatch))
 }
 
 type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }

@@ -78,6 +78,11 @@ export type WatchMemory = {
   /** When the next reconciliation goes back to the last final block. */
   nextDeepReconcile?: number | undefined
   /**
+   * A wallet that is asked to sign a refund, while it is. Changed by
+   * `carryRefunds`.
+   */
+  signing?: Promise<void> | undefined
+  /**
    * Cursor of the last event that was read for captures. Changed by
    * `fulfilIncluded`.
    */

@@ -1,0 +1,23 @@
+import { loadOrders, type OrderTables, withRefunds } from './loadOrders.js'
+import { isRefund } from './refundRow.js'
+import type { StoredOrder, StoredRefund } from './storedOrder.js'
+
+/** Loads a refund with everything on record about it, by the id of its record. */
+export async function loadRefund(
+  tables: OrderTables,
+  id: string,
+): Promise<StoredRefund | undefined> {
+  const stored = (await loadOrders(tables, { ids: [id] })).get(id)
+  return stored && isRefund(stored.order)
+    ? { row: stored.order, stored }
+    : undefined
+}
+
+/** Loads an order with all its refunds. */
+export async function loadRefunded(
+  tables: OrderTables,
+  orderId: string,
+): Promise<StoredOrder | undefined> {
+  const loaded = await loadOrders(tables, { ids: [orderId] })
+  return (await withRefunds(tables, loaded)).get(orderId)
+}

@@ -1,0 +1,125 @@
+import type { Client, Hex } from 'viem'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { getReceipt } from '../../chain/state/getReceipt.js'
+import type { AttemptRecord, Lease, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { findEvidence } from '../evidence/findEvidence.js'
+import { writeChanges } from '../model/changes.js'
+import { loadRefund } from '../model/loadRefund.js'
+import { type PlannedRefund, planRefund } from '../model/planRefund.js'
+import { proofRecordOf } from '../model/proofRecordOf.js'
+import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import { atAttempt } from '../model/storedOrder.js'
+import { transferOf } from '../model/transferOf.js'
+import type { OrdersContext } from '../model/types.js'
+import type { RefundedPayment } from './planOffer.js'
+import { releaseNonce } from './releaseNonce.js'
+
+type Unknown = {
+  payment: RefundedPayment
+  next: {
+    nonce: Hex
+    /** The attempt on record that did not spend it. */
+    holder: AttemptRecord | undefined
+  }
+}
+
+/**
+ * Writes a refund that only the chain knows, with the chain's amount: another
+ * database signed it, or a backup was restored since. Its `refundId` is its
+ * nonce.
+ *
+ * @returns `false` if the chain does not show it at one block, or the record
+ * changed meanwhile. Then a later look decides.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its logs lack the transaction that used the nonce.
+ */
+export async function adoptRefund(
+  context: OrdersContext,
+  { client, lease }: { client: Client; lease: Lease | undefined },
+  unknown: Unknown,
+): Promise<boolean> {
+  const found = await findTransfer(client, unknown)
+  if (!found) return false
+  const { planned, evidence } = found
+  const { id } = planned.order
+  return writeAgain(
+    context,
+    async (tables) => {
+      const isFree = await freeNonce(tables, unknown)
+      if (!isFree) return false
+      const { id: orderId } = unknown.payment.found.order
+      const [order] = await tables.orders.find({ ids: [orderId] })
+      if (!order) return false
+      await tables.orders.update([{ ...order, refunds: order.refunds + 1 }])
+      await tables.orders.insert([planned.order])
+      await tables.attempts.insert([planned.attempt])
+      const stored = (await loadRefund(tables, id))?.stored
+      if (!stored) return false
+      await writeChanges(tables, settleOrder(stored, evidence, context.now()))
+      return true
+    },
+    { lease },
+  )
+}
+
+/** Takes the nonce from a refund on record that another transfer replaced. */
+async function freeNonce(
+  tables: StoreWriter,
+  { payment, next: { nonce, holder } }: Unknown,
+): Promise<boolean> {
+  const [current] = await tables.attempts.find({ nonces: [nonce] })
+  if (!current) return true
+  if (current.orderId !== holder?.orderId) return false
+  const other = await loadRefund(tables, current.orderId)
+  if (!other || other.row.refundOf !== payment.found.order.id) return false
+  if (!(await releaseNonce(tables, current))) return false
+  const isNewest = atAttempt(other.stored, current.number) !== undefined
+  if (isNewest && other.row.attempt === current.number)
+    await tables.orders.update([
+      {
+        ...other.row,
+        state: 'voided',
+        reason: 'consumed',
+        sendDue: undefined,
+        lookDue: undefined,
+      },
+    ])
+  return true
+}
+
+async function findTransfer(
+  client: Client,
+  { payment, next: { nonce } }: Unknown,
+): Promise<{ planned: PlannedRefund; evidence: Evidence } | undefined> {
+  const { found, paid, proof } = payment
+  const plan = (value: bigint): PlannedRefund => {
+    const planned = planRefund(found.order, {
+      payment: proof,
+      attempt: paid.number,
+      refundId: nonce,
+      value,
+      submitter: found.order.submitter,
+      metadata: {},
+    })
+    return { ...planned, attempt: { ...planned.attempt, nonce } }
+  }
+  const rowsOf = ({ order, attempt }: PlannedRefund) => ({
+    order: { ...order, version: 1, position: 0n },
+    attempt: { ...attempt, version: 1 },
+  })
+  const nothing = plan(0n)
+  const evidence = await findEvidence(client, rowsOf(nothing))
+  if (!evidence || evidence.kind === 'expired') return undefined
+  if (evidence.kind !== 'consumed') return { planned: nothing, evidence }
+  const receipt = await getReceipt(client, evidence.transactionHash)
+  const head = receipt && (await getBlockHead(client, receipt.blockNumber))
+  if (!head || head.hash !== receipt.blockHash) return undefined
+  const { token, recipient } = found.order
+  const moved = transferOf(receipt, { token, authorizer: recipient, nonce })
+  // Tokens that went to another account are no refund.
+  if (moved?.to !== proof.payer) return { planned: nothing, evidence }
+  const planned = plan(moved.value)
+  const proven = proofRecordOf(receipt, rowsOf(planned), head.timestamp)
+  return proven && { planned, evidence: { kind: 'capture', proof: proven } }
+}

@@ -1,0 +1,205 @@
+import type { Client } from 'viem'
+import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import type {
+  AttemptRecord,
+  Lease,
+  ProofRecord,
+  StoreReader,
+  StoreWriter,
+} from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { recheckProofs } from '../evidence/recheckProofs.js'
+import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { loadRefund, loadRefunded } from '../model/loadRefund.js'
+import { drawSender } from '../model/sendersOf.js'
+import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { adoptRefund } from './adoptRefund.js'
+import {
+  fits,
+  nextNonce,
+  nonceOf,
+  type RefundedPayment,
+  refundedPayment,
+} from './planOffer.js'
+import { releaseNonce } from './releaseNonce.js'
+
+/** The chain as a look sees it, to plan refunds. */
+export type RefundView = {
+  client: Client
+  /** Number of the newest final block. */
+  finalized: bigint | undefined
+  /** Unix seconds of the newest block. */
+  time: bigint
+  lease: Lease | undefined
+}
+
+/** A refund with a nonce and a window to sign, or why it has to wait. */
+export type Offer =
+  | { ok: true; refund: StoredRefund }
+  | {
+      ok: false
+      reason: 'notFinal' | 'otherRefund' | 'exceedsCaptured' | 'notOpen'
+    }
+
+/**
+ * Gives a requested refund the lowest nonce of its payment that is unused, and
+ * a window. All lower nonces are proven paid or canceled in final blocks. If
+ * the chain shows a nonce spent that the record does not know, writes that
+ * transfer first, and offers nothing.
+ *
+ * Writes the nonce before anything is signed: no other refund can take it.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its answers contradict each other.
+ */
+export async function offerRefund(
+  context: OrdersContext,
+  view: RefundView,
+  {
+    row: { id, refundOf },
+    window,
+  }: { row: Pick<RefundRow, 'id' | 'refundOf'>; window: bigint },
+): Promise<Offer> {
+  const { store } = context
+  const loaded = await store.read((tables) => loadPayment(tables, id, refundOf))
+  if (!loaded) return { ok: false, reason: 'notOpen' }
+  const { payment, refund, holders } = loaded
+  if (!payment || !(await isFinal(view, payment.proof)))
+    return { ok: false, reason: 'notFinal' }
+  const next = nextNonce(payment, refund.row, holders)
+  if (next === 'otherRefund') return { ok: false, reason: 'otherRefund' }
+  const { recipient, token } = refund.row
+  const { consumed } = await getConsumption(view.client, {
+    token,
+    payer: recipient,
+    nonce: next.nonce,
+  })
+  if (consumed) {
+    await adoptRefund(context, view, { payment, next })
+    return { ok: false, reason: 'otherRefund' }
+  }
+  if (!fits(payment.found, refund.row)) {
+    await giveUp(context, view, refund.row)
+    return { ok: false, reason: 'exceedsCaptured' }
+  }
+  const isWritten = await writeAgain(
+    context,
+    (tables) => writeOffer(context, tables, view, { refund, next, window }),
+    { lease: view.lease },
+  )
+  if (!isWritten) return { ok: false, reason: 'otherRefund' }
+  const after = await store.read((tables) => loadRefund(tables, id))
+  return after ? { ok: true, refund: after } : { ok: false, reason: 'notOpen' }
+}
+
+async function loadPayment(
+  tables: StoreReader,
+  id: string,
+  orderId: string,
+): Promise<
+  | {
+      refund: StoredRefund
+      payment: RefundedPayment | undefined
+      holders: readonly AttemptRecord[]
+    }
+  | undefined
+> {
+  const refund = await loadRefund(tables, id)
+  const found = await loadRefunded(tables, orderId)
+  if (!refund || !found || refund.row.state !== 'drafted') return undefined
+  const payment = refundedPayment(found, refund.row)
+  const holders = payment ? await findHolders(tables, payment) : []
+  return { refund, payment, holders }
+}
+
+/** Finds the attempts that have nonces of a payment's refunds. */
+export function findHolders(
+  { attempts }: Pick<StoreReader, 'attempts'>,
+  payment: RefundedPayment,
+): Promise<AttemptRecord[]> {
+  const most = (payment.found.refunds ?? []).length + 1
+  const nonces = Array.from({ length: most }, (_, index) =>
+    nonceOf(payment, index),
+  )
+  return attempts.find({ nonces })
+}
+
+/** Looks at the payment again: a proof on record may be older than a reorg. */
+async function isFinal(
+  { client, finalized }: RefundView,
+  proof: ProofRecord,
+): Promise<boolean> {
+  if (finalized === undefined || proof.blockNumber > finalized) return false
+  const { chainId } = proof
+  const [checked] = await recheckProofs(client, [proof], { chainId })
+  return checked?.verdict === 'same'
+}
+
+type Next = Exclude<ReturnType<typeof nextNonce>, 'otherRefund'>
+
+/** Returns `false` when the record changed since it was read. */
+async function writeOffer(
+  context: OrdersContext,
+  tables: StoreWriter,
+  { time }: RefundView,
+  {
+    refund: { row, stored },
+    next: { nonce, holder },
+    window,
+  }: { refund: StoredRefund; next: Next; window: bigint },
+): Promise<boolean> {
+  const [current] = await tables.orders.find({ ids: [row.id] })
+  if (current?.version !== row.version) return false
+  if (holder && !(await releaseNonce(tables, holder))) return false
+  const validBefore = time + window
+  const sender = drawSender(context, row)?.submitter.account
+  await tables.orders.update([
+    {
+      ...row,
+      deadline: validBefore,
+      lookDue: validBefore,
+      submitter: sender ?? row.submitter,
+    },
+  ])
+  await tables.attempts.update([
+    {
+      ...stored.attempt,
+      nonce,
+      validAfter: time - secondsBefore,
+      validBefore,
+    },
+  ])
+  return true
+}
+
+/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
+const secondsBefore = 60n
+
+/** Fails a refund for which a transfer that the record did not have left too little. */
+async function giveUp(
+  context: OrdersContext,
+  { lease }: RefundView,
+  { id, version }: RefundRow,
+): Promise<void> {
+  const at = context.now()
+  await writeAgain(
+    context,
+    async (tables) => {
+      const current = await loadRefund(tables, id)
+      if (current?.row.version !== version) return
+      const reason = 'otherPayment'
+      const failed = withEvent(
+        current.row,
+        { type: 'captureRejected', at, data: { reason } },
+        { state: 'voided', reason },
+      )
+      await writeChanges(tables, {
+        ...noChanges(),
+        orders: [failed.order],
+        events: [failed.event],
+      })
+    },
+    { lease },
+  )
+}
