@@ -14,6 +14,7 @@ export {
 export {
   type GetPaymentOutcomeParameters,
   getPaymentOutcome,
+  type OutcomeKind,
   type PaymentOutcome,
 } from '../chain/state/getPaymentOutcome.js'
 export {
@@ -41,12 +42,15 @@ export type { CaptureProof } from '../core/receiptProof.js'
 export type { RefusalReason } from '../core/revertReason.js'
 export { eip3009Abi } from '../core/tokenAbi.js'
 export type {
+  AnyPayment,
+  AnySignedPayment,
   CancelAuthorization,
   Cancellation,
   Finality,
   JudgedAt,
   Payment,
   PaymentAuthorization,
+  PermitAuthorization,
   PrimaryType,
   RejectionReason,
   SignedCancellation,
@@ -99,9 +103,11 @@ export {
   type TokenCall,
 } from './message/captureCall.js'
 export { decodePayment, encodePayment } from './message/codec.js'
+export type { PaymentAccounts, SigningKind } from './message/kind.js'
 export {
   type PaymentTypedData,
   paymentTypedData,
+  type SigningPayload,
 } from './message/paymentTypedData.js'
 export {
   type PreparePaymentParameters,
@@ -119,6 +125,7 @@ export {
   signCancellation,
 } from './sign/signCancellation.js'
 export {
+  type SignCeilingExpectation,
   type SignPaymentExpectation,
   type SignPaymentParameters,
   signPayment,
@@ -130,7 +137,13 @@ export {
   type SignatureDifference,
   type SignatureExplanation,
 } from './verify/explainSignature.js'
+export {
+  type CaptureKind,
+  eip3009,
+  type PaymentKind,
+} from './verify/kind.js'
 export type {
+  CeilingExpectation,
   PaymentExpectation,
   PaymentVerdict,
 } from './verify/types.js'

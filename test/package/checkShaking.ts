@@ -53,6 +53,12 @@ const rows: readonly Row[] = [
   ['reads', '*', ['viem'], asked],
   ['reads', '{ getBalance }', ['viem'], asked],
   ['reads', '{ decodeTokenLog }', ['viem'], ['chain/logs', 'core']],
+  [
+    'checkout',
+    '*',
+    ['viem'],
+    [...asked, 'checkout', 'payments/message', 'payments/sign'],
+  ],
   ['orders', '*', ['viem'], server],
   [
     'store',

@@ -84,6 +84,7 @@ test('countersign exports these names', () => {
       "capturePayment",
       "capturePaymentSync",
       "decodePayment",
+      "eip3009",
       "eip3009Abi",
       "encodePayment",
       "explainSignature",
@@ -111,6 +112,29 @@ test('countersign/accelerate exports these names', () => {
     [
       "AcceleratorError",
       "loadAccelerator",
+    ]
+  `)
+})
+
+test('countersign/checkout exports these names', () => {
+  expect(Object.keys(checkout).sort()).toMatchInlineSnapshot(`
+    [
+      "buildCheckoutPayment",
+      "buildPermitPayment",
+      "checkout",
+      "checkoutAbi",
+      "checkoutAddress",
+      "checkoutCall",
+      "checkoutDeployment",
+      "decodeCheckoutPayment",
+      "encodeCheckoutPayment",
+      "getPermitState",
+      "permitCheckout",
+      "permitCheckoutAddress",
+      "permitCheckoutDeployment",
+      "prepareCheckoutPayment",
+      "preparePermitPayment",
+      "signPermitCancellation",
     ]
   `)
 })

@@ -44,7 +44,7 @@ export type CapturePaymentSyncParameters = CaptureOptions & {
  * import { capturePaymentSync, type SignedPayment } from 'countersign'
  * import type { WalletClient } from 'viem'
  *
- * const settle = (merchant: WalletClient, payment: AnySignedPayment) =>
+ * const settle = (merchant: WalletClient, payment: SignedPayment) =>
  *   capturePaymentSync(merchant, { payment })
  * ```
  */

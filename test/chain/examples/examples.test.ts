@@ -99,6 +99,18 @@ reconciled: 1 payment without an order
   chain and record agree
 `,
   ],
+  [
+    '9-checkout.ts',
+    `The payer signed a ceiling of 50.00: true.
+Captured 42.1 with the tip; 7.9 went back.
+A second capture, of what is left:
+  Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
+More than the ceiling of another payment:
+  Capture rejected: wrongAmount (50010000 units are more than the ceiling of 50000000).
+After the payer canceled it:
+  Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
+`,
+  ],
 ]
 
 test.concurrent.each(outputs)('%s prints what it shows', async (file, text) => {
