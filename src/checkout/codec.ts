@@ -1,7 +1,13 @@
 import { parseWrittenPayment } from '../core/fields.js'
 import { toJson } from '../core/toJson.js'
 import { parseCheckoutPayment } from './parseCheckoutPayment.js'
-import type { CheckoutPayment, SignedCheckoutPayment } from './types.js'
+import { parsePermitPayment } from './parsePermitPayment.js'
+import type {
+  CheckoutPayment,
+  PermitPayment,
+  SignedCheckoutPayment,
+  SignedPermitPayment,
+} from './types.js'
 
 /** Enough for the signature of any wallet. */
 const maxJsonLength = 65_536
@@ -40,6 +46,37 @@ export function decodeCheckoutPayment(
 ): CheckoutPayment | SignedCheckoutPayment {
   const { checkout, ...rest } = Object(parseJson(json))
   return parseCheckoutPayment({ ...parseWrittenPayment(rest), checkout })
+}
+
+/**
+ * Encodes a permit payment as JSON text, with integers as decimal strings. The
+ * text contains the signature: treat it as a credential.
+ *
+ * @throws {@link InvalidFieldError} when the payment is malformed.
+ */
+export function encodePermitPayment(
+  payment: PermitPayment | SignedPermitPayment,
+): string {
+  return toJson(parsePermitPayment(payment))
+}
+
+/**
+ * Decodes a permit payment, signed or not, from JSON text or its parsed value.
+ * Accepts exactly the members that `encodePermitPayment` writes.
+ *
+ * Does not check the signature or whether the payment can be captured.
+ *
+ * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
+ * missing, unknown or malformed, or the contract is not that of the terms.
+ */
+export function decodePermitPayment(
+  json: unknown,
+): PermitPayment | SignedPermitPayment {
+  const { checkout, primaryType, ...rest } = Object(parseJson(json))
+  // The members are those of an authorization.
+  const written = { ...rest, primaryType: 'ReceiveWithAuthorization' }
+  const payment = parseWrittenPayment(written)
+  return parsePermitPayment({ ...payment, primaryType, checkout })
 }
 
 function parseJson(json: unknown): unknown {

@@ -17,7 +17,12 @@ export {
   permitCheckoutAddress,
   permitCheckoutDeployment,
 } from './checkoutContracts.js'
-export { decodeCheckoutPayment, encodeCheckoutPayment } from './codec.js'
+export {
+  decodeCheckoutPayment,
+  decodePermitPayment,
+  encodeCheckoutPayment,
+  encodePermitPayment,
+} from './codec.js'
 export { checkoutAbi } from './contracts/Checkout.generated.js'
 export {
   type GetPermitStateParameters,
