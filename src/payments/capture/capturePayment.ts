@@ -21,6 +21,8 @@ export type CapturePaymentParameters = CaptureOptions
  * @throws {@link WrongWalletError} when the wallet is on another chain.
  * @throws {@link InvalidFieldError} when the payment is malformed, or a nonce,
  * gas or fee is not a whole number.
+ * @throws {@link InvalidAmountError} when a checkout payment is captured
+ * without an amount, or with a malformed one.
  * @throws {@link NodeError} when the node does not answer.
  *
  * @example
