@@ -32,6 +32,10 @@ export default [
     { path: 'dist/reads.js' },
   ),
   check('everything', '*', 22100),
+  check('ceiling', '*', 17000, { path: 'dist/checkout.js' }),
+  check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3810, {
+    path: 'dist/checkout.js',
+  }),
   check('handler', '*', 14240, {
     path: 'dist/http.js',
     external: ['zod'],

@@ -39,7 +39,7 @@ import { sign } from './signing.js'
 export const chain = await startDevChain({ blockTime: 0, token: 'usdc' })
 afterAll(() => chain.stop())
 
-export const { public: client, merchant, relayer, test: node } = chain.clients
+export const { public: client, merchant, test: node } = chain.clients
 export const usdc = chain.token
 export const domain = {
   name: 'USD Coin',
@@ -48,7 +48,7 @@ export const domain = {
   verifyingContract: usdc,
 }
 
-await send(relayer.account.address, checkoutDeployment())
+await send(chain.clients.relayer.account.address, checkoutDeployment())
 
 /**
  * Sends a transaction from any account, in a block of the given time if there
@@ -109,7 +109,7 @@ export async function signedCheckout(
 }
 
 /** The terms as the contract takes them. */
-export function termsOf({ domain, message, checkout }: CheckoutPayment) {
+function termsOf({ domain, message, checkout }: CheckoutPayment) {
   return {
     token: domain.verifyingContract,
     payer: message.from,

@@ -87,7 +87,7 @@ export async function permitPayer(
   return payer
 }
 
-export async function mintPermit(to: Address, value: bigint): Promise<void> {
+async function mintPermit(to: Address, value: bigint): Promise<void> {
   const data = encodeFunctionData({
     abi: tokenAbi,
     functionName: 'mint',
