@@ -1,0 +1,67 @@
+import {
+  decodePaymentSignatureHeader,
+  encodePaymentSignatureHeader,
+} from '@x402/core/http'
+import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
+import { createX402Gate } from 'countersign/x402'
+import { expect, test } from 'vitest'
+import { fundedAccount } from '../../support/desk.js'
+import {
+  balanceOf,
+  chain,
+  openGateShop,
+  price,
+  signFor,
+} from '../../support/x402Desk.js'
+
+const address = 'https://shop.example/work'
+test.each([
+  ['before its capture', 'authorization'],
+  ['after its capture', 'upfront'],
+] as const)(
+  'when a process stopped %s, a new signature with the same identifier takes nothing',
+  async (_, flow) => {
+    const shop = await openGateShop()
+    const { orders } = shop
+    const sell = (work: () => Promise<Response>) =>
+      createX402Gate({
+        orders,
+        offers: { work: { amount: '0.01', flow } },
+      }).protect('work', work)
+    const stopped = { runs: 0 }
+    // Its handler never ends, as if its process had stopped in it.
+    const stop = sell(() => {
+      stopped.runs++
+      return new Promise(() => undefined)
+    })
+    const payer = await fundedAccount(chain, 2n * price)
+    const asked = await stop(new Request(address))
+    const first = nameIt(await signFor(payer, asked))
+    void stop(requestWith(first))
+    await expect.poll(() => stopped.runs).toBe(1)
+    const before = await balanceOf(payer.address)
+
+    let runs = 0
+    const next = sell(async () => {
+      runs++
+      return new Response('done')
+    })
+    const second = nameIt(await signFor(payer, asked))
+    expect(second).not.toBe(first)
+    expect((await next(requestWith(second))).status).toBe(409)
+    expect(runs).toBe(0)
+    expect(await balanceOf(payer.address)).toBe(before)
+    expect((await orders.list()).orders).toHaveLength(1)
+  },
+)
+
+const requestWith = (header: string) =>
+  new Request(address, { headers: { 'PAYMENT-SIGNATURE': header } })
+
+/** The header with the same payment identifier each time. */
+function nameIt(header: string): string {
+  const payload = decodePaymentSignatureHeader(header)
+  const extensions = structuredClone(payload.extensions ?? {})
+  appendPaymentIdentifierToExtensions(extensions, 'pay_0123456789abcdef')
+  return encodePaymentSignatureHeader({ ...payload, extensions })
+}
