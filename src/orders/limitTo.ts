@@ -1,4 +1,4 @@
-import type { Limit } from './submitter/driveSubmitter.js'
+import type { Limit } from './submitter/driver.js'
 
 /** Milliseconds after which work gives up its place to the next one. */
 const longestTurn = 5000

@@ -14,7 +14,7 @@ import { limitTo } from './limitTo.js'
 import { OrdersSetupError } from './model/errors.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
-import type { Limit } from './submitter/driveSubmitter.js'
+import type { Limit } from './submitter/driver.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchDestination } from './watcher/watchDestination.js'
 

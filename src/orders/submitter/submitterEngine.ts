@@ -3,16 +3,13 @@ import type { OrderRecord, Submitter } from '../../store/types.js'
 import { openAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { Driver, Limit, Pause, SharedByDrivers } from './driver.js'
 import {
-  type Driver,
   finishDriver,
   holdDriver,
   isWanted,
   keepDriver,
-  type Limit,
   noticeChange,
-  type Pause,
-  type SharedByDrivers,
   startDriver,
 } from './driveSubmitter.js'
 import { type CaptureRequest, requestCaptures } from './requestCaptures.js'

@@ -1,0 +1,64 @@
+import type { Address } from 'viem'
+import type { Lease } from '../../store/types.js'
+import type { Aside } from '../model/putAside.js'
+import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { SubmitterState } from './submitterState.js'
+import type { OrderWaits } from './waitForOrders.js'
+
+/** Runs some work when there is room for it. */
+export type Limit = <result>(work: () => Promise<result>) => Promise<result>
+
+/** State that all drivers of one instance share. */
+export type SharedByDrivers = {
+  context: OrdersContext
+  waits: OrderWaits
+  /** Milliseconds between two looks, by chain id, once detected. */
+  intervals: Map<number, number>
+  stopping: AbortSignal
+}
+
+/** Waits that end early when there is something to do. */
+export type Pause = {
+  /** Resolves after a time, or at once if woken since the last wait. */
+  wait(milliseconds: number): Promise<void>
+  wake(): void
+}
+
+/** The loop of one submitter. Only `driveSubmitter.ts` changes its fields. */
+export type Driver = {
+  readonly wallet: OrderWallet
+  readonly pause: Pause
+  /**
+   * Failed work that waits for its next try: the whole submitter, a step, a
+   * nonce or an order.
+   */
+  readonly aside: Aside
+  /**
+   * Number of `holdDriver` calls that keep the loop running. Callers that wait
+   * for an order are not counted.
+   */
+  holders: number
+  /** Milliseconds of `performance` until which the loop goes on anyway. */
+  keptUntil: number
+  limit: Limit
+  isReady: (recipient: Address) => boolean
+  /** The state of the submitter while we hold its lease. */
+  submitter: SubmitterState | undefined
+  held: Lease | undefined
+  /** Milliseconds of `performance` when we took the submitter. */
+  takenAt: number
+  /**
+   * Milliseconds of `performance` from which we may take the submitter again
+   * after we yielded it.
+   */
+  notBefore: number
+  /** Number of tries in a row that found the lease held by someone else. */
+  denied: number
+  isIdle: boolean
+  /** True when the store changed during the current look. */
+  isChanged: boolean
+  /** Aborts the loop's open requests to nodes. */
+  letGo: AbortController
+  /** The running loop, if any. */
+  running: Promise<void> | undefined
+}
