@@ -72,7 +72,7 @@ test('a kept answer opens for its own payment only', async () => {
 test('without its key, a kept answer is answered with 409 and the receipt, and nothing is done again', async () => {
   const { shop, store, sellers, request, first } = await openSold()
   const seal = sealer({
-    keys: { second: Uint8Array.from([...key].reverse()) },
+    keys: { second: Uint8Array.from(key).reverse() },
     current: 'second',
     lost: ['first'],
   })
