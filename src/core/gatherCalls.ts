@@ -1,5 +1,5 @@
-/** What {@link gatherCalls} takes. */
-export type GatherCallsParameters<input, output> = {
+/** What `gatherCalls` takes. */
+type GatherCallsParameters<input, output> = {
   /** Does the work of several calls; gives their results in the same order. */
   work: (inputs: readonly input[]) => Promise<readonly output[]>
   /** Chooses the next group from the calls that wait: at least the first. */

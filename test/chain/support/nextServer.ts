@@ -10,7 +10,7 @@ import { entryFiles, importPathOf } from '../../../scripts/entryFiles.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-export type NextServer = { url: string; stop(): Promise<void> }
+type NextServer = { url: string; stop(): Promise<void> }
 
 /**
  * Starts `next dev` with one route, `/weather/[city]`, which is `nextRoute.ts`.
