@@ -2,11 +2,31 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { entryFiles, importPathOf } from './scripts/entryFiles.js'
+import { isViemOfSources } from './scripts/takeParts.js'
+
+/** A folder with the package installed: its build for Node is tested instead. */
+const installed = process.env.COUNTERSIGN_PACKAGE
 
 const entries = Object.entries(entryFiles).map(([entry, file]) => ({
   find: new RegExp(`^${importPathOf(entry)}$`),
-  replacement: fileURLToPath(new URL(file, import.meta.url)),
+  replacement: installed
+    ? `${installed}/dist/node/${entry}.js`
+    : fileURLToPath(new URL(file, import.meta.url)),
 }))
+
+/** A file with parts of viem, as in the build for Node: sources take them. */
+const viemParts = process.env.COUNTERSIGN_VIEM_PARTS
+
+const takeViemParts = {
+  name: 'sources take parts of viem',
+  enforce: 'pre' as const,
+  resolveId(path: string, importer = '') {
+    if (!viemParts || !isViemOfSources(path, importer)) return undefined
+    return /openLogSocket\.ts$/.test(importer)
+      ? importer.replace(/openLogSocket/, 'webSocketLater')
+      : viemParts
+  },
+}
 
 /** Tests import the oldest viem of the peer range instead of the newest. */
 const oldestViem =
@@ -18,6 +38,7 @@ const oldestViem =
 const testTimeout = 600_000
 
 export default defineConfig({
+  plugins: [takeViemParts],
   resolve: {
     alias: [...entries, ...oldestViem],
   },

@@ -30,7 +30,9 @@ export async function benchReadsBatch(): Promise<Row[]> {
 
 async function countOwn(node: BenchServer): Promise<number> {
   const before = await node.countRequests()
-  await readers(node)().countersign?.((work) => work())
+  await readers(node)().countersign?.(async (work) => {
+    await work()
+  })
   const count = (await node.countRequests()) - before
   if (count !== 1) throw new Error(`${calls} reads took ${count} requests.`)
   return count

@@ -12,9 +12,12 @@ import { payOnPage, sampleSignature } from './payOnPage.js'
 export function checkImports({ installed }: Consumer): void {
   const { dependencies, peerDependencies } = readManifest(installed)
   const brought = Object.keys({ ...dependencies, ...peerDependencies })
-  const dist = join(installed, 'dist')
-  const built = readdirSync(dist).filter((file) => /\.(js|d\.ts)$/.test(file))
-  const imported = built.flatMap((file) => bareImports(join(dist, file)))
+  const built = ['dist', 'dist/node'].flatMap((folder) =>
+    readdirSync(join(installed, folder))
+      .filter((file) => /\.(js|d\.ts)$/.test(file))
+      .map((file) => join(installed, folder, file)),
+  )
+  const imported = built.flatMap(bareImports)
   const packages = imported.filter((name) => !name.startsWith('node:'))
   deepEqual(
     packages.filter((name) => !brought.includes(packageOf(name))),

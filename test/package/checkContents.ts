@@ -13,6 +13,7 @@ const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 export function checkContents({ files }: Consumer): void {
   const expected = (path: string) =>
     /^dist\/[\w-]+\.(js|js\.map|d\.ts)$/.test(path) ||
+    /^dist\/node\/([\w-]+\.(js|js\.map)|NOTICE\.txt)$/.test(path) ||
     /^src\/[\w/]+\.(generated\.)?ts$/.test(path) ||
     /^src\/[\w/]+\.(sol|yul)$/.test(path) ||
     /^docs\/([\w-]+\.md|images\/[\w-]+\.(svg|png))$/.test(path)
@@ -27,17 +28,27 @@ export function checkContents({ files }: Consumer): void {
     'links of the documents that lead to nothing in the package',
   )
 
-  const mapped = files
-    .filter((path) => path.endsWith('.map'))
-    .flatMap((path) => {
-      const { sources } = JSON.parse(readFileSync(join(root, path), 'utf8'))
-      return sources.map((source: string) => posix.join('dist', source))
-    })
   deepEqual(
-    mapped.filter((source) => !files.includes(source)),
+    files
+      .filter((path) => path.endsWith('.map'))
+      .flatMap(sourcesElsewhere)
+      .filter((source) => !files.includes(source)),
     [],
-    'sources that the source maps name and the package lacks',
+    'sources that the source maps name, and neither they nor the package hold',
   )
+}
+
+/** The sources of a map that it does not hold itself. */
+function sourcesElsewhere(path: string): string[] {
+  const { sources, sourcesContent } = JSON.parse(
+    readFileSync(join(root, path), 'utf8'),
+  )
+  return sources
+    .map((source: string) => posix.join(posix.dirname(path), source))
+    .filter(
+      (source: string, index: number) =>
+        source.startsWith('src/') || !sourcesContent?.[index],
+    )
 }
 
 /** Links of a page, and its pictures, that the package lacks. */
@@ -54,7 +65,7 @@ export function checkExports({ files, installed }: Consumer): void {
   const targets = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target),
   )
-  const paths = targets.map((target) => posix.normalize(target))
+  const paths = [...new Set(targets.map((target) => posix.normalize(target)))]
   deepEqual(
     paths.filter((path) => !files.includes(path)),
     [],
@@ -63,6 +74,7 @@ export function checkExports({ files, installed }: Consumer): void {
   const built = Object.keys(entryFiles).flatMap((name) => [
     `dist/${name}.d.ts`,
     `dist/${name}.js`,
+    `dist/node/${name}.js`,
   ])
   deepEqual(
     paths.filter((path) => path !== 'package.json').sort(),

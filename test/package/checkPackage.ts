@@ -8,6 +8,11 @@ import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
 import { checkContents, checkExports } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
+import {
+  checkConditions,
+  checkNotice,
+  checkWithoutPeers,
+} from './checkNodeBuild.js'
 import { checkShaking } from './checkShaking.js'
 import { checkVite, checkWorker } from './checkSites.js'
 import { checkOurTypes, checkTypes } from './checkTypes.js'
@@ -24,6 +29,8 @@ const checks: readonly (readonly [string, Check])[] = [
     checkOptionalPeers,
   ],
   ['the package imports its peers and Node only', checkImports],
+  ['Node gets a build of its own, and no bundler gets it', checkConditions],
+  ['the licence of each bundled package is in the package', checkNotice],
   ['a checkout page bundles without viem, and the bundle runs', checkBundle],
   ['Vite builds a page of root and reads, and it pays', checkVite],
   ['a worker bundles orders and handler, and it answers', checkWorker],
@@ -40,14 +47,27 @@ const oldestChecks: readonly (readonly [string, Check])[] = [
   ['the oldest viem: strict consumers compile', checkOurTypes],
 ]
 
+/** Without any peer. */
+const bareChecks: readonly (readonly [string, Check])[] = [
+  ['Node imports the entries of a server without viem', checkWithoutPeers],
+]
+
 const consumer = installPackage()
 process.on('exit', consumer.remove)
 const oldest = installPackage({ viem: 'viem-oldest' })
 process.on('exit', oldest.remove)
+const bare = installPackage({ peers: [] })
+process.on('exit', bare.remove)
+
+const kilobytes = (bytes: number) => `${Math.round(bytes / 1024)} kB`
+console.log(
+  `The tarball has ${kilobytes(consumer.size)}, unpacked ${kilobytes(consumer.unpackedSize)}, in ${consumer.files.length} files.`,
+)
 
 for (const [rule, check, installed] of [
   ...checks.map((one) => [...one, consumer] as const),
   ...oldestChecks.map((one) => [...one, oldest] as const),
+  ...bareChecks.map((one) => [...one, bare] as const),
 ]) {
   const began = performance.now()
   try {

@@ -1,0 +1,32 @@
+import type { webSocket as viemWebSocket } from 'viem'
+
+/** The part of viem's WebSocket transport that `openLogSocket` uses. */
+type LogSocketTransport = Pick<
+  ReturnType<ReturnType<typeof viemWebSocket>>,
+  'value'
+>
+
+/**
+ * Stands for viem's `webSocket` in the build for Node, and loads viem when a
+ * connection opens. viem finds the WebSocket of the runtime itself, so this
+ * part of it stays in its own package.
+ */
+export function webSocket(
+  url: string,
+  options: Parameters<typeof viemWebSocket>[1],
+): (parameters: object) => LogSocketTransport {
+  return (parameters) => {
+    const opening = import('viem').then(({ webSocket }) => {
+      const { value } = webSocket(url, options)(parameters)
+      if (!value) throw new Error('viem has no WebSocket.')
+      return value
+    })
+    return {
+      value: {
+        getSocket: async () => (await opening).getSocket(),
+        getRpcClient: async () => (await opening).getRpcClient(),
+        subscribe: async (wanted) => (await opening).subscribe(wanted),
+      },
+    }
+  }
+}
