@@ -9,9 +9,11 @@ export type Row = {
   /** What the ratio is one of. */
   unit: string
   /** Both sides by themselves, for the plots. */
-  sides?: { own: number; peer: number; unit: 'ms' | 'us' | 'a second' }
+  sides?:
+    | { own: number; peer: number; unit: 'ms' | 'us' | 'a second' }
+    | undefined
   /** Why the goal may be out of reach; printed where it is missed. */
-  why?: string
+  why?: string | undefined
 }
 
 /**

@@ -6,9 +6,12 @@ import { samplePayment } from 'countersign/testing'
 import { TypedDataEncoder } from 'ethers'
 import { bytesToHex, getAddress, hashTypedData } from 'viem'
 import { typedDataTypes } from '../src/core/typedDataTypes.js'
-import { type Candidates, compare, type Row } from './compare.js'
+import { type Candidates, compareTimes, type Row } from './compare.js'
 
 const { EIP712Domain, ...messageTypes } = typedDataTypes
+
+/** Digests a round. */
+const hashed = 199
 
 /** Digests of payments nobody hashed before, as wallets spell addresses. */
 export async function benchHashPayment(): Promise<Row[]> {
@@ -17,11 +20,16 @@ export async function benchHashPayment(): Promise<Row[]> {
     ...peerHashes,
     accelerated: (payment: Payment) => hashPayment(payment, { keccak256 }),
   }
-  const ratios = await compare('countersign', {
+  const { ratios, milliseconds } = await compareTimes('countersign', {
     rounds: 30,
     prepare: () => prepare(hashes),
   })
   const { viem = Number.NaN, accelerated = Number.NaN } = ratios
+  const sidesOf = (own: string, peer: string): Row['sides'] => ({
+    own: ((milliseconds[own] ?? Number.NaN) * 1000) / hashed,
+    peer: ((milliseconds[peer] ?? Number.NaN) * 1000) / hashed,
+    unit: 'us',
+  })
   const peers = [
     { key: 'viem', peer: 'viem hashTypedData', goal: 3.5 },
     { key: 'ethers', peer: 'ethers TypedDataEncoder.hash', goal: 0 },
@@ -33,11 +41,19 @@ export async function benchHashPayment(): Promise<Row[]> {
     ratio: viem / accelerated,
     goal: 15,
     unit: 'time',
+    sides: sidesOf('accelerated', 'viem'),
   }
   return [
     ...peers.map(({ key, peer, goal }) => {
       const ratio = ratios[key] ?? Number.NaN
-      return { name: 'hashPayment', peer, ratio, goal, unit: 'time' }
+      return {
+        name: 'hashPayment',
+        peer,
+        ratio,
+        goal,
+        unit: 'time',
+        sides: sidesOf('countersign', key),
+      }
     }),
     fast,
   ]
@@ -46,7 +62,7 @@ export async function benchHashPayment(): Promise<Row[]> {
 type Hashes = Record<string, (payment: Payment) => string>
 
 function prepare(hashes: Hashes): Candidates {
-  const payments = Array.from({ length: 200 }, freshPayment)
+  const payments = Array.from({ length: hashed + 1 }, freshPayment)
   const [first] = payments
   const digests = Object.values(hashes).map((hash) => first && hash(first))
   if (new Set(digests).size !== 1) throw new Error('The digests differ.')

@@ -243,6 +243,7 @@ function callRows(name: string, times: CallTimes): Row[] {
     ratio: (1.5 * small) / large,
     goal: 1,
     unit: 'time',
+    sides: { own: large, peer: small, unit: 'ms' },
   }))
 }
 

@@ -46,6 +46,7 @@ export async function benchReadsPreconfirmed(): Promise<Row[]> {
         ratio: viem / sync,
         goal: 5,
         unit,
+        sides: { own: sync, peer: viem, unit: 'ms' },
       },
       {
         name: 'waitForOutcome',
@@ -53,6 +54,7 @@ export async function benchReadsPreconfirmed(): Promise<Row[]> {
         ratio: viem / poll,
         goal: 0,
         unit,
+        sides: { own: poll, peer: viem, unit: 'ms' },
       },
     ]
   } finally {

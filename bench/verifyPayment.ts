@@ -9,7 +9,7 @@ import {
 } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { createWalletClient, http, publicActions } from 'viem'
-import { type Candidates, compare, type Row } from './compare.js'
+import { type Candidates, compare, compareTimes, type Row } from './compare.js'
 import { delayRequests } from './delayRequests.js'
 
 const peer = '@x402/evm facilitator verify, warm'
@@ -41,13 +41,13 @@ export async function benchVerifyPayment(): Promise<Row[]> {
         goal: 10,
         unit: 'time',
       },
-      { name: 'verifyPayment', peer, ratio: near, goal: 3, unit: 'time' },
+      { name: 'verifyPayment', peer, goal: 3, unit: 'time', ...near },
       {
         name: 'verifyPayment, 25 ms added a request',
         peer,
-        ratio: far,
         goal: 2.8,
         unit: 'time',
+        ...far,
       },
     ]
   } finally {
@@ -58,7 +58,7 @@ export async function benchVerifyPayment(): Promise<Row[]> {
 async function judge(
   chain: DevChain,
   { url, rounds }: { url: string; rounds: number },
-): Promise<number> {
+): Promise<Pick<Row, 'ratio' | 'sides'>> {
   const payments: SignedPayment[] = []
   for (let count = 0; count < rounds + 3; count++)
     payments.push(await signTransfer(chain))
@@ -67,11 +67,15 @@ async function judge(
     if (!payment) throw new Error('There are fewer payments than rounds.')
     return candidates(chain, url, payment)
   }
-  const { x402 = Number.NaN } = await compare('countersign', {
+  const { ratios, milliseconds } = await compareTimes('countersign', {
     rounds,
     prepare,
   })
-  return x402
+  const { countersign: own = Number.NaN, x402 = Number.NaN } = milliseconds
+  return {
+    ratio: ratios.x402 ?? Number.NaN,
+    sides: { own, peer: x402, unit: 'ms' },
+  }
 }
 
 /** 100 payments: in one list, and by x402 all at once. */

@@ -1,5 +1,5 @@
 /**
- * Draws the plot of the README from what the benchmark last measured.
+ * Draws the plots of the guides from what the benchmark last measured.
  *
  *     npx tsx scripts/drawPlots.ts
  */
@@ -7,6 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Row } from '../bench/compare.js'
+import type { Result } from '../bench/results.js'
+import { drawSides, plotStyle } from './drawSides.js'
 
 const results = 'bench/results.json'
 const picture = 'docs/images/benchmark.svg'
@@ -85,19 +87,7 @@ export function drawPlot(rows: readonly Row[]): string {
       return `${label}: ${row?.ratio.toFixed(1)} times as fast as ${against}.`
     })
     .join(' ')}</desc>
-  <style>
-    svg { --back: #ffffff; --line: #d5dae0; --ink: #16202b; --soft: #4a5561; --bar: #2f6fbf; }
-    @media (prefers-color-scheme: dark) {
-      svg { --back: #12171d; --line: #343c46; --ink: #f0f4f8; --soft: #b6c1cc; --bar: #6aa3e8; }
-    }
-    text { font: 14px ui-sans-serif, system-ui, sans-serif; fill: var(--ink); }
-    .head { font-weight: 600; }
-    .label { text-anchor: end; }
-    .value { font-weight: 600; }
-    .note { font-size: 12px; fill: var(--soft); }
-    .bar { fill: var(--bar); }
-    .tick { stroke: var(--line); }
-  </style>
+${plotStyle}
   <rect width="800" height="${height}" rx="12" style="fill: var(--back)"/>
   <text x="24" y="32" class="head">How many times as fast (logarithmic scale)</text>
   <text x="${right + 50}" y="32" class="note" text-anchor="end">captures: sealed and kept in SQLite; peers keep nothing</text>
@@ -107,9 +97,48 @@ ${bars.join('\n')}
 `
 }
 
-/** Draws the picture from the results on disk. */
+/** What is drawn from the absolute figures, by the name of the picture. */
+export const sidePlots: Record<
+  string,
+  { title: string; benches: readonly string[]; unit: string }
+> = {
+  captures: {
+    title: 'Captures a second: countersign above its peer',
+    benches: ['ordersCapture'],
+    unit: 'a second',
+  },
+  latency: {
+    title: 'Milliseconds: countersign above its peer',
+    benches: ['importTime', 'verifyPayment', 'readsPreconfirmed'],
+    unit: 'ms',
+  },
+  growth: {
+    title: 'Milliseconds a call: among many orders above among 1,000',
+    benches: ['millionSqlite', 'millionPostgres'],
+    unit: 'ms',
+  },
+  digests: {
+    title: 'Microseconds a digest: countersign above its peer',
+    benches: ['hashPayment'],
+    unit: 'us',
+  },
+}
+
+/** Draws one of {@link sidePlots}. */
+export function drawSidePlot(name: string, results: readonly Result[]): string {
+  const { title = '', benches = [], unit = '' } = sidePlots[name] ?? {}
+  const rows = results.filter(
+    ({ bench, sides }) => benches.includes(bench) && sides?.unit === unit,
+  )
+  return drawSides(title, rows)
+}
+
+/** Draws the pictures from the results on disk. */
 export function drawPlots(): void {
-  writeFileSync(picture, drawPlot(JSON.parse(readFileSync(results, 'utf8'))))
+  const measured = JSON.parse(readFileSync(results, 'utf8'))
+  writeFileSync(picture, drawPlot(measured))
+  for (const name of Object.keys(sidePlots))
+    writeFileSync(`docs/images/${name}.svg`, drawSidePlot(name, measured))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) drawPlots()

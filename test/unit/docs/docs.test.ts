@@ -21,7 +21,11 @@ import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
 import * as x402 from 'countersign/x402'
 import { expect, test } from 'vitest'
-import { drawPlot } from '../../../scripts/drawPlots.js'
+import {
+  drawPlot,
+  drawSidePlot,
+  sidePlots,
+} from '../../../scripts/drawPlots.js'
 
 const root = new URL('../../../', import.meta.url)
 const readText = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -298,3 +302,14 @@ test('the plot shows what the benchmark last measured, in both themes', () => {
   expect(picture).toMatch(/role="img" aria-labelledby="title text"/)
   expect(picture).toContain('prefers-color-scheme: dark')
 })
+
+test.each(Object.keys(sidePlots))(
+  'the plot %s shows what the benchmark last measured, and a guide shows it',
+  (name) => {
+    const results = JSON.parse(readText('bench/results.json'))
+    const picture = readText(`docs/images/${name}.svg`)
+    expect(picture).toBe(drawSidePlot(name, results))
+    expect(picture).toContain('prefers-color-scheme: dark')
+    expect(readText('docs/benchmarks.md')).toContain(`(images/${name}.svg)`)
+  },
+)
