@@ -1,22 +1,4 @@
-import { benchBundleSize } from './bundleSize.js'
 import type { Row } from './compare.js'
-import { benchHashPayment } from './hashPayment.js'
-import { benchImport } from './importTime.js'
-import { benchOrdersAccept } from './ordersAccept.js'
-import { benchOrdersCapture } from './ordersCapture.js'
-import { benchOrdersClaim } from './ordersClaim.js'
-import { benchOrdersLoad } from './ordersLoad.js'
-import { benchMillionPostgres, benchMillionSqlite } from './ordersMillion.js'
-import { benchReadsBatch } from './readsBatch.js'
-import { benchReadsLogs } from './readsLogs.js'
-import { benchReadsPreconfirmed } from './readsPreconfirmed.js'
-import { benchReadsReceipts } from './readsReceipts.js'
-import { benchReadsStream } from './readsStream.js'
-import { benchRecovery } from './recovery.js'
-import { benchShopLoad } from './shopLoad.js'
-import { benchShopPage } from './shopPage.js'
-import { benchVerifyPayment } from './verifyPayment.js'
-import { benchX402Paid } from './x402Paid.js'
 
 /** What takes minutes, gigabytes or a browser is measured only if asked for. */
 export type Asked = {
@@ -27,6 +9,7 @@ export type Asked = {
   shop?: string | undefined
 }
 
+/** Loads what it needs in its own process, so that none keeps others from running. */
 export type Bench = {
   name: string
   /** After so long it is stopped, and its rows stay as they were. */
@@ -37,48 +20,113 @@ export type Bench = {
 }
 
 export const benches: readonly Bench[] = [
-  { name: 'bundleSize', minutes: 5, run: benchBundleSize },
-  { name: 'hashPayment', minutes: 10, run: benchHashPayment },
-  { name: 'recovery', minutes: 15, run: benchRecovery },
-  { name: 'verifyPayment', minutes: 15, run: benchVerifyPayment },
-  { name: 'importTime', minutes: 10, run: benchImport },
-  { name: 'readsBatch', minutes: 10, run: benchReadsBatch },
-  { name: 'readsLogs', minutes: 10, run: benchReadsLogs },
-  { name: 'readsReceipts', minutes: 10, run: benchReadsReceipts },
-  { name: 'readsStream', minutes: 20, run: benchReadsStream },
-  { name: 'readsPreconfirmed', minutes: 10, run: benchReadsPreconfirmed },
-  { name: 'ordersAccept', minutes: 15, run: benchOrdersAccept },
-  { name: 'ordersCapture', minutes: 60, run: benchOrdersCapture },
-  { name: 'x402Paid', minutes: 20, run: benchX402Paid },
+  {
+    name: 'bundleSize',
+    minutes: 5,
+    run: async () => (await import('./bundleSize.js')).benchBundleSize(),
+  },
+  {
+    name: 'hashPayment',
+    minutes: 10,
+    run: async () => (await import('./hashPayment.js')).benchHashPayment(),
+  },
+  {
+    name: 'recovery',
+    minutes: 15,
+    run: async () => (await import('./recovery.js')).benchRecovery(),
+  },
+  {
+    name: 'verifyPayment',
+    minutes: 15,
+    run: async () => (await import('./verifyPayment.js')).benchVerifyPayment(),
+  },
+  {
+    name: 'importTime',
+    minutes: 10,
+    run: async () => (await import('./importTime.js')).benchImport(),
+  },
+  {
+    name: 'readsBatch',
+    minutes: 10,
+    run: async () => (await import('./readsBatch.js')).benchReadsBatch(),
+  },
+  {
+    name: 'readsLogs',
+    minutes: 10,
+    run: async () => (await import('./readsLogs.js')).benchReadsLogs(),
+  },
+  {
+    name: 'readsReceipts',
+    minutes: 10,
+    run: async () => (await import('./readsReceipts.js')).benchReadsReceipts(),
+  },
+  {
+    name: 'readsStream',
+    minutes: 20,
+    run: async () => (await import('./readsStream.js')).benchReadsStream(),
+  },
+  {
+    name: 'readsPreconfirmed',
+    minutes: 10,
+    run: async () =>
+      (await import('./readsPreconfirmed.js')).benchReadsPreconfirmed(),
+  },
+  {
+    name: 'ordersAccept',
+    minutes: 15,
+    run: async () => (await import('./ordersAccept.js')).benchOrdersAccept(),
+  },
+  {
+    name: 'ordersCapture',
+    minutes: 60,
+    run: async () => (await import('./ordersCapture.js')).benchOrdersCapture(),
+  },
+  {
+    name: 'x402Paid',
+    minutes: 20,
+    run: async () => (await import('./x402Paid.js')).benchX402Paid(),
+  },
   {
     name: 'ordersClaim',
     minutes: 60,
     flag: 'claim',
-    run: ({ claim }) => benchOrdersClaim(Number(claim)),
+    run: async ({ claim }) =>
+      (await import('./ordersClaim.js')).benchOrdersClaim(Number(claim)),
   },
   {
     name: 'ordersLoad',
     minutes: 60,
     flag: 'load',
-    run: ({ load }) => benchOrdersLoad(Number(load)),
+    run: async ({ load }) =>
+      (await import('./ordersLoad.js')).benchOrdersLoad(Number(load)),
   },
   {
     name: 'millionSqlite',
     minutes: 120,
     flag: 'million',
-    run: ({ million }) => benchMillionSqlite(Number(million)),
+    run: async ({ million }) =>
+      (await import('./ordersMillion.js')).benchMillionSqlite(Number(million)),
   },
   {
     name: 'millionPostgres',
     minutes: 120,
     flag: 'million',
-    run: ({ million }) => benchMillionPostgres(Number(million)),
+    run: async ({ million }) =>
+      (await import('./ordersMillion.js')).benchMillionPostgres(
+        Number(million),
+      ),
   },
-  { name: 'shopPage', minutes: 15, flag: 'page', run: benchShopPage },
+  {
+    name: 'shopPage',
+    minutes: 15,
+    flag: 'page',
+    run: async () => (await import('./shopPage.js')).benchShopPage(),
+  },
   {
     name: 'shopLoad',
     minutes: 20,
     flag: 'shop',
-    run: ({ shop }) => benchShopLoad(Number(shop)),
+    run: async ({ shop }) =>
+      (await import('./shopLoad.js')).benchShopLoad(Number(shop)),
   },
 ]
