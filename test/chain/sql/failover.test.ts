@@ -24,7 +24,7 @@ const replaced = {
   retryable: false,
 }
 
-const patience = { timeout: 20_000 }
+const patience = { timeout: 300_000 }
 
 async function openPair(
   ...parameters: Parameters<typeof startPair>
@@ -150,7 +150,7 @@ test('after a failover to a standby that lacks the newest, nothing is sent befor
   const pair = await openPair({ synchronous: false })
   const seller = await fundedAccount(chain)
   const before = await startProcess(pair, seller, 'manual')
-  const capture = (shop: Shop, orderId = '', timeout = 20_000) =>
+  const capture = (shop: Shop, orderId = '', timeout = 300_000) =>
     shop.orders.capture({ orderId, timeout })
   const [first = '', ...kept] = await Promise.all(
     [1, 2, 3].map(() => sell(before)),
