@@ -1,8 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
 import type { EventRecord, StoreReader } from '../../store/types.js'
-import { CursorAheadError } from '../model/errors.js'
-import { loadOrder } from '../model/loadOrders.js'
+import { CursorAheadError, OrderNotFoundError } from '../model/errors.js'
 import type { OrderEvent } from '../model/orderEvents.js'
+import { parseOrderId } from '../model/parseOrderId.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseLimit, parsePosition } from './listOrders.js'
 
@@ -50,7 +51,8 @@ export async function listEvents(
     const last = rows.at(-1)?.cursor ?? 0n
     if (after === 'latest') return { events: [], cursor: last }
     const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
-    if (last <= after) await checkCursor(tables, after)
+    // An event of this order with this cursor shows that it is not ahead.
+    if (last < after) await checkCursor(tables, after)
     return {
       events: events.map(showEvent),
       cursor: events.at(-1)?.cursor ?? after,
@@ -72,12 +74,15 @@ function findStreamEvents(
 }
 
 async function findOrderEvents(
-  tables: StoreReader,
-  context: OrdersContext,
+  { orders, events }: StoreReader,
+  { destinations }: OrdersContext,
   orderId: string,
 ): Promise<EventRecord[]> {
-  const { order } = await loadOrder(tables, context, orderId)
-  return tables.events.find({ orderIds: [order.id] })
+  const id = parseOrderId(orderId)
+  const [order] = await orders.find({ ids: [id] })
+  if (!order || !isInDestinations(order, destinations))
+    throw new OrderNotFoundError({ orderId: id })
+  return events.find({ orderIds: [id] })
 }
 
 /**

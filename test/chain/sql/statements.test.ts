@@ -76,3 +76,20 @@ test('a purchase over HTTP makes few statements until its payment is stored', as
     accept: accept.statements,
   }).toEqual({ draft: 9, read: 5, accept: 21 })
 })
+
+test('the events of an order take two queries, also after its newest one', async () => {
+  const ran = watchStatements()
+  const store = sqliteStore({ file: join(folder, 'events.db') })
+  const { orders } = await openDesk(chain, { store })
+  const { order } = await orders.draft({ amount: '12.50' })
+  const { cursor } = await orders.events({ orderId: order.id })
+  ran.length = 0
+  await orders.events({ orderId: order.id, after: cursor })
+  const [begin, ...rest] = ran
+  expect(begin).toBe('begin')
+  expect(rest.map((text) => text.match(/from "(\w+)"/)?.[1])).toEqual([
+    'orders',
+    'events',
+    undefined,
+  ])
+})
