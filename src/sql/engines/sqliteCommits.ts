@@ -12,8 +12,8 @@ export const patienceMilliseconds = 30_000
  * Limits of a shared commit: units of work, and the time to collect them. The
  * event loop serves everything else between two commits.
  */
-const maxUnits = 32
-const maxMilliseconds = 10
+const maxUnits = 16
+const maxMilliseconds = 25
 
 /** Units of work that share a commit: one sync of the disk for all. */
 type Group = {

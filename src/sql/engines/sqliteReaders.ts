@@ -1,7 +1,11 @@
 import { nextTurn } from '../../core/wait.js'
 
-/** Milliseconds of reads in a row, after which the event loop gets its turn. */
-const longestStretch = 10
+/**
+ * Limits of reads in a row, after which the event loop gets its turn: units of
+ * work, and milliseconds.
+ */
+const maxUnits = 32
+const maxMilliseconds = 25
 
 /** Milliseconds after which a unit of work that still waits gives up its place. */
 const longestPlace = 1_000
@@ -19,11 +23,19 @@ type Limit = <result>(work: () => Promise<result>) => Promise<result>
 export function limitReaders(most: number): Limit {
   const waiting: (() => void)[] = []
   let running = 0
+  let units = 0
   let began = 0
+  const startStretch = () => {
+    units = 0
+    began = performance.now()
+  }
+  const isOver = () =>
+    units >= maxUnits || performance.now() - began > maxMilliseconds
   const leave = async (): Promise<void> => {
-    if (waiting.length > 0 && performance.now() - began > longestStretch) {
+    units++
+    if (waiting.length > 0 && isOver()) {
       await nextTurn()
-      began = performance.now()
+      startStretch()
     }
     // Hands the place on directly, so that nobody takes it in between.
     const next = waiting.shift()
@@ -33,7 +45,7 @@ export function limitReaders(most: number): Limit {
   return async (work) => {
     if (running >= most)
       await new Promise<void>((resolve) => waiting.push(resolve))
-    else if (running++ === 0) began = performance.now()
+    else if (running++ === 0) startStretch()
     let isInPlace = true
     const leaveOnce = () => {
       if (isInPlace) void leave()

@@ -46,10 +46,10 @@ test('of many units of work that write, each is kept in its turn, and the event 
     }),
   )
   expect(kept.map(({ at }) => at)).toEqual(kept.map((_, at) => at))
-  // At most 32 units share a commit.
+  // At most 16 units share a commit.
   const perTurn = new Map<number, number>()
   for (const { turn } of kept) perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
-  expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(32)
+  expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(16)
 })
 
 test('many readers get their answers in the order in which they asked', async () => {
