@@ -35,6 +35,17 @@ export const prober: Address = '0x3009000000000000000000000000000000003009'
 
 const cacheSeconds = 600n
 const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
+
+type TokenAndHead = { token: Token; head: RunHead }
+
+type Probe = { answer: Promise<TokenAndHead>; since: number }
+
+/** Probes on their way, so that a crowd at the start makes one request. */
+const probing = /* @__PURE__ */ new WeakMap<object, Map<Address, Probe>>()
+
+/** Milliseconds after which a probe that may hang gets no more callers. */
+const longestShare = 1_000
+
 type CachedToken = { token: Token; since: bigint }
 
 /**
@@ -80,19 +91,36 @@ export async function getToken(
 export async function getTokenAndHead(
   client: Client,
   token: Address,
-): Promise<{ token: Token; head: RunHead }> {
+): Promise<TokenAndHead> {
   const known = cachedToken(client, token)
-  const run = {
-    from: prober,
-    block: 'latest' as const,
-    // No fees: without overrides, the prober has no balance.
-    fees: {},
-    fallback: runCreated,
-  }
   if (known) {
     const { head } = await runCalls(client, { ...run, calls: {} })
     return { token: known, head }
   }
+  const probes = probing.get(client) ?? new Map<Address, Probe>()
+  probing.set(client, probes)
+  const now = performance.now()
+  const running = probes.get(token)
+  if (running && now - running.since < longestShare) return running.answer
+  const answer = probeTokenAndHead(client, token).finally(() =>
+    probes.delete(token),
+  )
+  probes.set(token, { answer, since: now })
+  return answer
+}
+
+const run = {
+  from: prober,
+  block: 'latest',
+  // No fees: without overrides, the prober has no balance.
+  fees: {},
+  fallback: runCreated,
+} as const
+
+async function probeTokenAndHead(
+  client: Client,
+  token: Address,
+): Promise<TokenAndHead> {
   const calls = tokenProbes(token, prober)
   const { head, calls: probes } = await runCalls(client, { ...run, calls })
   const { capabilities, decimals } = parseCapabilities(probes)
@@ -116,6 +144,7 @@ export async function getTokenAndHead(
 /** Forgets a token when its answers contradict the remembered ones. */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)
+  probing.get(client)?.delete(token)
 }
 
 function cachedToken(client: Client, token: Address): Token | undefined {

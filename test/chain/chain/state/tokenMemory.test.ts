@@ -43,6 +43,16 @@ test('a token is remembered for ten minutes, by the client that asked', async ()
   expect(other.asked).toHaveLength(1)
 })
 
+test('callers that ask for a token at the same time share one request', async () => {
+  const client = newClient()
+  const { token } = circle22
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => getToken(client, { token })),
+  )
+  expect(new Set(all).size).toBe(20)
+  expect(client.asked).toHaveLength(1)
+})
+
 test('what a caller makes of a token is not what is remembered', async () => {
   const client = newClient()
   const { token } = circle22
