@@ -1,6 +1,10 @@
-import { capturePayment } from 'countersign'
+import { readFile } from 'node:fs/promises'
+import { capturePayment, formatAmount } from 'countersign'
+import { erc20Abi } from 'viem'
+import { readContract } from 'viem/actions'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { draft } from '../support/desk.js'
+import { judgeJournal } from '../support/hledger.js'
 import {
   askCapture,
   authorize,
@@ -103,6 +107,37 @@ test('what was captured is in the chart, its figures, the books and a proof', as
   const held = page.locator('dt', { hasText: 'Used by' })
   const holder = held.locator('xpath=following-sibling::dd[1]')
   expect(await holder.innerText()).toMatch(/^(this server|nobody now)$/)
+})
+
+test('the books are downloaded as files that agree with the balance', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant/books${key}`)
+  const download = async (title: string): Promise<string> => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      button(page, title).click(),
+    ])
+    return `${file.suggestedFilename()}\n${await readFile(await file.path(), 'utf8')}`
+  }
+  expect(await download('CSV')).toMatch(
+    /^books\.csv\ntype,time,.*\r\nopening,[\s\S]*\r\ncapture,[\s\S]*\r\ngas,[\s\S]*\r\nclosing,/,
+  )
+  expect(await download('JSON lines')).toMatch(
+    /^books\.jsonl\n\{"type":"opening"[\s\S]*\{"type":"closing"/,
+  )
+  const [, ...journal] = (await download('hledger journal')).split('\n')
+  const { read, judged = read } = await judgeJournal(journal.join('\n'))
+  expect(judged).toEqual(read)
+  const { token, clients } = shop.chain
+  const account = clients.merchant.account.address
+  const units = await readContract(clients.public, {
+    address: token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [account],
+  })
+  const asset = `assets:31337:${token}:${account}`.toLowerCase()
+  expect(read[asset]).toBe(formatAmount(units, 6))
 })
 
 test('a payment that no order asked for is in the books, too', async () => {

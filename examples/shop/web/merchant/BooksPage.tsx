@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { AuditCard } from './AuditCard.js'
 import { HealthCard } from './HealthCard.js'
+import { LedgerCard } from './LedgerCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { ReconcileCard } from './ReconcileCard.js'
 
@@ -18,6 +19,7 @@ export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
         <AuditCard api={api} />
         <ReconcileCard api={api} />
       </div>
+      <LedgerCard api={api} />
       <HealthCard api={api} />
     </div>
   )

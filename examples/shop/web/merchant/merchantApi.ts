@@ -14,6 +14,9 @@ export type OrderFilter = {
   payer?: string | undefined
 }
 
+/** How a file of the books is written. */
+export type LedgerFormat = 'csv' | 'jsonLines' | 'hledger'
+
 export type OrderPage = {
   orders: readonly WireOrder[]
   /** Where the next page begins; absent after the last. */
@@ -26,17 +29,24 @@ const base = '/payments/merchant'
 
 /** The merchant's routes, each asked with the key; tells when it is refused. */
 export function createMerchantApi(key: string, onRefused?: () => void) {
-  async function ask<answer>(path: string, body?: unknown): Promise<answer> {
+  async function noticeRefusal<answer>(
+    asked: Promise<answer>,
+  ): Promise<answer> {
     try {
-      return await askJson(`${base}${path}`, {
-        token: key,
-        body: body === undefined ? undefined : JSON.stringify(body),
-      })
+      return await asked
     } catch (error) {
       if (error instanceof Problem && error.status === 401) onRefused?.()
       throw error
     }
   }
+
+  const ask = <answer>(path: string, body?: unknown): Promise<answer> =>
+    noticeRefusal(
+      askJson(`${base}${path}`, {
+        token: key,
+        body: body === undefined ? undefined : JSON.stringify(body),
+      }),
+    )
 
   const at = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
 
@@ -68,6 +78,12 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
       ask<{ order: WireOrder }>(`${at(orderId)}/cancel`, {}),
     reconcile: () => ask<Wire<ReconciliationReport>>('/reconcile', {}),
     audit: () => ask<Wire<AuditReport>>('/audit'),
+    /** The books from the first order on, with every transfer on the chain. */
+    async ledger(format: LedgerFormat) {
+      const query = new URLSearchParams({ format, transfers: 'true' })
+      const asked = askShop(`${base}/ledger?${query}`, { token: key })
+      return (await noticeRefusal(asked)).blob()
+    },
     health: () => ask<Wire<OrdersHealth>>('/health'),
   }
 }
