@@ -181,6 +181,9 @@ test('countersign/orders exports these names', () => {
       "TransitionError",
       "createOrders",
       "refundNonce",
+      "toCsv",
+      "toHledger",
+      "toJsonLines",
     ]
   `)
 })

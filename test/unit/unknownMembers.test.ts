@@ -139,6 +139,9 @@ const others = [
   'hashPayment',
   'parseAmount',
   'paymentTypedData',
+  'toCsv',
+  'toHledger',
+  'toJsonLines',
 ]
 
 async function thrownBy(work: () => unknown): Promise<unknown> {
@@ -200,6 +203,7 @@ const verbs = {
   list: {},
   events: {},
   audit: {},
+  ledger: {},
   capture: { orderId: '1' },
   run: { signal },
   reseal: {},
@@ -209,7 +213,10 @@ const verbs = {
 test.each(Object.entries(verbs))(
   'orders.%s refuses a member it does not know, and lists those it knows',
   async (name, given) => {
-    const verb: Call = Reflect.get(orders, name)
+    const verb: Call =
+      name === 'ledger'
+        ? (given) => orders.ledger(given).next()
+        : Reflect.get(orders, name)
     const strange = { ...given, payerr: 1 }
     const [known = ''] = Object.keys(given)
     expect(await thrownBy(() => verb(strange as never))).toMatchObject(

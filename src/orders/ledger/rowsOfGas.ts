@@ -61,8 +61,11 @@ export async function* rowsOfGas(
       const paid = gasOf(one, mined)
       if (!paid || paid.blockTime < range.from) continue
       if (paid.blockTime >= range.to) return
+      // The record may not say, and it needs no node otherwise.
+      const isRead = mined.has(paid.transactionHash)
       const finality =
-        paid.finality ?? finalityAt(await readHeads(), paid.blockNumber)
+        paid.finality ??
+        (isRead ? finalityAt(await readHeads(), paid.blockNumber) : undefined)
       yield rowOfGas(submitter, unit, { ...paid, finality })
     }
     if (page.some(({ proof }) => proof && proof.blockTime >= range.to)) return
@@ -91,7 +94,7 @@ function hashesToAsk(
 function gasOf(
   { hashes, proof, orderId, recipient, finality }: SentNonce,
   mined: ReadonlyMap<Hash, MinedTransaction>,
-): GasPaid | undefined {
+): (GasPaid & MinedTransaction) | undefined {
   if (recipient === undefined) return undefined
   const asked = hashes.flatMap((hash) => mined.get(hash) ?? [])[0]
   if (asked) return { ...asked, orderId, recipient, finality }

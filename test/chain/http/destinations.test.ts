@@ -132,6 +132,7 @@ test('a stranger is asked who it is, on every merchant route', async () => {
     'GET /merchant/orders',
     'POST /merchant/reconcile',
     'GET /merchant/audit',
+    'GET /merchant/ledger',
     'GET /merchant/health',
     'GET /merchant/events',
   ]

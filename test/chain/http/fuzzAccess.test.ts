@@ -128,6 +128,7 @@ test.each([
   ['GET', '/merchant/orders'],
   ['GET', '/merchant/health'],
   ['GET', '/merchant/audit'],
+  ['GET', '/merchant/ledger'],
   ['POST', '/merchant/reconcile'],
 ] as const)(
   '%s %s shows nothing of another recipient',

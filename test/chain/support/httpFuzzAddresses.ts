@@ -65,6 +65,7 @@ export const routes: readonly (readonly [string, string])[] = [
   ['POST', '/merchant/orders/{}/cancel'],
   ['POST', '/merchant/reconcile'],
   ['GET', '/merchant/audit'],
+  ['GET', '/merchant/ledger'],
   ['GET', '/merchant/health'],
   ['GET', '/merchant/events'],
   ['GET', '/openapi.json'],
