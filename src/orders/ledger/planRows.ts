@@ -1,7 +1,8 @@
 import type { Address } from 'viem'
 import type { Finality } from '../../core/types.js'
-import type { Destination, ProofRecord, Submitter } from '../../store/types.js'
+import type { Destination, Submitter } from '../../store/types.js'
 import type { ChainHeads } from '../evidence/getHeads.js'
+import type { Cause } from './causeOf.js'
 import type { Unit } from './describeToken.js'
 import type { LedgerRow } from './types.js'
 
@@ -19,34 +20,39 @@ export type Movement = Pick<
  * The rows of one movement: one for an arrival, one for a departure, both if
  * the recipient sent tokens to itself.
  *
- * @param proof the record of this movement, if there is one.
+ * @param cause the order or refund that this movement paid, if there is one.
  */
 export function rowsOfMovement(
   destination: Destination,
   unit: Unit,
   movement: Movement,
-  proof: ProofRecord | undefined,
+  cause: Cause | undefined,
 ): LedgerRow[] {
   const { recipient } = destination
   const { from, to, value, ...place } = movement
+  const { orderId, refund } = cause ?? {}
   const shared = { ...emptyRow(destination, unit), ...place }
+  const isCapture = cause !== undefined && refund === undefined
   const rows: LedgerRow[] = []
   if (to === recipient)
     rows.push({
       ...shared,
-      type: proof?.kind === 'capture' ? 'capture' : 'transfer',
+      type: isCapture ? 'capture' : 'transfer',
       gross: value,
       net: value,
-      orderId: proof?.orderId,
+      orderId: isCapture ? orderId : undefined,
       payer: from,
     })
   if (from === recipient)
     rows.push({
       ...shared,
-      type: 'transfer',
+      type: refund ? 'refund' : 'transfer',
       gross: -value,
       net: -value,
-      payee: to,
+      orderId: refund ? orderId : undefined,
+      refundId: refund?.id,
+      payer: refund?.to,
+      payee: refund ? undefined : to,
     })
   return rows
 }
@@ -54,10 +60,11 @@ export function rowsOfMovement(
 /** Gas that a submitter paid for one transaction. */
 export type GasPaid = Pick<
   LedgerRow,
-  'transactionHash' | 'blockNumber' | 'blockTime' | 'finality' | 'orderId'
+  'transactionHash' | 'blockNumber' | 'blockTime' | 'finality'
 > & {
   /** Wei. */
   fee: bigint
+  cause: Cause
   /** Whose books it belongs to. */
   recipient: Address
 }
@@ -66,7 +73,7 @@ export type GasPaid = Pick<
 export function rowOfGas(
   { chainId, account }: Submitter,
   unit: Unit,
-  { recipient, fee, ...place }: GasPaid,
+  { recipient, fee, cause, ...place }: GasPaid,
 ): LedgerRow {
   return {
     ...emptyRow({ chainId, token: undefined, recipient }, unit),
@@ -74,6 +81,8 @@ export function rowOfGas(
     type: 'gas',
     fee,
     net: -fee,
+    orderId: cause.orderId,
+    refundId: cause.refund?.id,
     submitter: account,
   }
 }

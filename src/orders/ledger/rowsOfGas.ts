@@ -12,10 +12,10 @@ import { readerOf } from '../evidence/clientOf.js'
 import { getGasPaid, type MinedTransaction } from '../evidence/getGasPaid.js'
 import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
+import { type Cause, causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin } from './describeToken.js'
 import { findFirst } from './findFirst.js'
 import { finalityAt, type GasPaid, rowOfGas } from './planRows.js'
-import { loadFinalities } from './rowsOnRecord.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /** Transactions on a page: the requests of one batch. */
@@ -77,7 +77,7 @@ type SentNonce = {
   hashes: readonly Hash[]
   /** A proof that one of them gave. */
   proof: ProofRecord | undefined
-  orderId: string | undefined
+  cause: Cause
   /** Whose books it belongs to. Absent if it is not ours. */
   recipient: GasPaid['recipient'] | undefined
   finality: GasPaid['finality']
@@ -92,17 +92,17 @@ function hashesToAsk(
 }
 
 function gasOf(
-  { hashes, proof, orderId, recipient, finality }: SentNonce,
+  { hashes, proof, cause, recipient, finality }: SentNonce,
   mined: ReadonlyMap<Hash, MinedTransaction>,
 ): (GasPaid & MinedTransaction) | undefined {
   if (recipient === undefined) return undefined
   const asked = hashes.flatMap((hash) => mined.get(hash) ?? [])[0]
-  if (asked) return { ...asked, orderId, recipient, finality }
+  if (asked) return { ...asked, cause, recipient, finality }
   if (!proof) return undefined
   const { transactionHash, blockNumber, blockTime } = proof
   const fee = proof.gasUsed * proof.effectiveGasPrice
   const place = { transactionHash, blockNumber, blockTime }
-  return { ...place, fee, orderId, recipient, finality }
+  return { ...place, fee, cause, recipient, finality }
 }
 
 /** Yields what a submitter sent since a time, page by page. */
@@ -146,10 +146,7 @@ async function describeSent(
 ): Promise<ReadonlyMap<number, SentNonce>> {
   const standing = await findStanding(tables, rows)
   const proofs = new Map(standing.map((row) => [row.transactionHash, row]))
-  const finalities = await loadFinalities(tables, standing)
-  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
-  const orders = ids.length > 0 ? await tables.orders.find({ ids }) : []
-  const byId = new Map(orders.map((order) => [order.id, order]))
+  const orders = await loadOrdersOf(tables, [...standing, ...rows])
   const sent = new Map<number, SentNonce>()
   for (const nonce of new Set(rows.map((row) => row.nonce))) {
     const group = rows.filter((row) => row.nonce === nonce)
@@ -157,13 +154,13 @@ async function describeSent(
     const proof = hashes.flatMap((hash) => proofs.get(hash) ?? [])[0]
     const orderId =
       proof?.orderId ?? group.flatMap((row) => row.orderId ?? [])[0]
-    const order = orderId === undefined ? undefined : byId.get(orderId)
+    const order = orders.get(orderId ?? '')
     sent.set(nonce, {
       hashes,
       proof,
-      orderId,
+      cause: causeOf(order),
       recipient: ownerOf(context, group, order),
-      finality: proof && finalities.get(proof.transactionHash),
+      finality: proof && finalityOf(proof, order),
     })
   }
   return sent

@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { readAhead } from '../../chain/logs/readAhead.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
-import type { Destination, ProofRecord } from '../../store/types.js'
+import type { Destination } from '../../store/types.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
 import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
@@ -14,6 +14,7 @@ import {
 import type { OrdersContext } from '../model/types.js'
 import { auditPace } from '../verbs/planAudit.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'
+import { type Cause, causeOf, loadOrdersOf } from './causeOf.js'
 import { describeToken } from './describeToken.js'
 import { finalityAt, rowOfBalance, rowsOfMovement } from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
@@ -59,13 +60,13 @@ export async function* rowsOnChain(
     toBlock: last.number,
   })
   for await (const { blockHash: _, ...move } of moves) {
-    const { proof, ...place } = move
+    const { cause, ...place } = move
     const finality = finalityAt(heads, move.blockNumber)
     for (const row of rowsOfMovement(
       destination,
       unit,
       { ...place, finality },
-      proof,
+      cause,
     )) {
       balance += row.net
       yield row
@@ -122,9 +123,9 @@ async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
   })
 }
 
-type RecordedMove = TransferLog & { proof: ProofRecord | undefined }
+type RecordedMove = TransferLog & { cause: Cause | undefined }
 
-/** Reads transfers some ranges ahead, each with its proof on record. */
+/** Reads transfers some ranges ahead, each with what it paid by the record. */
 async function* readMoves(
   { store, signal }: OrdersContext,
   client: Client,
@@ -151,33 +152,38 @@ async function* readMoves(
       const { piece, answer } = taken
       pace.note(answer.length, piece.toBlock - piece.fromBlock + 1n)
       // The record is read after the chain, so that it is not behind it.
-      yield* await addProofs({ store }, destination, answer)
+      yield* await addCauses({ store }, destination, answer)
     }
   } finally {
     ahead.close()
   }
 }
 
-async function addProofs(
+async function addCauses(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId, token, recipient }: Destination,
   moves: readonly TransferLog[],
 ): Promise<RecordedMove[]> {
   const hashes = [...new Set(moves.map((move) => move.transactionHash))]
   if (hashes.length === 0) return []
-  const found = await store.read(({ proofs }) =>
-    proofs.find({ hashes, chainId }),
-  )
+  const { found, orders } = await store.read(async (tables) => {
+    const found = await tables.proofs.find({ hashes, chainId })
+    return { found, orders: await loadOrdersOf(tables, found) }
+  })
   const own = found.filter(
-    (row) => !row.removed && row.token === token && row.recipient === recipient,
+    (row) =>
+      row.kind === 'capture' &&
+      !row.removed &&
+      row.token === token &&
+      row.recipient === recipient,
   )
-  return moves.map((move) => ({
-    ...move,
-    proof: own.find(
+  return moves.map((move) => {
+    const proof = own.find(
       ({ transactionHash, logIndex, blockHash }) =>
         transactionHash === move.transactionHash &&
         logIndex === move.logIndex &&
         blockHash === move.blockHash,
-    ),
-  }))
+    )
+    return { ...move, cause: proof && causeOf(orders.get(proof.orderId ?? '')) }
+  })
 }

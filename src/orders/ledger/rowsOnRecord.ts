@@ -1,5 +1,4 @@
 import type { Hash } from 'viem'
-import type { Finality } from '../../core/types.js'
 import type {
   Destination,
   ProofRecord,
@@ -7,6 +6,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
+import { causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin, describeToken } from './describeToken.js'
 import { rowOfGas, rowsOfMovement } from './planRows.js'
 import { proofsOnRecord } from './proofsOnRecord.js'
@@ -37,37 +37,37 @@ export async function* rowsOnRecord(
       .map(({ account }) => account),
   )
   for await (const proofs of proofsOnRecord(context, destination, range)) {
-    const { finalities, gas } = await store.read(async (tables) => ({
-      finalities: await loadFinalities(tables, proofs),
-      gas: await findForgotten(
+    const { orders, forgotten } = await store.read(async (tables) => ({
+      orders: await loadOrdersOf(tables, proofs),
+      forgotten: await findForgotten(
         tables,
         proofs.filter(({ submitter }) => isOurs.has(submitter)),
       ),
     }))
     for (const proof of proofs) {
-      const finality = finalities.get(proof.transactionHash)
+      const order = orders.get(proof.orderId ?? '')
+      const place = { ...placeOf(proof), finality: finalityOf(proof, order) }
+      const cause = causeOf(order)
       if (hasMoves && proof.kind !== 'cancel')
         yield* rowsOfMovement(
           destination,
           unit,
           {
-            ...placeOf(proof),
-            finality,
+            ...place,
             logIndex: proof.logIndex,
             value: proof.value,
-            from: proof.payer,
-            to: proof.recipient,
+            from: cause.refund ? proof.recipient : proof.payer,
+            to: cause.refund?.to ?? proof.recipient,
           },
-          proof,
+          proof.kind === 'capture' ? cause : undefined,
         )
-      if (gas.has(proof))
+      if (forgotten.has(proof))
         yield rowOfGas(
           { chainId: proof.chainId, account: proof.submitter },
           coin,
           {
-            ...placeOf(proof),
-            finality,
-            orderId: proof.orderId,
+            ...place,
+            cause,
             recipient: proof.recipient,
             fee: proof.gasUsed * proof.effectiveGasPrice,
           },
@@ -81,20 +81,6 @@ const placeOf = ({ transactionHash, blockNumber, blockTime }: ProofRecord) => ({
   blockNumber,
   blockTime,
 })
-
-/** The finality of the transactions that settled orders, by their hash. */
-export async function loadFinalities(
-  { orders }: Pick<StoreReader, 'orders'>,
-  proofs: readonly ProofRecord[],
-): Promise<ReadonlyMap<Hash, Finality>> {
-  const ids = [...new Set(proofs.flatMap(({ orderId }) => orderId ?? []))]
-  const found = ids.length > 0 ? await orders.find({ ids }) : []
-  return new Map(
-    found.flatMap(({ settledHash, finality }): [Hash, Finality][] =>
-      settledHash && finality ? [[settledHash, finality]] : [],
-    ),
-  )
-}
 
 /**
  * Finds proofs of transactions that are not on record, as after a backup was
