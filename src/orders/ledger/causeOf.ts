@@ -12,21 +12,13 @@ export type Cause = {
   refund?: { id: string; to: Address } | undefined
 }
 
-/** The members of an order's record that make it a refund of another order. */
-type RefundFields = {
-  refundOf?: string | undefined
-  refundId?: string | undefined
-  refundTo?: Address | undefined
-}
-
 /**
  * Finds out which order a record belongs to. The record of a refund is that of
  * a payment in the other direction, and names the order that it refunds.
  */
 export function causeOf(order: OrderRecord | undefined): Cause {
   if (!order) return { orderId: undefined }
-  const fields: OrderRecord & RefundFields = order
-  const { id, refundOf, refundId, refundTo } = fields
+  const { id, refundOf, refundId, refundTo } = order
   if (refundOf === undefined || refundTo === undefined) return { orderId: id }
   return { orderId: refundOf, refund: { id: refundId ?? id, to: refundTo } }
 }

@@ -112,7 +112,7 @@ export function balanceOf(
 }
 
 export async function rowsOf(
-  { orders }: Pick<LedgerShop, 'orders'>,
+  { orders }: { orders: Pick<Orders, 'ledger'> },
   parameters?: LedgerParameters,
 ): Promise<LedgerRow[]> {
   const rows: LedgerRow[] = []

@@ -27,7 +27,11 @@ test('the gas of a filler is in the books, and one that was never mined is not',
   )
   const { timestamp } = await getBlock(chain.clients.public)
   const submitter = { chainId: 31337, account: recipient }
-  const filler = { kind: 'filler', orderId: undefined, attempt: undefined }
+  const filler = {
+    kind: 'filler',
+    orderId: undefined,
+    attempt: undefined,
+  } as const
   await store.write((it) =>
     it.transactions.insert([
       sampleTransaction(submitter, { ...filler, nonce: 1, hash }),
@@ -124,7 +128,7 @@ test('a relayer’s gas is in the books of the recipient it sent for', async () 
   for (const recipient of [first, second])
     for (const transfers of [false, true]) {
       const own = orders.within({ recipients: [recipient] })
-      const rows = await rowsOf({ orders: own as never }, { transfers })
+      const rows = await rowsOf({ orders: own }, { transfers })
       const orderId = `to ${recipient}`
       expect(
         rows.filter(({ type }) => type !== 'opening' && type !== 'closing'),

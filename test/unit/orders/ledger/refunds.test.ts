@@ -24,12 +24,13 @@ async function openBooks() {
     settledHash: hash(at),
     finality: 'finalized' as const,
   })
-  const refund = {
-    ...sampleOrder(destination, { id: 'its row', ...settled(2) }),
+  const refund = sampleOrder(destination, {
+    id: 'its row',
     refundOf: 'order-1',
     refundId: 'damaged',
     refundTo: payer,
-  }
+    ...settled(2),
+  })
   const proof = (at: number, changes: object) =>
     sampleProof(destination, {
       kind: 'capture',
