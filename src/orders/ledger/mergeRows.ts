@@ -37,7 +37,7 @@ function indexOfFirst(rows: readonly LedgerRow[]): number {
 }
 
 /** Negative if the first row is earlier than the second. */
-export function compareRows(one: LedgerRow, other: LedgerRow): number {
+function compareRows(one: LedgerRow, other: LedgerRow): number {
   const keys = keysOf(other)
   for (const [at, key] of keysOf(one).entries()) {
     const against = keys[at] ?? 0n

@@ -7,7 +7,7 @@ import type { Unit } from './describeToken.js'
 import type { LedgerRow } from './types.js'
 
 /** A movement of tokens into or out of a recipient's account. */
-export type Movement = Pick<
+type Movement = Pick<
   LedgerRow,
   'transactionHash' | 'blockNumber' | 'blockTime' | 'logIndex' | 'finality'
 > & {

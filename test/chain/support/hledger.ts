@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** Balances in whole tokens or coins, as decimals, by account. */
-export type Balances = Readonly<Record<string, string>>
+type Balances = Readonly<Record<string, string>>
 
 /**
  * The balances of a journal, as read here and by Debian's hledger, which checks
@@ -95,7 +95,7 @@ function readJournal(text: string): Balances {
 const scale = 18
 
 /** A decimal in units of 10^-18. */
-export function unitsOf(decimal: string): bigint {
+function unitsOf(decimal: string): bigint {
   const [whole = '', fraction = ''] = decimal.replace('-', '').split('.')
   const value = BigInt(whole + fraction.padEnd(scale, '0'))
   return decimal.startsWith('-') ? -value : value
