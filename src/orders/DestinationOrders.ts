@@ -1,6 +1,10 @@
 import type { LedgerParameters, LedgerRow } from './ledger/types.js'
 import type { Refund } from './model/refundTypes.js'
-import type { RefundVerdict } from './model/refundVerdicts.js'
+import type {
+  AcceptRefundVerdict,
+  RefundToSignVerdict,
+  RefundVerdict,
+} from './model/refundVerdicts.js'
 import type {
   AcceptVerdict,
   CancellationRequest,
@@ -12,6 +16,7 @@ import type {
   VoidVerdict,
 } from './model/types.js'
 import type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
+import type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 import type { AuditParameters, AuditReport } from './verbs/auditOrders.js'
 import type { CancelOrderParameters } from './verbs/cancelOrder.js'
 import type { CaptureOrderParameters } from './verbs/captureOrder.js'
@@ -27,6 +32,7 @@ import type { ListedOrders, ListOrdersParameters } from './verbs/listOrders.js'
 import type { DraftOrderParameters } from './verbs/planDraft.js'
 import type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 import type { RefundOrderParameters } from './verbs/refundOrder.js'
+import type { RefundToSignParameters } from './verbs/refundToSign.js'
 import type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 import type { VoidOrderParameters } from './verbs/voidOrder.js'
 import type {
@@ -349,6 +355,60 @@ export interface DestinationOrders {
    * ```
    */
   refund(parameters: RefundOrderParameters): Promise<RefundVerdict>
+
+  /**
+   * Returns the payment of a refund to sign elsewhere, for a recipient whose
+   * wallet is not among `wallets`. The same payment again until its window is
+   * over.
+   *
+   * Nothing moves before you pass the signature to `acceptRefund`. Treat the
+   * signature as the tokens themselves: anyone who has it can submit it.
+   *
+   * @throws {@link OrderNotFoundError} when there is no such order.
+   * @throws {@link RefundNotFoundError} when the order has no such refund.
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over
+   * 120 s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer, or its answer is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export async function paymentToSign(orders: Orders, orderId: string) {
+   *   const verdict = await orders.refundToSign({ orderId, refundId: 'return-7' })
+   *   return verdict.ok ? verdict.payment : verdict.reason
+   * }
+   * ```
+   */
+  refundToSign(parameters: RefundToSignParameters): Promise<RefundToSignVerdict>
+
+  /**
+   * Checks the signature of a refund with the token and stores it. The same
+   * signature again gets the same answer.
+   *
+   * Moves nothing yet: `run` sends it from any account that sends for the
+   * recipient.
+   *
+   * @throws {@link OrderNotFoundError} when there is no such order.
+   * @throws {@link RefundNotFoundError} when the order has no such refund.
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over
+   * 120 s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer, or its answer is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   * import type { Hex } from 'viem'
+   *
+   * export const takeSignature = (orders: Orders, orderId: string, signature: Hex) =>
+   *   orders.acceptRefund({ orderId, refundId: 'return-7', signature })
+   * ```
+   */
+  acceptRefund(parameters: AcceptRefundParameters): Promise<AcceptRefundVerdict>
 
   /**
    * Returns a refund from the record. Asks no node.

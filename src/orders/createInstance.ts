@@ -55,6 +55,7 @@ const sealingVerbs: readonly string[] = [
   'reauthorize',
   'capture',
   'cancel',
+  'acceptRefund',
   'reseal',
 ]
 

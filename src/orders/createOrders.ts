@@ -14,6 +14,7 @@ import type { CreateOrdersParameters, OrdersContext } from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
+import { acceptRefund } from './verbs/acceptRefund.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancelOrder } from './verbs/cancelOrder.js'
 import { captureOrder } from './verbs/captureOrder.js'
@@ -26,6 +27,7 @@ import { listEvents } from './verbs/listEvents.js'
 import { listOrders } from './verbs/listOrders.js'
 import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
 import { refundOrder } from './verbs/refundOrder.js'
+import { refundToSign } from './verbs/refundToSign.js'
 import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
@@ -138,6 +140,10 @@ function createMethods(
     health: () => perform('health', {}, () => getHealth(context)),
     refund: (given) =>
       perform('refund', given, () => refundOrder(context, given)),
+    refundToSign: (given) =>
+      perform('refundToSign', given, () => refundToSign(context, given)),
+    acceptRefund: (given) =>
+      perform('acceptRefund', given, () => acceptRefund(context, given)),
     getRefund: (given) =>
       perform('getRefund', given, () => getRefund(context, given)),
     audit: (given = {}) =>

@@ -31,7 +31,11 @@ export type {
   RefundRefusal,
   RefundState,
 } from './model/refundTypes.js'
-export type { RefundVerdict } from './model/refundVerdicts.js'
+export type {
+  AcceptRefundVerdict,
+  RefundToSignVerdict,
+  RefundVerdict,
+} from './model/refundVerdicts.js'
 export type {
   SettledCancellation,
   SettledCapture,
@@ -56,6 +60,7 @@ export type {
 export type { Orders, WithinParameters } from './Orders.js'
 export type { RunWorkerParameters } from './runWorker.js'
 export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
+export type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 export type {
   AuditParameters,
   AuditReport,
@@ -89,6 +94,7 @@ export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RefundOrderParameters } from './verbs/refundOrder.js'
+export type { RefundToSignParameters } from './verbs/refundToSign.js'
 export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'

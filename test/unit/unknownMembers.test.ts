@@ -198,6 +198,8 @@ const verbs = {
   reconcile: {},
   get: { orderId: '1' },
   refund: { orderId: '1', refundId: 'one' },
+  refundToSign: { orderId: '1', refundId: 'one' },
+  acceptRefund: { orderId: '1', refundId: 'one', signature: '0x12' },
   getRefund: { orderId: '1', refundId: 'one' },
   getForBuyer: { orderId: '1', buyerToken: 'x' },
   list: {},

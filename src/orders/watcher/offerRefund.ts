@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { checkClock } from '../../core/clock.js'
 import type {
   AttemptRecord,
   Lease,
@@ -50,6 +51,7 @@ export type Offer =
  *
  * Writes the nonce before anything is signed: no other refund can take it.
  *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answers contradict each other.
  */
@@ -69,7 +71,8 @@ export async function offerRefund(
     return { ok: false, reason: 'notFinal' }
   const next = nextNonce(payment, refund.row, holders)
   if (next === 'otherRefund') return { ok: false, reason: 'otherRefund' }
-  const { recipient, token } = refund.row
+  const { chainId, recipient, token } = refund.row
+  checkClock({ timestamp: view.time, chainId }, context.now() / 1000n)
   const { consumed } = await getConsumption(view.client, {
     token,
     payer: recipient,

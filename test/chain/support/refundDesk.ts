@@ -26,10 +26,12 @@ export type RefundShop = Shop & {
   /** Runs a worker while `isDone` is false; mines a block between two checks. */
   workUntil(isDone: () => Promise<boolean>): Promise<void>
   /** An order that is captured in a final block. */
-  sell(): Promise<{ id: string; buyer: PrivateKeyAccount }>
+  sell(
+    draft?: Parameters<typeof storedOrder>[2],
+  ): Promise<{ id: string; buyer: PrivateKeyAccount }>
 }
 
-const policy = {
+export const policy = {
   capture: 'manual',
   fulfilAt: 'included',
   pollingInterval: 20,
@@ -74,8 +76,12 @@ export async function openRefundShop(
       await ended
     }
   }
-  const sell: RefundShop['sell'] = async () => {
-    const { id, buyer } = await storedOrder(chain, shop)
+  const sell: RefundShop['sell'] = async (draft) => {
+    const recipient = shop.seller
+    const { id, buyer } = await storedOrder(chain, shop, {
+      recipient,
+      ...draft,
+    })
     const result = await shop.orders.capture({ orderId: id })
     if (result.status !== 'captured') throw new Error(result.status)
     await mine(chain.clients.test, { blocks: 3 })

@@ -1,0 +1,86 @@
+import type { Hex } from 'viem'
+import { formatAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { hashHex } from '../../core/keccak.js'
+import { normalizeSignature } from '../../core/signature.js'
+import { verifyPayment } from '../../payments/verify/verifyPayment.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { paymentOf } from '../model/paymentOf.js'
+import { hasNonce } from '../model/refundRow.js'
+import type { AcceptRefundVerdict } from '../model/refundVerdicts.js'
+import { refundFailure, showRefund } from '../model/showRefund.js'
+import type { StoredRefund } from '../model/storedOrder.js'
+import { storeSigned } from '../model/storeSigned.js'
+import type { OrdersContext } from '../model/types.js'
+import { findRefund } from './refundToSign.js'
+
+/** What `acceptRefund` takes. */
+export type AcceptRefundParameters = {
+  orderId: string
+  refundId: string
+  /** The recipient's signature of the payment that `refundToSign` returned. */
+  signature: Hex
+}
+
+const members: MembersOf<AcceptRefundParameters> = {
+  orderId: true,
+  refundId: true,
+  signature: true,
+}
+
+/** `acceptRefund` of `DestinationOrders`. */
+export async function acceptRefund(
+  context: OrdersContext,
+  parameters: AcceptRefundParameters,
+): Promise<AcceptRefundVerdict> {
+  checkMembers(parameters, members)
+  const signature = parseSignature(parameters.signature)
+  const found = await findRefund(context, parameters)
+  const { row, stored } = found
+  const { attempt } = stored
+  if (attempt.signatureHash === hashHex(signature, context.keccak256))
+    return accepted(found)
+  if (row.state !== 'drafted' || !hasNonce(attempt))
+    return { ok: false, reason: 'notOpen', refund: showRefund(stored, row) }
+  const payment = { ...paymentOf(row, attempt), signature }
+  const verdict = await verifyPayment(clientOf(context, row), {
+    payment,
+    expect: {
+      token: row.token,
+      from: row.recipient,
+      to: row.refundTo,
+      amount: formatAmount(row.value, row.decimals),
+      nonce: attempt.nonce,
+      primaryType: row.primaryType,
+      minRemaining: context.policy.safetyMargin,
+    },
+  })
+  if (!verdict.ok)
+    return {
+      ok: false,
+      reason: refundFailure(verdict.reason),
+      refund: showRefund(stored, row),
+    }
+  const isStored = await storeSigned(context, found, { signature })
+  const after = await findRefund(context, parameters)
+  return isStored
+    ? accepted(after)
+    : {
+        ok: false,
+        reason: 'notOpen',
+        refund: showRefund(after.stored, after.row),
+      }
+}
+
+function accepted({ row, stored }: StoredRefund): AcceptRefundVerdict {
+  return { ok: true, refund: showRefund(stored, row) }
+}
+
+/** Leaves the value out of the error: it may be a signature with a mistake. */
+function parseSignature(given: unknown): Hex {
+  const isHex = typeof given === 'string' && /^0x(?:[\da-f]{2})+$/i.test(given)
+  const signature = isHex ? normalizeSignature(given as Hex) : undefined
+  if (signature) return signature
+  throw new InvalidFieldError('signature', typeof given, 'a signature in hex')
+}

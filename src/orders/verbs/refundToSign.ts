@@ -1,0 +1,117 @@
+import type { Client } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { clientOf } from '../evidence/clientOf.js'
+import { getHeads, isSameBlock } from '../evidence/getHeads.js'
+import { RefundNotFoundError } from '../model/errors.js'
+import { loadRefund } from '../model/loadRefund.js'
+import { loadShown } from '../model/orderLoader.js'
+import { parseOrderId } from '../model/parseOrderId.js'
+import { paymentOf } from '../model/paymentOf.js'
+import { hasNonce } from '../model/refundRow.js'
+import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
+import { showRefund } from '../model/showRefund.js'
+import type { StoredRefund } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { offerRefund, type RefundView } from '../watcher/offerRefund.js'
+import { parseWindow } from './newAttempt.js'
+
+/** What `refundToSign` takes. */
+export type RefundToSignParameters = {
+  orderId: string
+  refundId: string
+  /**
+   * Seconds from now until the signature expires. @default `policy.maxWindow`
+   */
+  window?: bigint | undefined
+}
+
+const members: MembersOf<RefundToSignParameters> = {
+  orderId: true,
+  refundId: true,
+  window: true,
+}
+
+/** `refundToSign` of `DestinationOrders`. */
+export async function refundToSign(
+  context: OrdersContext,
+  parameters: RefundToSignParameters,
+): Promise<RefundToSignVerdict> {
+  checkMembers(parameters, members)
+  const { policy } = context
+  const window = parseWindow(policy, parameters.window ?? policy.maxWindow)
+  const found = await findRefund(context, parameters)
+  const { row } = found
+  if (row.state !== 'drafted' || row.reason !== undefined)
+    return refused(found, 'notOpen')
+  if (await isSuspended(context)) return refused(found, 'suspended')
+  const view = await viewChain(context, clientOf(context, row))
+  const end = found.stored.attempt.validBefore
+  // An offer stays the same until its window is over.
+  if (hasNonce(found.stored.attempt))
+    return view.time + policy.safetyMargin < end
+      ? toSign(found)
+      : refused(found, 'notOpen')
+  const offer = await offerRefund(context, view, { row, window })
+  if (offer.ok) return toSign(offer.refund)
+  return refused(await findRefund(context, parameters), offer.reason)
+}
+
+/**
+ * Finds a refund of one of this instance's orders.
+ *
+ * @throws {@link OrderNotFoundError} {@link RefundNotFoundError}
+ */
+export async function findRefund(
+  context: OrdersContext,
+  parameters: { orderId: string; refundId: string },
+): Promise<StoredRefund> {
+  const { orderId } = parameters
+  const refundId = parseOrderId(parameters.refundId, 'refundId')
+  const { refunds = [] } = await loadShown(context, orderId)
+  const known = refunds.find(({ row }) => row.refundId === refundId)
+  const found =
+    known &&
+    (await context.store.read((tables) => loadRefund(tables, known.row.id)))
+  if (found) return found
+  throw new RefundNotFoundError({ orderId, refundId })
+}
+
+async function isSuspended({ store }: OrdersContext): Promise<boolean> {
+  const state = await store.read((tables) => tables.getValue('store'))
+  return state?.suspended === true
+}
+
+/** Looks twice, because one answer about the final block may be wrong. */
+async function viewChain(
+  context: OrdersContext,
+  client: Client,
+): Promise<RefundView> {
+  const { policy } = context
+  const { finalized } = await getHeads(client, policy)
+  const numbers = finalized ? [finalized.number] : []
+  const { latest, blocks } = await getHeads(client, policy, numbers)
+  const isSure =
+    finalized !== undefined &&
+    isSameBlock(finalized, blocks.get(finalized.number))
+  return {
+    client,
+    finalized: isSure ? finalized.number : undefined,
+    time: latest.timestamp,
+    lease: undefined,
+  }
+}
+
+function toSign({ row, stored }: StoredRefund): RefundToSignVerdict {
+  return {
+    ok: true,
+    refund: showRefund(stored, row),
+    payment: paymentOf(row, stored.attempt),
+  }
+}
+
+function refused(
+  { row, stored }: StoredRefund,
+  reason: Extract<RefundToSignVerdict, { ok: false }>['reason'],
+): RefundToSignVerdict {
+  return { ok: false, reason, refund: showRefund(stored, row) }
+}
