@@ -52,6 +52,7 @@ function auditSchema(): z.ZodType {
     chain: sum,
     captured: sum,
     unmatched: sum,
+    refunded: sum,
     differences: z.array(
       z.strictObject({
         transactionHash: bytes32Schema(),

@@ -50,6 +50,8 @@ export type DestinationAudit = {
   captured: AuditSum
   /** Payments without an order on record. */
   unmatched: AuditSum
+  /** Refunds of orders on record. */
+  refunded: AuditSum
   differences: readonly AuditDifference[]
 }
 

@@ -3,8 +3,13 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
 import { getTransferLogs } from '../evidence/getPaymentLogs.js'
+import {
+  getRefundLogs,
+  type SpentByRecipient,
+} from '../evidence/getRefundLogs.js'
 import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
+import { findPayment } from '../watcher/adoptUnknown.js'
 
 /** A number of transfers, and their sum in token units. */
 export type AuditSum = { count: number; value: bigint }
@@ -25,6 +30,7 @@ export type AuditTally = {
   chain: AuditSum
   captured: AuditSum
   unmatched: AuditSum
+  refunded: AuditSum
   differences: AuditDifference[]
 }
 
@@ -52,9 +58,13 @@ export async function auditRange(
   { client, destination, turn }: RangeAudit,
   { recorded, ...range }: RecordedRange,
 ): Promise<AuditTally> {
-  const logs = await getTransferLogs(context, client, destination, range)
+  const [logs, spent] = await Promise.all([
+    getTransferLogs(context, client, destination, range),
+    getRefundLogs(context, client, destination, range),
+  ])
   await turn()
-  const moved = logs.flatMap(movementOf)
+  const refunds = await pickRefunds(context, destination, spent)
+  const moved = [...logs.flatMap(movementOf), ...refunds]
   await turn()
   const isMeant = (row: ProofRecord) =>
     isTransfer(row, destination) &&
@@ -87,14 +97,13 @@ export async function compareRows(
   return addUp(moved, [...kept, ...fresh.filter(isMeant)])
 }
 
-/** True for a transfer to the destination that was not taken back. */
+/** True for a payment to the destination, or its refund, that was not taken back. */
 export function isTransfer(
   row: ProofRecord,
   { token, recipient }: Destination,
 ): boolean {
   return (
     row.kind !== 'cancel' &&
-    !isRefundRowId(row.orderId) &&
     !row.removed &&
     row.token === token &&
     row.recipient === recipient
@@ -103,7 +112,7 @@ export function isTransfer(
 
 /** Adds one tally to another. */
 export function addTally(to: AuditTally, one: AuditTally): void {
-  for (const part of ['chain', 'captured', 'unmatched'] as const) {
+  for (const part of ['chain', 'captured', 'unmatched', 'refunded'] as const) {
     to[part].count += one[part].count
     to[part].value += one[part].value
   }
@@ -116,7 +125,11 @@ export const noTally = (): AuditTally => addUp([], [])
 type Movement = Pick<
   ProofRecord,
   'transactionHash' | 'logIndex' | 'blockNumber' | 'value'
-> & { blockHash: Hash | undefined }
+> & {
+  blockHash: Hash | undefined
+  /** True when the recipient paid it. */
+  isRefund?: boolean | undefined
+}
 
 const hashOf = ({ transactionHash }: { transactionHash: Hash }): Hash =>
   transactionHash
@@ -128,13 +141,43 @@ function movementOf(log: ReadLog): Movement[] {
     : []
 }
 
+/**
+ * Keeps the refunds of our orders among what the recipient paid, on record or
+ * not.
+ */
+async function pickRefunds(
+  context: Pick<OrdersContext, 'store'>,
+  destination: Destination,
+  spent: readonly SpentByRecipient[],
+): Promise<Movement[]> {
+  const nonces = spent.map(({ nonce }) => nonce)
+  const known = nonces.length
+    ? await context.store.read(({ attempts }) => attempts.find({ nonces }))
+    : []
+  const refunds = await Promise.all(
+    spent.map(async (one): Promise<Movement[]> => {
+      const attempt = known.find(({ nonce }) => nonce === one.nonce)
+      const isOurs = attempt
+        ? isRefundRowId(attempt.orderId)
+        : (await findPayment(context, destination, one)) !== undefined
+      return isOurs ? [{ ...one.log, value: one.value, isRefund: true }] : []
+    }),
+  )
+  return refunds.flat()
+}
+
 function addUp(
   moved: readonly Movement[],
   recorded: readonly ProofRecord[],
 ): AuditTally {
   return {
-    chain: sumOf(moved),
-    captured: sumOf(recorded.filter(({ kind }) => kind === 'capture')),
+    chain: sumOf(moved.filter(({ isRefund }) => !isRefund)),
+    captured: sumOf(
+      recorded.filter(
+        ({ kind, orderId }) => kind === 'capture' && !isRefundRowId(orderId),
+      ),
+    ),
+    refunded: sumOf(recorded.filter(({ orderId }) => isRefundRowId(orderId))),
     unmatched: sumOf(recorded.filter(({ kind }) => kind === 'unmatched')),
     differences: findDifferences(moved, recorded),
   }
@@ -167,7 +210,7 @@ function findDifferences(
         transactionHash,
         logIndex,
         blockNumber,
-        orderId: onRecord?.orderId,
+        orderId: onRecord?.orderId?.split('\t')[0],
         onChain: onChain?.value,
         onRecord: onRecord?.value,
       },

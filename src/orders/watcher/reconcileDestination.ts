@@ -11,6 +11,7 @@ import {
 import { type Changes, joinChanges } from '../model/changes.js'
 import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
+import { adoptUnknown } from './adoptUnknown.js'
 import {
   addSeen,
   type DestinationCursor,
@@ -80,6 +81,7 @@ export async function reconcileDestination(
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }
   const { changes, walk } = await readRange(context, watch, range, cursor?.walk)
+  if (watch.isDeep) await adoptUnknown(context, watch, range)
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
   const last = { number: toBlock, hash }
