@@ -17,6 +17,7 @@ export function checkDevOptions({
   preconfirmations = 'none',
   forkUrl,
   token = 'development',
+  spendPermissions = false,
 }: StartDevChainParameters): void {
   const isPause = (milliseconds: number) =>
     milliseconds >= 0 && milliseconds <= maxMilliseconds
@@ -53,6 +54,18 @@ export function checkDevOptions({
       token,
       forkUrl === undefined || token === 'development',
       'left out with forkUrl, since a fork has its own USDC',
+    ],
+    [
+      'spendPermissions',
+      spendPermissions,
+      typeof spendPermissions === 'boolean',
+      'true or false',
+    ],
+    [
+      'spendPermissions',
+      spendPermissions,
+      forkUrl === undefined || !spendPermissions,
+      'left out with forkUrl, since a fork has its own contracts',
     ],
   ]
   for (const [field, given, fits, rule] of checks)

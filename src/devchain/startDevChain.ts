@@ -12,6 +12,7 @@ import { controlPath } from './emulation/startEmulation.js'
 import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
+import { putSpendPermissions } from './putSpendPermissions.js'
 import { putUsdc } from './putUsdc.js'
 import { createLock } from './sequencer/createLock.js'
 import {
@@ -86,6 +87,7 @@ export async function startDevChain(
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))
       throw new DevTokenNotFoundError({ network, token: known.address })
+    if (parameters.spendPermissions) await putSpendPermissions(own)
 
     const devChain = {
       chain,

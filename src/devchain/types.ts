@@ -32,6 +32,12 @@ export type StartDevChainParameters = {
    * token of this library that behaves like USDC.
    */
   token?: 'development' | 'usdc' | undefined
+  /**
+   * Puts stand-ins for Base Account's contracts at their published addresses:
+   * `SpendPermissionManager`, a smart wallet with owners and its factory.
+   * Default: `false`.
+   */
+  spendPermissions?: boolean | undefined
   /** Default, and meaning of 0: a free port. */
   port?: number | undefined
   /**
@@ -70,6 +76,7 @@ export type StartDevChainParameters = {
 export const startMembers: MembersOf<StartDevChainParameters> = {
   network: true,
   token: true,
+  spendPermissions: true,
   port: true,
   blockTime: true,
   preconfirmations: true,
