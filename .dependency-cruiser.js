@@ -14,6 +14,7 @@ const parts = {
   webhooks: ['core', 'orders', 'store'],
   accelerate: ['core'],
   x402: ['core', 'chain', 'payments', 'orders', 'store'],
+  subscriptions: ['core', 'chain', 'payments', 'orders', 'store'],
   devchain: ['core'],
   testing: ['core', 'payments', 'store'],
 }
@@ -52,6 +53,7 @@ const rooms = {
   'x402/gate': ['x402/wire'],
   'x402/facilitator': ['x402/wire'],
   'x402/middleware': ['x402/wire', 'x402/gate'],
+  'subscriptions/permission': [],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
 }

@@ -10,6 +10,7 @@ export const entryFiles = {
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',
+  subscriptions: 'src/subscriptions/index.ts',
   devchain: 'src/devchain/index.ts',
   testing: 'src/testing/index.ts',
 }

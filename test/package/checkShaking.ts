@@ -112,6 +112,12 @@ const rows: readonly Row[] = [
       'x402/wire',
     ],
   ],
+  [
+    'subscriptions',
+    '*',
+    ['viem'],
+    [...asked, 'payments/sign', 'payments/verify', 'subscriptions/permission'],
+  ],
   ['testing', '*', ['viem'], ['core', 'testing']],
 ]
 

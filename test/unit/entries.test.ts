@@ -8,6 +8,7 @@ import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as sql from 'countersign/sql'
 import * as store from 'countersign/store'
+import * as subscriptions from 'countersign/subscriptions'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
 import * as x402 from 'countersign/x402'
@@ -24,6 +25,7 @@ const entries: Record<string, Record<string, unknown>> = {
   reads,
   sql,
   store,
+  subscriptions,
   testing,
   webhooks,
   x402,
@@ -259,6 +261,23 @@ test('countersign/x402 exports these names', () => {
       "nextPayment",
       "pendingSettlementStore",
       "redactHeaders",
+    ]
+  `)
+})
+
+test('countersign/subscriptions exports these names', () => {
+  expect(Object.keys(subscriptions).sort()).toMatchInlineSnapshot(`
+    [
+      "UnexpectedSpendPermissionError",
+      "buildSpendPermission",
+      "getSpendPermission",
+      "hashSpendPermission",
+      "periodAt",
+      "signSpendPermission",
+      "spendPermissionManager",
+      "spendPermissionTypedData",
+      "spendPermissionTypes",
+      "verifySpendPermission",
     ]
   `)
 })

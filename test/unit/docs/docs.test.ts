@@ -17,6 +17,7 @@ import type {
 import * as orders from 'countersign/orders'
 import * as reads from 'countersign/reads'
 import * as store from 'countersign/store'
+import * as subscriptions from 'countersign/subscriptions'
 import * as testing from 'countersign/testing'
 import * as webhooks from 'countersign/webhooks'
 import * as x402 from 'countersign/x402'
@@ -140,6 +141,7 @@ const classes = [
   webhooks,
   accelerate,
   x402,
+  subscriptions,
   devchain,
   testing,
 ]
@@ -237,6 +239,7 @@ test('the column of retryable says what the classes do', () => {
     ...webhooks,
     ...accelerate,
     ...x402,
+    ...subscriptions,
     ...devchain,
   }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>

@@ -1,0 +1,156 @@
+import type { Address, Hex } from 'viem'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseTime } from '../../core/clock.js'
+import { drawNonce } from '../../core/drawNonce.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import {
+  managerName,
+  managerVersion,
+  parseSpendPermission,
+} from './parseSpendPermission.js'
+import type { SpendPermission } from './types.js'
+
+/** Address of `SpendPermissionManager` on each chain where Base published it. */
+export const spendPermissionManager: Address =
+  '0xf85210b21cc50302f477ba56686d2019dc9b67ad'
+
+/** Seconds of the last moment that fits into a permission. */
+const lastSecond = 2n ** 48n - 1n
+
+/** What {@link buildSpendPermission} takes. */
+export type BuildSpendPermissionParameters = {
+  chainId: number
+  /** The payer's smart wallet. */
+  account: Address
+  /** The merchant's own account: it charges, and it receives the tokens. */
+  spender: Address
+  /** Address of the token contract. */
+  token: Address
+  /**
+   * Most that one period may cost: a decimal such as `'9.99'`, in whole tokens.
+   * With a fixed price, pass the price: the chain then allows one charge in a
+   * period.
+   */
+  allowance: string
+  /** Decimals of the token. @default 6 */
+  decimals?: number | undefined
+  /** Seconds of one period. */
+  period: bigint
+  /** First second of the first period. @default `now` */
+  start?: bigint | undefined
+  /** First second after the permission. @default `periods`, or else no end */
+  end?: bigint | undefined
+  /** How many periods it lasts, instead of `end`. */
+  periods?: number | undefined
+  /** @default 32 random bytes from Web Crypto */
+  salt?: bigint | undefined
+  /** Data of yours, at most 1024 bytes. @default none */
+  extraData?: Hex | undefined
+  /** @default the address that Base publishes */
+  manager?: Address | undefined
+  /** Unix seconds. @default the wall clock */
+  now?: bigint | undefined
+}
+
+const members: MembersOf<BuildSpendPermissionParameters> = {
+  chainId: true,
+  account: true,
+  spender: true,
+  token: true,
+  allowance: true,
+  decimals: true,
+  period: true,
+  start: true,
+  end: true,
+  periods: true,
+  salt: true,
+  extraData: true,
+  manager: true,
+  now: true,
+}
+
+/**
+ * Builds the message that lets a merchant charge a smart wallet each period.
+ *
+ * Nothing is reserved: the payer can spend the funds and revoke the permission
+ * at any time.
+ *
+ * @throws {@link InvalidAmountError} when `allowance` is not a positive decimal
+ * the token can represent.
+ * @throws {@link InvalidFieldError} when another field is malformed, or account
+ * and spender are the same.
+ * @throws {@link NoRandomnessError} when no salt is given and there is no Web
+ * Crypto.
+ *
+ * @example
+ * ```ts
+ * import { buildSpendPermission } from 'countersign/subscriptions'
+ *
+ * const permission = buildSpendPermission({
+ *   chainId: 8453,
+ *   account: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *   spender: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *   token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *   allowance: '9.99',
+ *   period: 30n * 86_400n,
+ *   periods: 12,
+ * })
+ * ```
+ */
+export function buildSpendPermission(
+  parameters: BuildSpendPermissionParameters,
+): SpendPermission {
+  checkMembers(parameters, members)
+  const {
+    chainId,
+    account,
+    spender,
+    token,
+    allowance,
+    decimals = 6,
+    period,
+    start = parseTime(parameters.now),
+    salt = BigInt(drawNonce()),
+    extraData = '0x',
+    manager = spendPermissionManager,
+  } = parameters
+  const permission = parseSpendPermission({
+    primaryType: 'SpendPermission',
+    domain: {
+      name: managerName,
+      version: managerVersion,
+      chainId,
+      verifyingContract: parseCheckedAddress(manager, 'manager'),
+    },
+    message: {
+      account: parseCheckedAddress(account, 'account'),
+      spender: parseCheckedAddress(spender, 'spender'),
+      token: parseCheckedAddress(token, 'token'),
+      allowance: parseAmount(allowance, decimals),
+      period,
+      start,
+      end: endOf(parameters, start),
+      salt,
+      extraData,
+    },
+  })
+  if (permission.message.account === permission.message.spender)
+    throw new InvalidFieldError('spender', spender, 'another account')
+  return permission
+}
+
+function endOf(
+  { end, period, periods }: BuildSpendPermissionParameters,
+  start: bigint,
+): bigint {
+  if (periods === undefined) return end ?? lastSecond
+  if (end !== undefined)
+    throw new InvalidFieldError('periods', periods, 'left out with end')
+  if (!Number.isSafeInteger(periods) || periods < 1)
+    throw new InvalidFieldError('periods', periods, 'a positive integer')
+  if (typeof period !== 'bigint')
+    throw new InvalidFieldError('period', period, 'a bigint of seconds')
+  return start + BigInt(periods) * period
+}

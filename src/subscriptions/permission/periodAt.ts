@@ -1,0 +1,55 @@
+import { parseTime } from '../../core/clock.js'
+import { parseSpendPermission } from './parseSpendPermission.js'
+import type {
+  SpendPeriod,
+  SpendPermission,
+  SpendPermissionMessage,
+} from './types.js'
+
+/**
+ * Returns the period of a permission at a time, with the manager's own
+ * arithmetic: periods follow each other from `start`, and the last one ends
+ * with the permission. Returns `undefined` before `start` and from `end` on.
+ *
+ * @throws {@link InvalidFieldError} when permission or time are malformed.
+ *
+ * @example
+ * ```ts
+ * import { periodAt, type SpendPermission } from 'countersign/subscriptions'
+ *
+ * export const periodEnd = (permission: SpendPermission, time: bigint) =>
+ *   periodAt(permission, time)?.end
+ * ```
+ */
+export function periodAt(
+  permission: SpendPermission,
+  time: bigint,
+): SpendPeriod | undefined {
+  return findPeriod(parseSpendPermission(permission).message, parseTime(time))
+}
+
+/** {@link periodAt} for a checked message. */
+export function findPeriod(
+  { start, end, period }: SpendPermissionMessage,
+  time: bigint,
+): SpendPeriod | undefined {
+  if (time < start || time >= end) return undefined
+  const passed = (time - start) / period
+  const begin = start + passed * period
+  const next = begin + period
+  return {
+    number: passed + 1n,
+    start: begin,
+    end: next < end ? next : end,
+  }
+}
+
+/** Returns the period with a number, `undefined` if there is none. */
+export function periodNumbered(
+  message: SpendPermissionMessage,
+  number: bigint,
+): SpendPeriod | undefined {
+  return number < 1n
+    ? undefined
+    : findPeriod(message, message.start + (number - 1n) * message.period)
+}

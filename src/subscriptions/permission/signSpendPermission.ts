@@ -1,0 +1,213 @@
+import type { Account, Address, Hex } from 'viem'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parseAddress } from '../../core/fields.js'
+import { normalizeSignature } from '../../core/signature.js'
+import { toJson } from '../../core/toJson.js'
+import { typedDataTypes } from '../../core/typedDataTypes.js'
+import {
+  SigningDeclinedError,
+  WalletError,
+  WrongWalletError,
+} from '../../payments/sign/errors.js'
+import type { Wallet } from '../../payments/sign/signWithWallet.js'
+import { spendPermissionManager } from './buildSpendPermission.js'
+import { UnexpectedSpendPermissionError } from './errors.js'
+import { parseSpendPermission } from './parseSpendPermission.js'
+import {
+  type SpendPermissionTypedData,
+  spendPermissionTypedData,
+} from './spendPermissionTypedData.js'
+import type { SignedSpendPermission, SpendPermission } from './types.js'
+
+/** What the page expects of the permission, from its own configuration. */
+export type SignSpendPermissionExpectation = {
+  chainId: number
+  /** The merchant's account, which charges and receives the tokens. */
+  spender: Address
+  /** Address of the token contract. */
+  token: Address
+  /** Most that one period costs: a decimal such as `'9.99'`. */
+  allowance: string
+  /** Decimals of the token. @default 6 */
+  decimals?: number | undefined
+  /** Seconds of one period. */
+  period: bigint
+  /** Latest accepted end, Unix seconds. @default any end */
+  maxEnd?: bigint | undefined
+  /** @default '0x' */
+  extraData?: Hex | undefined
+  /** @default the address that Base publishes */
+  manager?: Address | undefined
+}
+
+const expectationMembers: MembersOf<SignSpendPermissionExpectation> = {
+  chainId: true,
+  spender: true,
+  token: true,
+  allowance: true,
+  decimals: true,
+  period: true,
+  maxEnd: true,
+  extraData: true,
+  manager: true,
+}
+
+/** What {@link signSpendPermission} takes. */
+export type SignSpendPermissionParameters = {
+  /** The permission to sign, usually drafted by the merchant's server. */
+  permission: SpendPermission
+  /**
+   * Take these values from the page, never from the response that contained the
+   * permission.
+   */
+  expect: SignSpendPermissionExpectation
+}
+
+const members: MembersOf<SignSpendPermissionParameters> = {
+  permission: true,
+  expect: true,
+}
+
+/**
+ * Checks that a permission is the expected one (chain, manager, spender, token,
+ * allowance, period and end), then asks the payer's smart wallet to sign it.
+ *
+ * Signing moves nothing. Whoever holds the spender's key can then take the
+ * allowance each period until the payer revokes the permission.
+ *
+ * @throws {@link UnexpectedSpendPermissionError} when the permission is not the
+ * expected one; the wallet was not asked.
+ * @throws {@link WrongWalletError} when the wallet is on another chain or
+ * account.
+ * @throws {@link SigningDeclinedError} when the user declines.
+ * @throws {@link WalletError} when the wallet fails or returns no signature.
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when permission
+ * or expectation are malformed.
+ *
+ * @example
+ * ```ts
+ * import { signSpendPermission, type SpendPermission } from 'countersign/subscriptions'
+ * import { createWalletClient, custom, type EIP1193Provider } from 'viem'
+ *
+ * export const subscribe = (provider: EIP1193Provider, permission: SpendPermission) =>
+ *   signSpendPermission(createWalletClient({ transport: custom(provider) }), {
+ *     permission,
+ *     expect: {
+ *       chainId: 8453,
+ *       spender: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *       token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *       allowance: '9.99',
+ *       period: 30n * 86_400n,
+ *     },
+ *   })
+ * ```
+ */
+export async function signSpendPermission(
+  wallet: Wallet,
+  parameters: SignSpendPermissionParameters,
+): Promise<SignedSpendPermission> {
+  checkMembers(parameters, members)
+  const { permission: given, expect } = parameters
+  checkMembers(expect, expectationMembers, 'expect')
+  const permission = parseSpendPermission(given)
+  checkExpectation(permission, expect)
+  return { permission, signature: await sign(wallet, permission) }
+}
+
+function checkExpectation(
+  { domain, message }: SpendPermission,
+  expect: SignSpendPermissionExpectation,
+): void {
+  const { decimals = 6, extraData = '0x', maxEnd } = expect
+  const { manager = spendPermissionManager } = expect
+  const checks: readonly (readonly [string, unknown, unknown])[] = [
+    ['chainId', domain.chainId, expect.chainId],
+    [
+      'manager',
+      domain.verifyingContract,
+      parseAddress(manager, 'expect.manager'),
+    ],
+    [
+      'spender',
+      message.spender,
+      parseAddress(expect.spender, 'expect.spender'),
+    ],
+    ['token', message.token, parseAddress(expect.token, 'expect.token')],
+    ['allowance', message.allowance, parseAmount(expect.allowance, decimals)],
+    ['period', message.period, expect.period],
+    ['extraData', message.extraData, extraData.toLowerCase()],
+  ]
+  for (const [field, found, expected] of checks)
+    if (found !== expected)
+      throw new UnexpectedSpendPermissionError(field, found, expected)
+  // Not `>`: that would be false for a value that is not a number.
+  if (maxEnd !== undefined && !(message.end <= maxEnd))
+    throw new UnexpectedSpendPermissionError(
+      'end',
+      message.end,
+      `at most ${maxEnd}`,
+    )
+}
+
+type Signer = Pick<Account, 'address' | 'signTypedData'>
+
+async function sign(wallet: Wallet, permission: SpendPermission): Promise<Hex> {
+  const given: Partial<Wallet> = Object(wallet)
+  const payer = permission.message.account
+  const account = given.account ?? payer
+  const signer: Signer =
+    typeof account === 'string' ? { address: account } : account
+  if (!signer.signTypedData && typeof given.request !== 'function')
+    throw new InvalidFieldError(
+      'wallet',
+      wallet,
+      'a viem wallet client or an EIP-1193 provider',
+      wallet ? undefined : 'It may not be connected yet.',
+    )
+  if (signer.address.toLowerCase() !== payer)
+    throw new WrongWalletError('account', signer.address, payer)
+
+  const signature = normalizeSignature(
+    await ask(wallet, signer, spendPermissionTypedData(permission)).catch(
+      throwWalletError,
+    ),
+  )
+  if (!signature) throw new WalletError()
+  return signature
+}
+
+async function ask(
+  wallet: Wallet,
+  signer: Signer,
+  typedData: SpendPermissionTypedData,
+): Promise<unknown> {
+  if (signer.signTypedData) return signer.signTypedData(typedData)
+
+  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
+  if (chainId !== typedData.domain.chainId)
+    throw new WrongWalletError('chainId', chainId, typedData.domain.chainId)
+  const { EIP712Domain } = typedDataTypes
+  const payload = { ...typedData, types: { EIP712Domain, ...typedData.types } }
+  return wallet.request(
+    {
+      method: 'eth_signTypedData_v4',
+      params: [signer.address, toJson(payload)],
+    },
+    // Otherwise viem would ask a user who closed the wallet three more times.
+    { retryCount: 0 },
+  )
+}
+
+/**
+ * Throws the error for a wallet's failure. The user's refusal (EIP-1193: 4001,
+ * WalletConnect: 5000) may be wrapped in other errors.
+ */
+function throwWalletError(error: unknown, depth = 0): never {
+  if (error instanceof WrongWalletError) throw error
+  const { code, cause } = Object(error)
+  if (code === 4001 || code === 5000) throw new SigningDeclinedError()
+  if (cause && depth < 9) throwWalletError(cause, depth + 1)
+  throw new WalletError(Number.isInteger(code) ? code : undefined)
+}

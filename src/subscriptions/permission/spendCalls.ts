@@ -1,0 +1,64 @@
+import { type Address, concatHex, encodeFunctionData, type Hex } from 'viem'
+import { hashText } from '../../core/hashText.js'
+import { spendPermissionAbi as abi } from './spendPermissionAbi.js'
+import { toStruct } from './spendPermissionTypedData.js'
+import type { SignedSpendPermission, SpendPermission } from './types.js'
+
+/** A call to the manager, ready to send. */
+export type ManagerCall = { to: Address; data: Hex }
+
+/** The mark of a charge in its transaction. */
+export function chargeMark(chargeId: string): Hex {
+  return hashText(chargeId)
+}
+
+/** Lets the manager take the permission on record. Anyone may send it. */
+export function approveCall({
+  permission,
+  signature,
+}: SignedSpendPermission): ManagerCall {
+  const struct = toStruct(permission.message)
+  return callOf(
+    permission,
+    encodeFunctionData({
+      abi,
+      functionName: 'approveWithSignature',
+      args: [struct, signature],
+    }),
+  )
+}
+
+/**
+ * Takes an amount. The manager has no nonce for a charge, and ignores what
+ * follows the arguments: the charge's mark goes there, so that the transaction
+ * itself says which charge it is.
+ */
+export function spendCall(
+  permission: SpendPermission,
+  { value, chargeId }: { value: bigint; chargeId: string },
+): ManagerCall {
+  const struct = toStruct(permission.message)
+  const data = encodeFunctionData({
+    abi,
+    functionName: 'spend',
+    args: [struct, value],
+  })
+  return callOf(permission, concatHex([data, chargeMark(chargeId)]))
+}
+
+/** Ends the permission for good. Only the spender may send it. */
+export function revokeCall(permission: SpendPermission): ManagerCall {
+  const struct = toStruct(permission.message)
+  return callOf(
+    permission,
+    encodeFunctionData({
+      abi,
+      functionName: 'revokeAsSpender',
+      args: [struct],
+    }),
+  )
+}
+
+function callOf({ domain }: SpendPermission, data: Hex): ManagerCall {
+  return { to: domain.verifyingContract, data }
+}

@@ -1,0 +1,137 @@
+import type { Address, Client, Hex } from 'viem'
+import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
+import type { BlockSelector } from '../../chain/rpc/requestNode.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock, parseTime } from '../../core/clock.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { normalizeSignature } from '../../core/signature.js'
+import { checkPermission, parseExpectation } from './checkPermission.js'
+import { firstValue, judgePermission } from './judgePermission.js'
+import { parseSpendPermission } from './parseSpendPermission.js'
+import { rehearsePermission } from './rehearsePermission.js'
+import type { SpendPermission } from './types.js'
+import {
+  expectationMembers,
+  type SpendPermissionExpectation,
+  type SpendPermissionVerdict,
+} from './verdict.js'
+import { baseFactories, baseImplementations } from './walletCode.js'
+
+/** What {@link verifySpendPermission} takes. */
+export type VerifySpendPermissionParameters = {
+  permission: SpendPermission
+  signature: Hex
+  expect: SpendPermissionExpectation
+  /** The block to judge at. @default 'latest' */
+  block?: BlockSelector | undefined
+  /** Gas a charge may cost at most. @default 300_000n */
+  maxChargeGas?: bigint | undefined
+  /**
+   * Accepted implementations of wallets. The manager makes the payer's wallet
+   * run its own code in your transaction. @default Base Account's versions 1
+   * and 1.1
+   */
+  implementations?: readonly Address[] | undefined
+  /**
+   * Accepted factories of wallets that are not deployed yet. @default Base
+   * Account's versions 1 and 1.1
+   */
+  factories?: readonly Address[] | undefined
+  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  now?: bigint | undefined
+}
+
+const members: MembersOf<VerifySpendPermissionParameters> = {
+  permission: true,
+  signature: true,
+  expect: true,
+  block: true,
+  maxChargeGas: true,
+  implementations: true,
+  factories: true,
+  now: true,
+}
+
+/** Most gas that a charge may use. */
+export const defaultMaxChargeGas = 300_000n
+
+/**
+ * Judges a signed permission by rehearsing its approval and a first charge: the
+ * manager's own code checks signature, period and allowance, the payer's wallet
+ * and the token move the tokens, all in a simulation. Also checks that the
+ * wallet runs known code and that the manager is one of its owners.
+ *
+ * A passing verdict holds for its block: the payer can spend the funds or
+ * revoke the permission at any time. The rehearsal shows the signature to the
+ * node.
+ *
+ * @throws {@link InvalidFieldError} {@link InvalidAmountError} when permission,
+ * expectation or block are malformed.
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} when the node does not answer.
+ * @throws {@link NodeAnswerError} when its answer is malformed.
+ *
+ * @example
+ * ```ts
+ * import { type SignedSpendPermission, verifySpendPermission } from 'countersign/subscriptions'
+ * import { createPublicClient, http } from 'viem'
+ * import { base } from 'viem/chains'
+ *
+ * const client = createPublicClient({ chain: base, transport: http() })
+ *
+ * export async function judge({ permission, signature }: SignedSpendPermission) {
+ *   const verdict = await verifySpendPermission(client, {
+ *     permission,
+ *     signature,
+ *     expect: {
+ *       spender: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *       token: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+ *       allowance: '9.99',
+ *       period: 30n * 86_400n,
+ *     },
+ *   })
+ *   return verdict.ok ? 'accepted' : verdict.reason
+ * }
+ * ```
+ */
+export async function verifySpendPermission(
+  client: Client,
+  parameters: VerifySpendPermissionParameters,
+): Promise<SpendPermissionVerdict> {
+  checkMembers(parameters, members)
+  checkMembers(parameters.expect, expectationMembers, 'expect')
+  const { maxChargeGas = defaultMaxChargeGas } = parameters
+  const block = parseBlock(parameters.block ?? 'latest')
+  const now = parseTime(parameters.now)
+  const permission = parseSpendPermission(parameters.permission)
+  const expect = parseExpectation(parameters.expect, client.chain?.id)
+  const signature = normalizeSignature(parameters.signature)
+  const problem = checkPermission(permission, signature, expect)
+  if (problem || !signature)
+    return { ok: false, reason: 'malformedSignature', details: {}, ...problem }
+
+  const rehearsed = await rehearsePermission(client, {
+    permission,
+    signature,
+    value: firstValue(permission, expect),
+    block,
+    maxGas: maxChargeGas,
+  })
+  const { head } = rehearsed.answers
+  if (block === 'latest' || block === 'pending') checkClock(head, now)
+  return judgePermission(permission, rehearsed, {
+    expect,
+    maxGas: maxChargeGas,
+    implementations: parseList(
+      parameters.implementations ?? baseImplementations,
+      'implementations',
+    ),
+    factories: parseList(parameters.factories ?? baseFactories, 'factories'),
+  })
+}
+
+function parseList(given: readonly Address[], field: string): Address[] {
+  return given.map((one, index) =>
+    parseCheckedAddress(one, `${field}[${index}]`),
+  )
+}
