@@ -122,6 +122,24 @@ test('tokens that somebody left at the contract do not pay for a used nonce', as
   expect(await balanceOf(checkoutAddress, token)).toBe(1_000_000_000n)
 })
 
+test('tokens that somebody left at the contract pay no fee', async () => {
+  const { token, payment } = await oddPayment(
+    'takes more than the value from contracts',
+  )
+  await give(token, checkoutAddress, 1_000n)
+  expect(await refusalOf(attemptOf(payment, 1n))).toMatch(/the balance changed/)
+  expect(await balanceOf(checkoutAddress, token)).toBe(1_000n)
+})
+
+test('a short delivery that the token hides behind its events is refused', async () => {
+  const { payment } = await oddPayment(
+    'delivers less, and says it delivered all',
+  )
+  expect(await refusalOf(attemptOf(payment, 1n))).toMatch(
+    /the ceiling did not arrive/,
+  )
+})
+
 test('a token that calls the same capture again inside it captures once', async () => {
   const { token, payer } = await oddPayment('calls its recipient back')
   const { domain } = await payment(token, payer)

@@ -69,7 +69,7 @@ export async function send(
     gas: 3_000_000n,
     chain: chain.chain,
   })
-  return waitForTransactionReceipt(client, { hash })
+  return waitForTransactionReceipt(client, { hash, timeout: 0 })
 }
 
 /** A payer with 100 tokens that nobody used before. */

@@ -12,6 +12,8 @@ export const oddities = [
   'succeeds without a transfer',
   'calls its recipient back',
   'delivers less, and says it delivered all',
+  'takes more than the value from contracts',
+  'pays who moves the tokens of others',
 ] as const
 
 export type Oddity = (typeof oddities)[number]
@@ -90,6 +92,7 @@ contract OddToken {
 
     function transferFrom(address from, address to, uint256 value) external {
         allowance[from][msg.sender] -= value;
+        if (oddity == 10) balanceOf[msg.sender] += 1;
         move(from, to, value);
         finish();
     }
@@ -107,6 +110,7 @@ contract OddToken {
         if (oddity == 6) return;
         uint256 told = value;
         balanceOf[from] -= value;
+        if (oddity == 9 && from.code.length > 0) balanceOf[from] -= 1;
         if (oddity == 4 || (oddity == 5 && from.code.length > 0) || oddity == 8) value -= 1;
         balanceOf[to] += value;
         emit Transfer(from, to, oddity == 8 ? told : value);
