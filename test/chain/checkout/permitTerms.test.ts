@@ -155,6 +155,17 @@ test.each([
   },
 )
 
+test('the allowance of a permit submitted in time is worth nothing after its deadline', async () => {
+  const deadline = (await chainTime()) + 1000n
+  const payer = await permitPayer()
+  const payment = await signedPermit(payer, { validBefore: deadline + 1n })
+  await submitPermit(payment)
+  const attempt = permitAttempt(payment, 1n)
+  const { status } = await sendPermitCapture(attempt, deadline + 1n)
+  expect(status).toBe('reverted')
+  expect(await permitRefusal(attempt)).toMatch(/the permit is expired/)
+})
+
 test('of two carts at one permit nonce, one is captured', async () => {
   const payer = await permitPayer()
   const nonce = await nonceOf(payer.address)
