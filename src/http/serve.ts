@@ -36,7 +36,7 @@ export type Asked = { request: Request; signal: AbortSignal }
 export async function serve(
   desk: Desk,
   { request, signal }: Asked,
-  { routes, segment }: FoundRoute,
+  { routes, segments }: FoundRoute,
 ): Promise<Response> {
   const route = routes.find(({ method }) => method === request.method)
   if (!route) return serveOther(desk, request, routes)
@@ -44,15 +44,18 @@ export async function serve(
     checkOrigin(request, originsFor(desk, route, request))
   if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
-  const orderId = segment === undefined ? '' : parseSegment(segment)
+  const ids = {
+    orderId: parseSegment(segments.orderId, 'orderNotFound'),
+    refundId: parseSegment(segments.refundId, 'refundNotFound'),
+  }
   if (route.who === 'buyer') {
-    const admitted = await admitBuyer(desk, request, orderId)
+    const admitted = await admitBuyer(desk, request, ids.orderId)
     const sent = await parseSent(desk, request, route)
-    return route.run({ ...sent, ...admitted, orderId, signal })
+    return route.run({ ...sent, ...admitted, ...ids, signal })
   }
   const admitted = await admitMerchant(desk, request)
   const sent = await parseSent(desk, request, route)
-  return route.run({ ...sent, ...admitted, orderId, signal })
+  return route.run({ ...sent, ...admitted, ...ids, signal })
 }
 
 /** Answers a CORS preflight request; refuses every other method with a 405. */
@@ -80,12 +83,16 @@ function originsFor(
   return who === 'buyer' ? [...own, ...corsOrigins] : own
 }
 
-/** A malformed id gets the answer for an unknown order. */
-function parseSegment(segment: string): string {
+/** A malformed id gets the answer for an unknown one. */
+function parseSegment(
+  segment: string | undefined,
+  refusal: 'orderNotFound' | 'refundNotFound',
+): string {
+  if (segment === undefined) return ''
   try {
     return parseOrderId(decodeURIComponent(segment))
   } catch {
-    throw new RequestRefusedError('orderNotFound')
+    throw new RequestRefusedError(refusal)
   }
 }
 
@@ -105,14 +112,17 @@ async function admitBuyer(
 async function admitMerchant(
   { orders, authorize, basePath, compareAlone }: Desk,
   request: Request,
-): Promise<Pick<MerchantCall, 'orders' | 'recipients' | 'basePath' | 'alone'>> {
+): Promise<
+  Pick<MerchantCall, 'orders' | 'recipients' | 'refunds' | 'basePath' | 'alone'>
+> {
   try {
     const principal = await authorize(request)
     if (principal) {
-      const { recipients } = principal
+      const { recipients, refunds } = principal
       return {
         orders: orders.within({ recipients }),
         recipients,
+        refunds,
         basePath,
         alone: (work) => compareAlone(recipients, work),
       }

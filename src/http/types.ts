@@ -1,10 +1,23 @@
 import type { Address } from 'viem'
 import type { MembersOf } from '../core/checkMembers.js'
 
+/** How much a merchant may refund. */
+export type RefundLimit = {
+  /**
+   * A decimal such as `'500.00'`, in whole tokens. Counts what was requested
+   * over HTTP on this day (UTC), by anybody, for each recipient and token.
+   */
+  perDay: string
+}
+
 /** The merchant behind a request, and the recipients it may act for. */
 export type Principal = {
   /** Recipients whose orders it may see and change. */
   recipients: readonly Address[]
+  /**
+   * Lets it refund, up to an amount a day. @default it may not refund
+   */
+  refunds?: RefundLimit | undefined
 }
 
 /** What {@link createPaymentHandler} takes. */

@@ -1,11 +1,16 @@
 import { RequestRefusedError } from './errors.js'
 import type { Route } from './route.js'
 
+/** The parameters of paths. */
+export const pathParameters = ['orderId', 'refundId'] as const
+
+export type PathParameter = (typeof pathParameters)[number]
+
 export type FoundRoute = {
   /** The routes at this address, one for each method. */
   routes: readonly Route[]
-  /** The order id in the address, percent-encoded. */
-  segment: string | undefined
+  /** The ids in the address, percent-encoded. */
+  segments: Readonly<Record<PathParameter, string | undefined>>
 }
 
 /**
@@ -25,8 +30,15 @@ export function findRoute(
   const found = routes.filter(({ path }) => matches(path.split('/'), segments))
   const [first] = found
   if (!first) throw new RequestRefusedError('noRoute')
-  const at = first.path.split('/').indexOf('{orderId}')
-  return { routes: found, segment: at < 0 ? undefined : segments[at] }
+  const path = first.path.split('/')
+  const segmentOf = (name: PathParameter) => segments[path.indexOf(`{${name}}`)]
+  return {
+    routes: found,
+    segments: {
+      orderId: segmentOf('orderId'),
+      refundId: segmentOf('refundId'),
+    },
+  }
 }
 
 function matches(
@@ -36,7 +48,7 @@ function matches(
   return (
     path.length === segments.length &&
     path.every((part, at) =>
-      part === '{orderId}' ? segments[at] !== '' : part === segments[at],
+      part.startsWith('{') ? segments[at] !== '' : part === segments[at],
     )
   )
 }

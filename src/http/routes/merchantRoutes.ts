@@ -12,6 +12,7 @@ import { captureForMerchant } from './captureForMerchant.js'
 import { createForMerchant } from './createForMerchant.js'
 import { followForMerchant } from './followForMerchant.js'
 import { ledgerForMerchant } from './ledgerForMerchant.js'
+import { refundRoutes } from './refundRoutes.js'
 import { merchantRoute, type Route } from './route.js'
 import { showHealth } from './showHealth.js'
 import { notOpen, refusal } from './toProblem.js'
@@ -23,6 +24,7 @@ export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
   return [
     ...readingRoutes(queries),
     ...changingRoutes(),
+    ...refundRoutes(),
     ...watchingRoutes(queries),
   ]
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { createAnswerSchemas } from '../schemas/answerSchemas.js'
 import { type BodySchemas, createBodySchemas } from '../schemas/bodySchemas.js'
 import { createEventSchemas } from '../schemas/eventSchemas.js'
+import { pathParameters } from './findRoute.js'
 import type { BodyName, Route } from './route.js'
 
 type Json = Record<string, unknown>
@@ -57,7 +58,7 @@ function operation(route: Route, bodies: BodySchemas): Json {
     summary,
     tags: [who],
     security: who === 'public' ? [] : [{ [security[who]]: [] }],
-    ...(path.includes('{orderId}') || route.query || route.headers
+    ...(path.includes('{') || route.query || route.headers
       ? { parameters: parametersOf(route) }
       : {}),
     ...(body === undefined
@@ -146,9 +147,9 @@ function problemResponse(): Json {
 
 function parametersOf({ path, query, headers = {} }: Route): Json[] {
   const text = { type: 'string' }
-  const inPath = path.includes('{orderId}')
-    ? [{ name: 'orderId', in: 'path', required: true, schema: text }]
-    : []
+  const inPath = pathParameters
+    .filter((name) => path.includes(`{${name}}`))
+    .map((name) => ({ name, in: 'path', required: true, schema: text }))
   const { properties = {} } = query ? z.toJSONSchema(query) : {}
   return [
     ...inPath,

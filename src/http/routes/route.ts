@@ -6,6 +6,7 @@ import type { Orders } from '../../orders/Orders.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
+import type { RefundLimit } from '../types.js'
 
 /** A request after its route, sender and shape were checked. */
 type Call = {
@@ -13,8 +14,9 @@ type Call = {
   /** Aborts when the client has left or the request has timed out. */
   signal: AbortSignal
   hub: StreamHub
-  /** The id in the address; empty on routes without one. */
+  /** The ids in the address; empty on routes without one. */
   orderId: string
+  refundId: string
   /** Checked against the route's schema. */
   body: unknown
   query: unknown
@@ -31,6 +33,8 @@ export type MerchantCall = Call & {
   /** The orders of the principal's recipients. */
   orders: DestinationOrders
   recipients: readonly Address[]
+  /** How much the principal may refund; absent if nothing. */
+  refunds: RefundLimit | undefined
   basePath: string
   /** Runs one comparison with the chain at a time for each principal. */
   alone: <result>(work: () => Promise<result>) => Promise<result>

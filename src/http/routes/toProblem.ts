@@ -15,6 +15,7 @@ import {
 import {
   CursorAheadError,
   OrderNotFoundError,
+  RefundNotFoundError,
 } from '../../orders/model/errors.js'
 import {
   DuplicateRecordError,
@@ -50,6 +51,7 @@ export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)
     return problem(error.reason, error.facts)
   if (error instanceof OrderNotFoundError) return problem('orderNotFound')
+  if (error instanceof RefundNotFoundError) return problem('refundNotFound')
   if (error instanceof CursorAheadError) return problem('cursorAhead')
   if (error instanceof InvalidAmountError)
     return problem('invalidField', { field: 'amount', detail: error.message })

@@ -24,13 +24,16 @@ export type AnswerName =
   | 'Voided'
   | 'Reauthorized'
   | 'CancellationApproved'
+  | 'RefundTaken'
+  | 'RefundList'
   | 'Problem'
 
 export type AnswerSchemas = Readonly<Record<AnswerName, z.ZodType>>
 
 export function createAnswerSchemas(): AnswerSchemas {
   const parts = createOrderSchemas()
-  const { BuyerOrder, Order, DraftedPayment, Cancellation, Call } = parts
+  const { BuyerOrder, Order, Refund, DraftedPayment, Cancellation, Call } =
+    parts
   const call = Call.optional()
   const until = decimalSchema()
   return {
@@ -63,6 +66,12 @@ export function createAnswerSchemas(): AnswerSchemas {
     }),
     Voided: z.strictObject({ order: Order, spendableUntil: until.optional() }),
     Reauthorized: z.strictObject({ order: Order, payment: DraftedPayment }),
+    RefundTaken: z.strictObject({ refund: Refund, order: Order }),
+    RefundList: z.strictObject({
+      refunds: z.array(Refund),
+      refunded: until,
+      refundable: until,
+    }),
     Problem: z.strictObject({
       type: z.string().regex(/^urn:countersign:problem:[a-zA-Z]+$/),
       title: z.string(),

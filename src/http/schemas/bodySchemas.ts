@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import * as z from 'zod'
 import type { PrimaryType, SignedCancellation } from '../../core/types.js'
+import type { RefundReason } from '../../orders/model/refundTypes.js'
 import {
   addressSchema,
   bytes32Schema,
@@ -8,6 +9,7 @@ import {
   domainSchema,
   placeSchema,
   primaryTypeSchema,
+  refundReasonSchema,
   signatureSchema,
 } from './fieldSchemas.js'
 
@@ -22,11 +24,18 @@ export type DraftBody = {
   metadata?: Record<string, unknown> | undefined
 }
 
+export type RefundBody = {
+  refundId: string
+  amount?: string | undefined
+  reason?: RefundReason | undefined
+}
+
 /** Schemas of request bodies, by their name in the OpenAPI document. */
 export type BodySchemas = {
   SignedPayment: z.ZodType
   SignedCancellation: z.ZodType<SignedCancellation>
   OrderDraft: z.ZodType<DraftBody>
+  RefundRequest: z.ZodType<RefundBody>
   Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
   ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
   Nothing: z.ZodType<Record<string, never> | undefined>
@@ -65,6 +74,11 @@ export function createBodySchemas(): BodySchemas {
       window: decimal.optional(),
       primaryType: primaryTypeSchema().optional(),
       metadata: metadataSchema().optional(),
+    }),
+    RefundRequest: z.strictObject({
+      refundId: z.string().min(1).max(128),
+      amount: z.string().max(100).optional(),
+      reason: refundReasonSchema().optional(),
     }),
     Reauthorization: z.strictObject({ window: decimal.optional() }).optional(),
     ReconciliationStart: z

@@ -16,6 +16,7 @@ import {
 export type OrderSchemaName =
   | 'BuyerOrder'
   | 'Order'
+  | 'Refund'
   | 'DraftedPayment'
   | 'Cancellation'
   | 'Call'
@@ -27,8 +28,10 @@ export function createOrderSchemas(): Readonly<
   const address = addressSchema()
   const nonce = bytes32Schema()
   const seconds = decimalSchema()
+  const refund = refundSchema()
   return {
-    Order: orderSchema(),
+    Order: orderSchema(refund),
+    Refund: refund,
     BuyerOrder: z.strictObject({
       amount: z.string(),
       token: address,
@@ -60,7 +63,7 @@ export function createOrderSchemas(): Readonly<
   }
 }
 
-function orderSchema(): z.ZodType {
+function orderSchema(refund: z.ZodType): z.ZodType {
   const seconds = decimalSchema()
   return z.strictObject({
     ...destinationFields(),
@@ -92,14 +95,13 @@ function orderSchema(): z.ZodType {
         finality: finalitySchema(),
       })
       .optional(),
-    refunds: z.array(refundSchema()),
+    refunds: z.array(refund),
     refunded: decimalSchema(),
     refundable: decimalSchema(),
   })
 }
 
-/** The schema of a refund. */
-export function refundSchema(): z.ZodType {
+function refundSchema(): z.ZodType {
   return z.strictObject({
     refundId: z.string(),
     orderId: z.string(),

@@ -1,4 +1,5 @@
 import type { RejectionReason } from '../../core/types.js'
+import type { RefundRefusal } from '../../orders/model/refundTypes.js'
 import type { AcceptRefusal, CaptureRefusal } from '../../orders/model/types.js'
 
 /** Why a request was refused. Each reason is a row in `docs/errors.md`. */
@@ -6,6 +7,10 @@ export type ProblemReason =
   | RejectionReason
   | AcceptRefusal
   | CaptureRefusal
+  | RefundRefusal
+  | 'refundLimit'
+  | 'refundForbidden'
+  | 'refundNotFound'
   | 'captureInFlight'
   | 'canceled'
   | 'captureRejected'
@@ -352,6 +357,38 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 409,
     title: 'Canceled',
     detail: 'The payer has canceled the payment.',
+  },
+  refundForbidden: {
+    status: 403,
+    title: 'Not allowed to refund',
+    detail: 'This access may not refund.',
+  },
+  refundLimit: {
+    status: 403,
+    title: 'Refund limit reached',
+    detail:
+      'With the other refunds of today, this is more than this access may refund.',
+  },
+  refundNotFound: {
+    status: 404,
+    title: 'No such refund',
+    detail: 'The order has no refund with this id.',
+  },
+  refundConflict: {
+    status: 409,
+    title: 'Refund id in use',
+    detail: 'This refundId belongs to a refund of another amount.',
+  },
+  notCaptured: {
+    status: 409,
+    title: 'Not captured',
+    detail: 'The order is not captured, so there is nothing to refund.',
+  },
+  exceedsCaptured: {
+    status: 409,
+    title: 'More than is left',
+    detail:
+      'The amount is more than is left of the payment after its other refunds.',
   },
   captureRejected: {
     status: 422,

@@ -2,7 +2,11 @@ import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { DuplicateRecordError } from '../../store/errors.js'
-import type { ProofRecord, StoreWriter } from '../../store/types.js'
+import type {
+  OrderRecord,
+  ProofRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { loadOrder } from '../model/loadOrders.js'
@@ -16,7 +20,7 @@ import { drawSender } from '../model/sendersOf.js'
 import { showOrder } from '../model/showOrder.js'
 import { refundReasons, refundStateOf } from '../model/showRefund.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
+import type { Order, OrdersContext } from '../model/types.js'
 
 /** What `refund` takes. */
 export type RefundOrderParameters = {
@@ -41,6 +45,20 @@ const members: MembersOf<RefundOrderParameters> = {
   reason: true,
 }
 
+/** Decides inside the unit of work whether a request may reserve its amount. */
+export type AdmitRefund<refusal> = (
+  tables: StoreWriter,
+  order: OrderRecord,
+  value: bigint,
+) => Promise<refusal | undefined>
+
+/** A verdict with further reasons to refuse. */
+export type AdmittedRefundVerdict<refusal> =
+  | Extract<RefundVerdict, { ok: true }>
+  | { ok: false; reason: RefundRefusal | refusal; order: Order }
+
+type Request<refusal> = { wanted: Wanted; admit: AdmitRefund<refusal> }
+
 type Wanted = {
   orderId: string
   refundId: string
@@ -49,10 +67,22 @@ type Wanted = {
 }
 
 /** `refund` of `DestinationOrders`. */
-export async function refundOrder(
+export function refundOrder(
   context: OrdersContext,
   parameters: RefundOrderParameters,
 ): Promise<RefundVerdict> {
+  return requestRefund<never>(context, parameters, async () => undefined)
+}
+
+/**
+ * Requests a refund that `admit` allows. Asks it about each amount that is
+ * reserved, but not about a refund that is on record and still reserved.
+ */
+export async function requestRefund<refusal extends string>(
+  context: OrdersContext,
+  parameters: RefundOrderParameters,
+  admit: AdmitRefund<refusal>,
+): Promise<AdmittedRefundVerdict<refusal>> {
   checkMembers(parameters, members)
   const { amount, reason } = parameters
   if (reason !== undefined && !refundReasons.includes(reason))
@@ -64,7 +94,9 @@ export async function refundOrder(
     reason,
   }
   const write = () =>
-    writeAgain(context, (tables) => writeRefund(context, tables, wanted))
+    writeAgain(context, (tables) =>
+      writeRefund(context, tables, { wanted, admit }),
+    )
   return write().catch((error: unknown) => {
     // Another call requested the same refund at the same time: load that one.
     if (error instanceof DuplicateRecordError) return write()
@@ -72,23 +104,23 @@ export async function refundOrder(
   })
 }
 
-async function writeRefund(
+async function writeRefund<refusal extends string>(
   context: OrdersContext,
   tables: StoreWriter,
-  wanted: Wanted,
-): Promise<RefundVerdict> {
+  { wanted, admit }: Request<refusal>,
+): Promise<AdmittedRefundVerdict<refusal>> {
   const { orderId, refundId, amount } = wanted
   const found = await loadOrder(tables, context, orderId)
   const value =
     amount === undefined ? undefined : parseAmount(amount, found.order.decimals)
   const known = found.refunds?.find(({ row }) => row.refundId === refundId)
   const refusal = known
-    ? await repeatRefund(context, tables, { found, known, value })
-    : await addRefund(context, tables, { found, wanted, value })
+    ? await repeatRefund(context, tables, { found, known, value, admit })
+    : await addRefund(context, tables, { found, wanted, value, admit })
   // A unit of work reads its own writes.
   const after = await loadOrder(tables, context, orderId)
   const order = showOrder(after)
-  if (refusal) return { ok: false, reason: refusal, order }
+  if (refusal !== undefined) return { ok: false, reason: refusal, order }
   const refund = order.refunds.find((one) => one.refundId === refundId)
   return refund
     ? { ok: true, refund, order }
@@ -96,15 +128,16 @@ async function writeRefund(
 }
 
 /** Inserts a new refund. Returns why not. */
-async function addRefund(
+async function addRefund<refusal extends string>(
   context: OrdersContext,
   tables: StoreWriter,
   {
     found,
     wanted: { refundId, reason },
     value,
-  }: { found: StoredOrder; wanted: Wanted; value: bigint | undefined },
-): Promise<RefundRefusal | undefined> {
+    admit,
+  }: Request<refusal> & { found: StoredOrder; value: bigint | undefined },
+): Promise<RefundRefusal | refusal | undefined> {
   const payment = choosePayment(found, refundId)
   const paid = found.attempts.find(({ number }) => number === payment?.attempt)
   if (!payment || !paid) return 'notCaptured'
@@ -112,6 +145,8 @@ async function addRefund(
   const { refundable } = sumRefunds(found, rows, paid.number)
   const wanted = value ?? refundable
   if (wanted === 0n || wanted > refundable) return 'exceedsCaptured'
+  const refusal = await admit(tables, found.order, wanted)
+  if (refusal !== undefined) return refusal
   const planned = planRefund(found.order, {
     payment,
     refundId,
@@ -132,25 +167,29 @@ async function addRefund(
  * Returns why a refund that is on record is another one. Requests it again if
  * it failed and can no longer be paid.
  */
-async function repeatRefund(
+async function repeatRefund<refusal extends string>(
   context: OrdersContext,
   tables: StoreWriter,
   {
     found,
     known: { row, stored },
     value,
+    admit,
   }: {
     found: StoredOrder
     known: { row: RefundRow; stored: StoredOrder }
     value: bigint | undefined
+    admit: AdmitRefund<refusal>
   },
-): Promise<RefundRefusal | undefined> {
+): Promise<RefundRefusal | refusal | undefined> {
   if (value !== undefined && value !== row.value) return 'refundConflict'
   if (refundStateOf(row) !== 'failed' || !isReleased(row)) return undefined
   const rows = (found.refunds ?? []).map((one) => one.row)
   const { refundable } = sumRefunds(found, rows, row.refundAttempt)
   if (found.order.state !== 'captured') return 'notCaptured'
   if (row.value > refundable) return 'exceedsCaptured'
+  const refusal = await admit(tables, found.order, row.value)
+  if (refusal !== undefined) return refusal
   const renewed = renewRefund(stored, row)
   await reportRequest(context, tables, found, row, 0)
   await tables.orders.update([renewed.order])

@@ -48,7 +48,7 @@ function findOperation(
 ): Operation | undefined {
   const [pathname = ''] = path.split('?')
   const name = Object.keys(paths).find((template) =>
-    RegExp(`^${template.replace('{orderId}', '[^/]+')}$`).test(pathname),
+    RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
   )
   return name === undefined ? undefined : paths[name]?.[method.toLowerCase()]
 }

@@ -4,7 +4,7 @@ import { openStub, order, reasonOf } from '../support/httpStub.js'
 
 const page = 'https://page.test'
 const changing = createRoutes('').filter(({ method }) => method === 'POST')
-const pathOf = (path: string) => `/payments${path.replace('{orderId}', 'one')}`
+const pathOf = (path: string) => `/payments${path.replace(/\{\w+\}/g, 'one')}`
 const corsHeaders = ({ headers }: Response) =>
   [...headers].filter(([name]) => name.startsWith('access-control-'))
 
