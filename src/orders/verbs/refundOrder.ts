@@ -20,7 +20,7 @@ import { drawSender } from '../model/sendersOf.js'
 import { showOrder } from '../model/showOrder.js'
 import { refundReasons, refundStateOf } from '../model/showRefund.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
-import type { Order, OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../model/types.js'
 
 /** What `refund` takes. */
 export type RefundOrderParameters = {
@@ -55,7 +55,11 @@ export type AdmitRefund<refusal> = (
 /** A verdict with further reasons to refuse. */
 export type AdmittedRefundVerdict<refusal> =
   | Extract<RefundVerdict, { ok: true }>
-  | { ok: false; reason: RefundRefusal | refusal; order: Order }
+  | {
+      ok: false
+      reason: RefundRefusal | refusal
+      order: RefundVerdict['order']
+    }
 
 type Request<refusal> = { wanted: Wanted; admit: AdmitRefund<refusal> }
 
