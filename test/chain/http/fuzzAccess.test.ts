@@ -95,10 +95,10 @@ test.each(orderRoutes)(
     const before = await world.everything()
     for (const owner of ['a', 'stranger'] as const)
       for (const order of known.filter((one) => one.owner === owner)) {
-        const answer = await ask(route, order.id, { bearer: keys.b })
-        expect(answer).toEqual(
-          await ask(route, 'e'.repeat(32), { bearer: keys.b }),
-        )
+        const body = path.endsWith('/refunds') ? { refundId: 'one' } : {}
+        const asked = { bearer: keys.b, body }
+        const answer = await ask(route, order.id, asked)
+        expect(answer).toEqual(await ask(route, 'e'.repeat(32), asked))
         expect(answer.status).toBe(404)
       }
     expect(await world.everything()).toBe(before)

@@ -63,6 +63,9 @@ export const routes: readonly (readonly [string, string])[] = [
   ['POST', '/merchant/orders/{}/void'],
   ['POST', '/merchant/orders/{}/reauthorize'],
   ['POST', '/merchant/orders/{}/cancel'],
+  ['POST', '/merchant/orders/{}/refunds'],
+  ['GET', '/merchant/orders/{}/refunds'],
+  ['GET', '/merchant/orders/{}/refunds/one'],
   ['POST', '/merchant/reconcile'],
   ['GET', '/merchant/audit'],
   ['GET', '/merchant/ledger'],
@@ -73,7 +76,7 @@ export const routes: readonly (readonly [string, string])[] = [
 
 /** Those that look into what they are given. */
 export const deepRoutes = routes.filter(([, path]) =>
-  /(payment|cancellation|orders)$/.test(path),
+  /(payment|cancellation|orders|refunds)$/.test(path),
 )
 
 const wildMethods =

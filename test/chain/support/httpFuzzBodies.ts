@@ -21,6 +21,10 @@ export function honestBody({
       primaryType: 'ReceiveWithAuthorization',
       metadata: { cart: [1, { sku: 'x' }] },
     })),
+    fc.constantFrom(
+      { refundId: 'one' },
+      { refundId: 'two', amount: '0.50', reason: 'duplicate' },
+    ),
     fc.constantFrom({}, { window: '600' }, { fromBlock: '0' }),
   )
 }

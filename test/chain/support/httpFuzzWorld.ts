@@ -87,8 +87,11 @@ export async function openWorld(chain: DevChain): Promise<FuzzWorld> {
     basePath: '/payments',
     authorize: ({ headers }) => {
       const given = headers.get('authorization')
-      if (given === `Bearer ${keys.a}`) return { recipients: [recipients.a] }
-      if (given === `Bearer ${keys.b}`) return { recipients: [recipients.b] }
+      const refunds = { perDay: '5.00' }
+      if (given === `Bearer ${keys.a}`)
+        return { recipients: [recipients.a], refunds }
+      if (given === `Bearer ${keys.b}`)
+        return { recipients: [recipients.b], refunds }
       return undefined
     },
     cors: { origins: [buyerSite] },
