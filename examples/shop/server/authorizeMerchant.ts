@@ -2,6 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from 'countersign/http'
 import type { Address } from 'viem'
 
+/** What the shop refunds on one day at most. */
+const refunds = { perDay: '1000.00' }
+
 /** Knows the merchant by the key of the link in the terminal. */
 export function authorizeMerchant(
   merchantKey: string,
@@ -10,7 +13,7 @@ export function authorizeMerchant(
   const expected = digest(`Bearer ${merchantKey}`)
   return ({ headers }) =>
     timingSafeEqual(digest(headers.get('authorization') ?? ''), expected)
-      ? { recipients }
+      ? { recipients, refunds }
       : undefined
 }
 

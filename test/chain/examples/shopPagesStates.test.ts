@@ -1,4 +1,6 @@
+import type { RefundState } from 'countersign/orders'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import type { WireOrder } from '../../../examples/shop/web/merchant/wire.js'
 import {
   authorize,
   openDesk,
@@ -139,6 +141,37 @@ const capture = {
   fee: '96764000000000',
 } as const
 
+const refunded = {
+  refundId: 'one',
+  refundTo: `0x${'b1'.repeat(20)}`,
+  value: '2500000',
+} as const
+
+/** An order with one refund. */
+const refundsOf = (
+  state: RefundState,
+  changes: Partial<WireOrder['refunds'][number]> = {},
+): Pick<WireOrder, 'refunds' | 'refundable'> => ({
+  refundable: '10000000',
+  refunds: [
+    {
+      refundId: refunded.refundId,
+      orderId: 'order',
+      state,
+      failure: undefined,
+      amount: '2.5',
+      value: refunded.value,
+      to: refunded.refundTo,
+      reason: 'duplicate',
+      reserved: true,
+      nonce: undefined,
+      validBefore: undefined,
+      transfer: undefined,
+      ...changes,
+    },
+  ],
+})
+
 const merchantLooks: readonly MerchantLook[] = [
   {
     order: { state: 'drafted', payer: undefined, spendableUntil: undefined },
@@ -178,6 +211,40 @@ const merchantLooks: readonly MerchantLook[] = [
   { order: { state: 'voided' }, events: [['voided']] },
   { order: { state: 'expired', spendableUntil: '1' }, events: [['expired']] },
   { order: { state: 'consumed' }, events: [['consumed']] },
+  {
+    order: { state: 'captured', capture, ...refundsOf('requested') },
+    events: [['refundRequested', { ...refunded, reason: 'duplicate' }]],
+  },
+  {
+    order: { state: 'captured', capture, ...refundsOf('sending') },
+    events: [['refundRequested', refunded]],
+  },
+  {
+    order: {
+      state: 'captured',
+      capture,
+      ...refundsOf('succeeded', { transfer: capture }),
+      refunded: '2500000',
+    },
+    events: [['refunded', { ...settled, ...refunded }]],
+  },
+  {
+    order: {
+      state: 'captured',
+      capture,
+      ...refundsOf('failed', { failure: 'insufficientFunds' }),
+    },
+    events: [['refundFailed', { ...refunded, reason: 'payerBlocked' }]],
+  },
+  {
+    order: {
+      state: 'captured',
+      capture,
+      ...refundsOf('canceled'),
+      refundable: '0',
+    },
+    events: [['refundFailed', { ...refunded, reason: 'canceled' }]],
+  },
 ]
 
 test('orders in any state are fit for everybody who sells', async () => {
@@ -206,6 +273,11 @@ test('orders in any state are fit for everybody who sells', async () => {
     ['Details'],
     ['Ask again', 'Details'],
     ['Details'],
+    ['Refund', 'Proof'],
+    ['Refund', 'Proof'],
+    ['Refund', 'Proof'],
+    ['Refund', 'Proof'],
+    ['Proof'],
   ]
   expect(byRow).toEqual(
     actions.map((names) => ['House Blend, 250 g', ...names]),

@@ -10,7 +10,10 @@ import type { BookOrder } from './applyEvent.js'
 import type { OrderAction } from './OrderActions.js'
 import { productName, useShop } from './shopConfig.js'
 
-type Asked = { action: OrderAction; order: BookOrder }
+/** Actions that need a yes and nothing else. */
+export type ConfirmedAction = Exclude<OrderAction, 'refund'>
+
+type Asked = { action: ConfirmedAction; order: BookOrder }
 
 /** Says in words what is about to happen. */
 export function ConfirmDialog({
@@ -19,7 +22,7 @@ export function ConfirmDialog({
   onClose,
 }: {
   asked: Asked | undefined
-  onConfirm: (action: OrderAction, order: BookOrder) => void
+  onConfirm: (action: ConfirmedAction, order: BookOrder) => void
   onClose: () => void
 }): ReactNode {
   // Kept while the dialog closes.
@@ -76,10 +79,10 @@ function OrderFacts({ order }: { order: BookOrder }): ReactNode {
 
 type Question = { title: string; text: string; yes: string; no: string }
 
-const questions: Record<OrderAction, Question> = {
+const questions: Record<ConfirmedAction, Question> = {
   capture: {
     title: 'Capture this payment?',
-    text: 'The money moves to your account. To refund it later you send it back yourself.',
+    text: 'The money moves to your account. You can refund it later.',
     yes: 'Capture now',
     no: 'Not yet',
   },

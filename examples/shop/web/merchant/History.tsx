@@ -1,3 +1,4 @@
+import { formatAmount } from 'countersign'
 import type { OrderEventType } from 'countersign/orders'
 import type { ReactNode } from 'react'
 import { Card } from '../ui/Card.js'
@@ -6,6 +7,8 @@ import { RelativeTime } from '../ui/RelativeTime.js'
 import { finalityWords } from '../ui/states.js'
 import { Timeline } from '../ui/Timeline.js'
 import { reasonWords } from './reasonWords.js'
+import { refundReasonWords, refundWords } from './refundWords.js'
+import { useShop } from './shopConfig.js'
 import type { WireEvent } from './wire.js'
 
 const titles: Partial<Record<OrderEventType, string>> = {
@@ -30,6 +33,9 @@ const titles: Partial<Record<OrderEventType, string>> = {
   deadlineNear: 'Deadline is near',
   refundDue: 'Refund is due',
   overpaid: 'Paid a second time',
+  refundRequested: 'Refund requested',
+  refunded: 'Refunded',
+  refundFailed: 'Refund failed',
   lossAfterFulfilment: 'Payment lost after fulfilment',
   needsReview: 'Payer needs review',
 }
@@ -41,6 +47,7 @@ const failures: readonly OrderEventType[] = [
   'reorged',
   'refundDue',
   'overpaid',
+  'refundFailed',
   'lossAfterFulfilment',
   'needsReview',
 ]
@@ -68,7 +75,10 @@ export function History({
   )
 }
 
-function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
+function EventNote({ event }: { event: WireEvent }): ReactNode {
+  if (event.type === 'refundRequested' || event.type === 'refundFailed')
+    return <RefundNote event={event} />
+  const { data } = event
   const facts: Readonly<Record<string, unknown>> = data
   const { reason, transactionHash, blockNumber } = facts
   if (typeof reason === 'string') return reasonWords(reason)
@@ -79,6 +89,21 @@ function EventNote({ event: { data } }: { event: WireEvent }): ReactNode {
       {typeof blockNumber === 'string' && ` block ${blockNumber}`}
     </>
   )
+}
+
+function RefundNote({
+  event,
+}: {
+  event: Extract<WireEvent, { type: 'refundRequested' | 'refundFailed' }>
+}): ReactNode {
+  const { symbol, decimals } = useShop()
+  const { type, data } = event
+  const amount = formatAmount(BigInt(data.value), decimals)
+  if (type === 'refundFailed')
+    return `${amount} ${symbol}: ${refundWords(data.reason)}`
+  const { reason } = data
+  const why = reason && `: ${refundReasonWords[reason].toLowerCase()}`
+  return `${amount} ${symbol}${why ?? ''}`
 }
 
 function titleOf(event: WireEvent): string {

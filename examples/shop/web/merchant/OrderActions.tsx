@@ -6,7 +6,12 @@ import type { BookOrder } from './applyEvent.js'
 import { proofPath } from './OrdersTable.js'
 import { useKeptFocus } from './useKeptFocus.js'
 
-export type OrderAction = 'capture' | 'void' | 'reauthorize' | 'cancel'
+export type OrderAction =
+  | 'capture'
+  | 'void'
+  | 'reauthorize'
+  | 'cancel'
+  | 'refund'
 
 export type Ask = (action: OrderAction, order: BookOrder) => void
 
@@ -28,6 +33,7 @@ export function OrderActions({
   const canVoid = (state === 'stored' && !pending) || state === 'drafted'
   const canRenew = state === 'expired' || state === 'canceled'
   const canCancel = order.isCancelKept === true && isSpendable && !requested
+  const canRefund = state === 'captured' && order.refundable !== '0'
 
   // Else every row would have buttons of the same name.
   const which = (
@@ -69,6 +75,16 @@ export function OrderActions({
           onClick={() => onAsk('reauthorize', order)}
         >
           Ask again
+          {which}
+        </Button>
+      )}
+      {canRefund && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('refund', order)}
+        >
+          Refund
           {which}
         </Button>
       )}

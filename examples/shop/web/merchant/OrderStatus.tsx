@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Badge, StateBadge } from '../ui/Badge.js'
 import { finalityWords } from '../ui/states.js'
 import type { BookOrder } from './applyEvent.js'
+import { RefundBadge } from './RefundBadge.js'
 import { reasonWords } from './reasonWords.js'
 
 /** State, how sure the chain is of it, and what stands out. */
@@ -23,6 +24,7 @@ export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
         ) : (
           <StateBadge state={pending ? 'capturing' : state} />
         )}
+        <RefundBadge order={order} />
         {needsReview && <Badge tone="warn">Needs review</Badge>}
         {unexpected && <Badge tone="bad">Refund due</Badge>}
         {overpaid && <Badge tone="bad">Overpaid</Badge>}

@@ -13,6 +13,7 @@ import type { MerchantApi } from './merchantApi.js'
 import { OrderActions } from './OrderActions.js'
 import { OrderStatus } from './OrderStatus.js'
 import { ProofCard } from './ProofCard.js'
+import { RefundsCard } from './RefundsCard.js'
 import { productName, useShop } from './shopConfig.js'
 import { TransactionCard } from './TransactionCard.js'
 import { useActions } from './useActions.js'
@@ -48,6 +49,7 @@ export function ProofPage({
           <OrderHead order={order} onAsk={actions.ask} />
           <div className="columns">
             <div className="stack stack-wide">
+              <RefundsCard order={order} />
               <ProofCard order={order} />
               <TransactionCard order={order} />
             </div>

@@ -3,6 +3,7 @@ import type {
   Order,
   OrdersHealth,
   ReconciliationReport,
+  RefundReason,
 } from 'countersign/orders'
 import type { OrderState } from 'countersign/store'
 import { askJson, askShop } from '../api/askShop.js'
@@ -76,6 +77,8 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
       ask<{ order: WireOrder }>(`${at(orderId)}/reauthorize`, {}),
     cancel: (orderId: string) =>
       ask<{ order: WireOrder }>(`${at(orderId)}/cancel`, {}),
+    refund: (orderId: string, body: RefundBody) =>
+      ask<{ order: WireOrder }>(`${at(orderId)}/refunds`, body),
     reconcile: () => ask<Wire<ReconciliationReport>>('/reconcile', {}),
     audit: () => ask<Wire<AuditReport>>('/audit'),
     /** The books from the first order on, with every transfer on the chain. */
@@ -86,6 +89,12 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
     },
     health: () => ask<Wire<OrdersHealth>>('/health'),
   }
+}
+
+type RefundBody = {
+  refundId: string
+  amount: string
+  reason: RefundReason
 }
 
 type FollowParameters = {

@@ -7,7 +7,10 @@ import type { BookOrder } from './applyEvent.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { Ask, OrderAction } from './OrderActions.js'
+import { type RefundChoice, RefundDialog } from './RefundDialog.js'
 import { reasonWords } from './reasonWords.js'
+import { createRefundIds } from './refundIds.js'
+import { refundWords } from './refundWords.js'
 import { productName, useShop } from './shopConfig.js'
 import { wordsOf } from './wordsOf.js'
 
@@ -43,17 +46,23 @@ export function useActions(
   const [result, setResult] = useState<Result>()
   const [actedOn, setActedOn] = useState<string>()
 
-  async function act(action: OrderAction, order: BookOrder): Promise<void> {
+  const [ids] = useState(createRefundIds)
+
+  async function act(
+    action: OrderAction,
+    order: BookOrder,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
     setAsked(undefined)
     setResult(undefined)
     setActedOn(order.id)
     onExpect(order.id, action === 'capture' ? 'capture' : undefined)
     try {
-      await api[action](order.id)
+      await work()
       if (action !== 'capture') setResult({ tone: 'good', title: done[action] })
     } catch (error) {
       const name = productName(shop, order.metadata)
-      const text = sentenceOf(error)
+      const text = sentenceOf(action, error)
       onFail(order.id, `${failed[action]}. ${text}`)
       setResult({
         tone: 'bad',
@@ -68,15 +77,47 @@ export function useActions(
         setTimeout(() => onDone(order.id), pause)
   }
 
+  async function refund(order: BookOrder, choice: RefundChoice): Promise<void> {
+    const refundId = ids.take(order.id)
+    try {
+      await api.refund(order.id, {
+        refundId,
+        amount: choice.amount,
+        reason: choice.reason,
+      })
+      ids.settle(order.id)
+    } catch (error) {
+      ids.settle(order.id, error)
+      throw error
+    }
+  }
+
+  const close = () => setAsked(undefined)
+  const { action, order } = asked ?? {}
   return {
     actedOn,
     ask: (action, order) => setAsked({ action, order }),
     dialog: (
-      <ConfirmDialog
-        asked={asked}
-        onConfirm={act}
-        onClose={() => setAsked(undefined)}
-      />
+      <>
+        <ConfirmDialog
+          asked={
+            order && action && action !== 'refund'
+              ? { action, order }
+              : undefined
+          }
+          onConfirm={(action, order) =>
+            act(action, order, () => api[action](order.id))
+          }
+          onClose={close}
+        />
+        <RefundDialog
+          order={action === 'refund' ? order : undefined}
+          onConfirm={(order, choice) =>
+            act('refund', order, () => refund(order, choice))
+          }
+          onClose={close}
+        />
+      </>
     ),
     notice: result && (
       <Notice
@@ -102,6 +143,7 @@ const done: Record<Exclude<OrderAction, 'capture'>, string> = {
   void: 'Order voided.',
   reauthorize: 'The buyer can sign again on the order page.',
   cancel: 'Cancellation sent.',
+  refund: 'Refund requested. It is sent once the capture is final.',
 }
 
 const failed: Record<OrderAction, string> = {
@@ -109,11 +151,13 @@ const failed: Record<OrderAction, string> = {
   void: 'Not voided',
   reauthorize: 'The buyer cannot be asked again',
   cancel: 'Not canceled',
+  refund: 'Not refunded',
 }
 
-function sentenceOf(error: unknown): string {
+function sentenceOf(action: OrderAction, error: unknown): string {
   if (!(error instanceof Problem)) return wordsOf(error)
-  const known = reasonWords(error.reason)
+  const say = action === 'refund' ? refundWords : reasonWords
+  const known = say(error.reason)
   return known === error.reason
     ? wordsOf(error)
     : `${known.charAt(0).toUpperCase()}${known.slice(1)}.`
