@@ -54,6 +54,7 @@ const rooms = {
   'x402/facilitator': ['x402/wire'],
   'x402/middleware': ['x402/wire', 'x402/gate'],
   'subscriptions/permission': [],
+  'subscriptions/charges': ['subscriptions/permission'],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
 }

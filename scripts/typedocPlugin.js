@@ -28,6 +28,7 @@ const groups = {
     'webhooks',
     'x402',
     'x402-facilitator',
+    'subscriptions',
     'stores',
   ],
   'Run it': [

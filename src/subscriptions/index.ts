@@ -1,4 +1,10 @@
 export {
+  type FindChargesParameters,
+  type FoundCharge,
+  findCharges,
+} from './charges/findCharges.js'
+export type { PermissionUse } from './charges/findUses.js'
+export {
   type BuildSpendPermissionParameters,
   buildSpendPermission,
   spendPermissionManager,
@@ -15,6 +21,7 @@ export {
   type SignSpendPermissionParameters,
   signSpendPermission,
 } from './permission/signSpendPermission.js'
+export { markOf } from './permission/spendCalls.js'
 export {
   hashSpendPermission,
   type SpendPermissionStruct,

@@ -116,7 +116,13 @@ const rows: readonly Row[] = [
     'subscriptions',
     '*',
     ['viem'],
-    [...asked, 'payments/sign', 'payments/verify', 'subscriptions/permission'],
+    [
+      ...asked,
+      'payments/sign',
+      'payments/verify',
+      'subscriptions/charges',
+      'subscriptions/permission',
+    ],
   ],
   ['testing', '*', ['viem'], ['core', 'testing']],
 ]

@@ -270,8 +270,10 @@ test('countersign/subscriptions exports these names', () => {
     [
       "UnexpectedSpendPermissionError",
       "buildSpendPermission",
+      "findCharges",
       "getSpendPermission",
       "hashSpendPermission",
+      "markOf",
       "periodAt",
       "signSpendPermission",
       "spendPermissionManager",

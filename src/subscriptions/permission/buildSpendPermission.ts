@@ -103,6 +103,7 @@ export function buildSpendPermission(
   parameters: BuildSpendPermissionParameters,
 ): SpendPermission {
   checkMembers(parameters, members)
+  const given: BuildSpendPermissionParameters = Object(parameters)
   const {
     chainId,
     account,
@@ -111,11 +112,11 @@ export function buildSpendPermission(
     allowance,
     decimals = 6,
     period,
-    start = parseTime(parameters.now),
+    start = parseTime(given.now),
     salt = BigInt(drawNonce()),
     extraData = '0x',
     manager = spendPermissionManager,
-  } = parameters
+  } = given
   const permission = parseSpendPermission({
     primaryType: 'SpendPermission',
     domain: {
@@ -131,7 +132,7 @@ export function buildSpendPermission(
       allowance: parseAmount(allowance, decimals),
       period,
       start,
-      end: endOf(parameters, start),
+      end: endOf(given, start),
       salt,
       extraData,
     },

@@ -16,9 +16,10 @@ export type ParsedExpectation = Omit<
 > & { manager: Address; chainId: number | undefined }
 
 export function parseExpectation(
-  expect: SpendPermissionExpectation,
+  given: SpendPermissionExpectation,
   clientChain: number | undefined,
 ): ParsedExpectation {
+  const expect: SpendPermissionExpectation = Object(given)
   const { manager = spendPermissionManager, account } = expect
   return {
     ...expect,

@@ -73,11 +73,13 @@ export async function getSpendPermission(
   parameters: GetSpendPermissionParameters,
 ): Promise<SpendPermissionState> {
   checkMembers(parameters, members)
-  const permission = parseSpendPermission(parameters.permission)
+  const { permission: given, block = 'latest' }: GetSpendPermissionParameters =
+    Object(parameters)
+  const permission = parseSpendPermission(given)
   const { head, calls } = await runCalls(client, {
     from: neutralCaller,
     calls: stateCalls(permission),
-    block: parseBlock(parameters.block ?? 'latest'),
+    block: parseBlock(block),
     fallback: runCreated,
   })
   if (!isWord(calls.approved) || !isWord(calls.revoked))

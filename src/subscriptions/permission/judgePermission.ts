@@ -126,12 +126,16 @@ export function checkImplementation(
 
 function checkApproval({
   answers,
+  wallet,
 }: RehearsedPermission): SpendPermissionProblem | undefined {
-  const [approval, owner] = answers.steps
+  const [approval, rehearsedOwner] = answers.steps
   if (!approval?.ok) return refusalOf(approval)
   // Approving a revoked permission succeeds, and returns false.
   if (!isTrue(approval)) return problemOf('revoked')
-  // Without overrides only the first step ran.
+  // Without overrides only the first step ran. A wallet that is not deployed
+  // cannot answer then.
+  const isDeployed = wallet.kind !== 'none'
+  const owner = rehearsedOwner ?? (isDeployed ? answers.calls.owner : undefined)
   return owner && !isTrue(owner) ? problemOf('managerNotOwner') : undefined
 }
 

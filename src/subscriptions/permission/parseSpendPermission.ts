@@ -69,9 +69,9 @@ function parseDomain(value: unknown, field: string): TokenDomain {
   return {
     name: managerName,
     version: managerVersion,
-    chainId: parsePositiveInteger(Number(given.chainId), `${field}.chainId`),
+    chainId: parsePositiveInteger(given.chainId, `${field}.chainId`),
     verifyingContract: parseAddress(
-      given.verifyingContract as never,
+      given.verifyingContract,
       `${field}.verifyingContract`,
     ),
   }
@@ -81,7 +81,7 @@ function parseMessage(value: unknown, field: string): SpendPermissionMessage {
   const given = parseObject(value, field)
   checkMembers<object>(given, messageMembers, field)
   const address = (name: 'account' | 'spender' | 'token') =>
-    parseAddress(given[name] as never, `${field}.${name}`)
+    parseAddress(given[name], `${field}.${name}`)
   const number = (name: string, bits: bigint, least: bigint) =>
     parseNumber(given[name], `${field}.${name}`, { bits, least })
   const message = {

@@ -1,4 +1,4 @@
-import { parseTime } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import type {
   SpendPeriod,
@@ -25,7 +25,10 @@ export function periodAt(
   permission: SpendPermission,
   time: bigint,
 ): SpendPeriod | undefined {
-  return findPeriod(parseSpendPermission(permission).message, parseTime(time))
+  const { message } = parseSpendPermission(permission)
+  if (typeof time !== 'bigint')
+    throw new InvalidFieldError('time', time, 'a bigint of Unix seconds')
+  return findPeriod(message, time)
 }
 
 /** {@link periodAt} for a checked message. */
@@ -42,14 +45,4 @@ export function findPeriod(
     start: begin,
     end: next < end ? next : end,
   }
-}
-
-/** Returns the period with a number, `undefined` if there is none. */
-export function periodNumbered(
-  message: SpendPermissionMessage,
-  number: bigint,
-): SpendPeriod | undefined {
-  return number < 1n
-    ? undefined
-    : findPeriod(message, message.start + (number - 1n) * message.period)
 }

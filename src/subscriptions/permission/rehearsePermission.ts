@@ -32,6 +32,7 @@ export type RehearsedFact =
   | 'funds'
   | 'balance'
   | 'predicted'
+  | 'owner'
 
 /** A charge that was rehearsed with the approval before it. */
 export type RehearsedPermission = {
@@ -121,6 +122,7 @@ function factCalls(
       gas: 100_000,
     },
     decimals: { target: token, data: selectors.decimals, gas: 100_000 },
+    owner: ownerCall(permission),
     funds: balanceCall(token, account),
     balance: balanceCall(token, spender),
     predicted: {

@@ -109,10 +109,10 @@ export async function signSpendPermission(
   parameters: SignSpendPermissionParameters,
 ): Promise<SignedSpendPermission> {
   checkMembers(parameters, members)
-  const { permission: given, expect } = parameters
-  checkMembers(expect, expectationMembers, 'expect')
-  const permission = parseSpendPermission(given)
-  checkExpectation(permission, expect)
+  const given: SignSpendPermissionParameters = Object(parameters)
+  checkMembers(given.expect, expectationMembers, 'expect')
+  const permission = parseSpendPermission(given.permission)
+  checkExpectation(permission, Object(given.expect))
   return { permission, signature: await sign(wallet, permission) }
 }
 

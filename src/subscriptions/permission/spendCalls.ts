@@ -1,4 +1,5 @@
 import { type Address, concatHex, encodeFunctionData, type Hex } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
 import { hashText } from '../../core/hashText.js'
 import { spendPermissionAbi as abi } from './spendPermissionAbi.js'
 import { toStruct } from './spendPermissionTypedData.js'
@@ -7,8 +8,21 @@ import type { SignedSpendPermission, SpendPermission } from './types.js'
 /** A call to the manager, ready to send. */
 export type ManagerCall = { to: Address; data: Hex }
 
-/** The mark of a charge in its transaction. */
-export function chargeMark(chargeId: string): Hex {
+/**
+ * The mark under which the chain shows a charge: the hash of its id.
+ *
+ * @throws {@link InvalidFieldError} when `chargeId` is no text.
+ *
+ * @example
+ * ```ts
+ * import { markOf } from 'countersign/subscriptions'
+ *
+ * const mark = markOf('invoice-2026-11')
+ * ```
+ */
+export function markOf(chargeId: string): Hex {
+  if (typeof chargeId !== 'string')
+    throw new InvalidFieldError('chargeId', chargeId, 'a string')
   return hashText(chargeId)
 }
 
@@ -43,7 +57,7 @@ export function spendCall(
     functionName: 'spend',
     args: [struct, value],
   })
-  return callOf(permission, concatHex([data, chargeMark(chargeId)]))
+  return callOf(permission, concatHex([data, markOf(chargeId)]))
 }
 
 /** Ends the permission for good. Only the spender may send it. */

@@ -83,7 +83,16 @@ export const spendPermissionAbi = [
       { name: 'account', type: 'address', indexed: true },
       { name: 'spender', type: 'address', indexed: true },
       { name: 'token', type: 'address', indexed: false },
-      { ...periodSpend, indexed: false },
+      {
+        name: 'periodSpend',
+        type: 'tuple',
+        indexed: false,
+        components: [
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'spend', type: 'uint160' },
+        ],
+      },
     ],
   },
   {

@@ -3,6 +3,7 @@ import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { checkPermission, parseExpectation } from './checkPermission.js'
@@ -99,13 +100,14 @@ export async function verifySpendPermission(
   parameters: VerifySpendPermissionParameters,
 ): Promise<SpendPermissionVerdict> {
   checkMembers(parameters, members)
-  checkMembers(parameters.expect, expectationMembers, 'expect')
-  const { maxChargeGas = defaultMaxChargeGas } = parameters
-  const block = parseBlock(parameters.block ?? 'latest')
-  const now = parseTime(parameters.now)
-  const permission = parseSpendPermission(parameters.permission)
-  const expect = parseExpectation(parameters.expect, client.chain?.id)
-  const signature = normalizeSignature(parameters.signature)
+  const given: VerifySpendPermissionParameters = Object(parameters)
+  checkMembers(given.expect, expectationMembers, 'expect')
+  const { maxChargeGas = defaultMaxChargeGas } = given
+  const block = parseBlock(given.block ?? 'latest')
+  const now = parseTime(given.now)
+  const permission = parseSpendPermission(given.permission)
+  const expect = parseExpectation(given.expect, client.chain?.id)
+  const signature = normalizeSignature(given.signature)
   const problem = checkPermission(permission, signature, expect)
   if (problem || !signature)
     return { ok: false, reason: 'malformedSignature', details: {}, ...problem }
@@ -123,14 +125,16 @@ export async function verifySpendPermission(
     expect,
     maxGas: maxChargeGas,
     implementations: parseList(
-      parameters.implementations ?? baseImplementations,
+      given.implementations ?? baseImplementations,
       'implementations',
     ),
-    factories: parseList(parameters.factories ?? baseFactories, 'factories'),
+    factories: parseList(given.factories ?? baseFactories, 'factories'),
   })
 }
 
 function parseList(given: readonly Address[], field: string): Address[] {
+  if (!Array.isArray(given))
+    throw new InvalidFieldError(field, given, 'a list of addresses')
   return given.map((one, index) =>
     parseCheckedAddress(one, `${field}[${index}]`),
   )

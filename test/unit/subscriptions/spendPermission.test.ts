@@ -12,7 +12,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import {
   approveCall,
-  chargeMark,
+  markOf,
   spendCall,
 } from '../../../src/subscriptions/permission/spendCalls.js'
 
@@ -169,7 +169,7 @@ test('a user who declines is told from a wallet that fails', async () => {
 test('a charge carries its mark behind the arguments of spend', () => {
   const { to, data } = spendCall(build(), { value: 5n, chargeId: 'may' })
   expect(to).toBe('0xf85210b21cc50302f477ba56686d2019dc9b67ad')
-  expect(data.endsWith(chargeMark('may').slice(2))).toBe(true)
+  expect(data.endsWith(markOf('may').slice(2))).toBe(true)
   const other = spendCall(build(), { value: 5n, chargeId: 'june' })
   expect(other.data.slice(0, -64)).toBe(data.slice(0, -64))
 })

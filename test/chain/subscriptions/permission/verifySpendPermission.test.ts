@@ -204,9 +204,10 @@ test('a chain without the manager is refused', async () => {
   expect(reasonOf(verdict)).toBe('unsupportedManager')
 })
 
-test('a node without state overrides rehearses the approval alone', async () => {
+/** A node that takes no state overrides. */
+function plainClient() {
   const node = http(chain.urls.http)({ chain: chain.chain })
-  const client = createPublicClient({
+  return createPublicClient({
     chain: chain.chain,
     transport: custom({
       request: ({ method, params }) =>
@@ -217,17 +218,54 @@ test('a node without state overrides rehearses the approval alone', async () => 
           : node.request({ method, params }),
     }),
   })
-  const { permission, signature, expect: wanted } = await subscribe()
-  const verdict = await verifySpendPermission(client, {
+}
+
+test('a node without state overrides rehearses the approval alone', async () => {
+  const { permission, signature, expect: terms } = await subscribe()
+  const verdict = await verifySpendPermission(plainClient(), {
     permission,
     signature,
-    expect: wanted,
+    expect: terms,
   })
   expect(verdict).toMatchObject({
     ok: true,
     rehearsed: 'approval',
     at: { via: 'calls' },
   })
+})
+
+test.each([
+  ['managerNotOwner', { owners: [] }],
+  ['insufficientFunds', { funds: 1n }],
+])(
+  'without state overrides the verdict %s is found too',
+  async (reason, fields) => {
+    const { permission, signature, expect: terms } = await subscribe(fields)
+    const verdict = await verifySpendPermission(plainClient(), {
+      permission,
+      signature,
+      expect: terms,
+    })
+    expect(reasonOf(verdict)).toBe(reason)
+  },
+)
+
+test('a charge that needs more gas than allowed is refused', async () => {
+  const subscriber = await subscribe()
+  for (const maxChargeGas of [30_000n, 60_000n, 90_000n])
+    expect(reasonOf(await judge(subscriber, { maxChargeGas }))).toBe(
+      'gasTooHigh',
+    )
+})
+
+test('while the token is paused or blocks the wallet, the verdict says so', async () => {
+  const subscriber = await subscribe()
+  await chain.pause()
+  expect(reasonOf(await judge(subscriber))).toBe('paused')
+  await chain.pause(false)
+  const account = subscriber.account.address
+  await chain.block({ account })
+  expect(reasonOf(await judge(subscriber))).toBe('blocked')
 })
 
 test('no verdict and no error shows the signature', async () => {
