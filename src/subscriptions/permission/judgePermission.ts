@@ -113,7 +113,7 @@ function checkWallet(
 }
 
 /** A wallet's code decides what the manager's call to it does. */
-export function checkImplementation(
+function checkImplementation(
   wallet: WalletCode,
   implementations: readonly Address[],
 ): SpendPermissionProblem | undefined {
@@ -195,7 +195,7 @@ const managerReasons: Readonly<
 }
 
 /** The reason of a revert of manager, wallet or token. */
-export function refusalOf(
+function refusalOf(
   answer: Pick<CallAnswer, 'data' | 'words'> | undefined,
 ): SpendPermissionProblem {
   const { data = '0x', words } = Object(answer)

@@ -22,7 +22,7 @@ import {
 } from './walletCode.js'
 
 /** Facts that are read with a rehearsal. */
-export type RehearsedFact =
+type RehearsedFact =
   | 'approved'
   | 'revoked'
   | 'last'
@@ -83,7 +83,7 @@ export async function rehearsePermission(
  * A deployed wallet takes the inner signature. The validator then calls no
  * factory.
  */
-export function usableSignature(
+function usableSignature(
   signature: SignedSpendPermission['signature'],
   wallet: WalletCode,
 ): SignedSpendPermission['signature'] {

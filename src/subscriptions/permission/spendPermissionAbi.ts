@@ -1,79 +1,177 @@
-const permission = {
-  name: 'spendPermission',
-  type: 'tuple',
-  components: [
-    { name: 'account', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'token', type: 'address' },
-    { name: 'allowance', type: 'uint160' },
-    { name: 'period', type: 'uint48' },
-    { name: 'start', type: 'uint48' },
-    { name: 'end', type: 'uint48' },
-    { name: 'salt', type: 'uint256' },
-    { name: 'extraData', type: 'bytes' },
-  ],
-} as const
-
-const periodSpend = {
-  name: 'periodSpend',
-  type: 'tuple',
-  components: [
-    { name: 'start', type: 'uint48' },
-    { name: 'end', type: 'uint48' },
-    { name: 'spend', type: 'uint160' },
-  ],
-} as const
-
 /** The entries of `SpendPermissionManager` that this library uses. */
 export const spendPermissionAbi = [
   {
     type: 'function',
     name: 'approveWithSignature',
     stateMutability: 'nonpayable',
-    inputs: [permission, { name: 'signature', type: 'bytes' }],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+      { name: 'signature', type: 'bytes' },
+    ],
     outputs: [{ name: '', type: 'bool' }],
   },
   {
     type: 'function',
     name: 'spend',
     stateMutability: 'nonpayable',
-    inputs: [permission, { name: 'value', type: 'uint160' }],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+      { name: 'value', type: 'uint160' },
+    ],
     outputs: [],
   },
   {
     type: 'function',
     name: 'revokeAsSpender',
     stateMutability: 'nonpayable',
-    inputs: [permission],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+    ],
     outputs: [],
   },
   {
     type: 'function',
     name: 'getHash',
     stateMutability: 'view',
-    inputs: [permission],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+    ],
     outputs: [{ name: '', type: 'bytes32' }],
   },
   {
     type: 'function',
     name: 'isApproved',
     stateMutability: 'view',
-    inputs: [permission],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+    ],
     outputs: [{ name: '', type: 'bool' }],
   },
   {
     type: 'function',
     name: 'isRevoked',
     stateMutability: 'view',
-    inputs: [permission],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+    ],
     outputs: [{ name: '', type: 'bool' }],
   },
   {
     type: 'function',
     name: 'getLastUpdatedPeriod',
     stateMutability: 'view',
-    inputs: [permission],
-    outputs: [periodSpend],
+    inputs: [
+      {
+        name: 'spendPermission',
+        type: 'tuple',
+        components: [
+          { name: 'account', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'token', type: 'address' },
+          { name: 'allowance', type: 'uint160' },
+          { name: 'period', type: 'uint48' },
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'salt', type: 'uint256' },
+          { name: 'extraData', type: 'bytes' },
+        ],
+      },
+    ],
+    outputs: [
+      {
+        name: 'periodSpend',
+        type: 'tuple',
+        components: [
+          { name: 'start', type: 'uint48' },
+          { name: 'end', type: 'uint48' },
+          { name: 'spend', type: 'uint160' },
+        ],
+      },
+    ],
   },
   {
     type: 'event',

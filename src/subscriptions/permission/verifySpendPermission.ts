@@ -54,7 +54,7 @@ const members: MembersOf<VerifySpendPermissionParameters> = {
 }
 
 /** Most gas that a charge may use. */
-export const defaultMaxChargeGas = 300_000n
+const defaultMaxChargeGas = 300_000n
 
 /**
  * Judges a signed permission by rehearsing its approval and a first charge: the
