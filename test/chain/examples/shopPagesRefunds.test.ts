@@ -67,7 +67,11 @@ test('a captured order is refunded in part, and the dialog names order, amount a
   await history.getByText('8.5 USDC: paid twice').waitFor()
   await page.getByRole('heading', { name: 'Refunds' }).waitFor()
   await page.getByText('Left to refund: 12.50 USDC').waitFor()
+  await page.getByText('Partly refunded').waitFor()
+  await button(page, 'Copy refund’s transaction hash').waitFor()
   expect(await findFaults(page)).toEqual([])
+  const [{ transfer } = {}] = await readRefunds()
+  expect(transfer).toMatchObject({ submitter: expect.any(String) })
 })
 
 test('a refund needs the keyboard only, and the focus comes back', async () => {
