@@ -42,10 +42,10 @@ function payment(token: Address, payer: PrivateKeyAccount) {
 }
 
 async function give(token: Address, to: Address, value: bigint) {
-  await tell(token, 'mint', [to, value])
+  await callOdd(token, 'mint', [to, value])
 }
 
-async function tell(
+async function callOdd(
   token: Address,
   functionName: string,
   args: readonly unknown[],
@@ -146,7 +146,7 @@ test('a token that calls the same capture again inside it captures once', async 
   // The token is the operator, so its own call comes from the right account.
   const own = await signedCheckout(payer, { domain, operator: token })
   const call = checkoutCall({ payment: own, amount: '10' })
-  await tell(token, 'setCall', [checkoutAddress, call.data])
+  await callOdd(token, 'setCall', [checkoutAddress, call.data])
   const receipt = await send(token, call)
   expect(receipt.status).toBe('success')
   expect(await answerTo(token)).toMatch(/the ceiling did not arrive/)
@@ -164,7 +164,7 @@ test('a capture inside another capture leaves both right', async () => {
   const { domain } = outer
   const inner = await signedCheckout(payer, { domain, operator: token })
   const nested = checkoutCall({ payment: inner, amount: '7' })
-  await tell(token, 'setCall', [checkoutAddress, nested.data])
+  await callOdd(token, 'setCall', [checkoutAddress, nested.data])
   const call = checkoutCall({ payment: outer, amount: '10' })
   await send(outer.checkout.operator, call)
   expect(await answerTo(token)).toBe('accepted')

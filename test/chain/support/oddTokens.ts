@@ -108,12 +108,12 @@ contract OddToken {
 
     function move(address from, address to, uint256 value) private {
         if (oddity == 6) return;
-        uint256 told = value;
+        uint256 shown = value;
         balanceOf[from] -= value;
         if (oddity == 9 && from.code.length > 0) balanceOf[from] -= 1;
         if (oddity == 4 || (oddity == 5 && from.code.length > 0) || oddity == 8) value -= 1;
         balanceOf[to] += value;
-        emit Transfer(from, to, oddity == 8 ? told : value);
+        emit Transfer(from, to, oddity == 8 ? shown : value);
         if (oddity == 7 && target != address(0) && !called) {
             called = true;
             (bool ok, bytes memory data) = target.call(call);
