@@ -1,6 +1,9 @@
+import type { RefundState } from '../../orders/model/refundTypes.js'
 import { answer } from './answer.js'
-import { refundForMerchant } from './refundForMerchant.js'
+import { problem } from './problem.js'
+import { checkMayRefund, refundForMerchant } from './refundForMerchant.js'
 import { merchantRoute, type Route } from './route.js'
+import { refusal } from './toProblem.js'
 
 /** The routes for refunds. Requesting one needs a permission of its own. */
 export function refundRoutes(): readonly Route[] {
@@ -35,5 +38,53 @@ export function refundRoutes(): readonly Route[] {
       run: async ({ orders, orderId, refundId }) =>
         answer(200, await orders.getRefund({ orderId, refundId })),
     }),
+    ...signingRoutes(),
   ]
+}
+
+/** For a recipient whose wallet is not on the server. */
+function signingRoutes(): readonly Route[] {
+  return [
+    merchantRoute({
+      name: 'getRefundPayment',
+      method: 'GET',
+      path: '/merchant/orders/{orderId}/refunds/{refundId}/payment',
+      summary: 'Gives the payment of a refund for the recipient to sign',
+      isExpensive: true,
+      answers: { 200: 'RefundToSign' },
+      run: async ({ orders, orderId, refundId, refunds }) => {
+        checkMayRefund(refunds)
+        const verdict = await orders.refundToSign({ orderId, refundId })
+        if (!verdict.ok) return refuse(verdict.reason, verdict.refund.state)
+        const { refund, payment } = verdict
+        return answer(200, { refund, payment })
+      },
+    }),
+    merchantRoute({
+      name: 'postRefundSignature',
+      method: 'POST',
+      path: '/merchant/orders/{orderId}/refunds/{refundId}/payment',
+      summary: 'Takes the signature of a refund; the same again is the same',
+      body: 'RefundSignature',
+      answers: { 200: 'RefundSigned' },
+      run: async ({ orders, orderId, refundId, refunds, body }) => {
+        checkMayRefund(refunds)
+        const { signature } = body
+        const ids = { orderId, refundId }
+        const verdict = await orders.acceptRefund({ ...ids, signature })
+        return verdict.ok
+          ? answer(200, { refund: verdict.refund })
+          : refuse(verdict.reason, verdict.refund.state)
+      },
+    }),
+  ]
+}
+
+function refuse(
+  reason: Parameters<typeof refusal>[0],
+  state: RefundState,
+): Response {
+  if (reason !== 'notOpen') return refusal(reason, 'sent')
+  const detail = `The refund is ${state}, which does not allow this.`
+  return problem('notOpen', { detail })
 }

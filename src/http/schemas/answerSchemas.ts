@@ -26,6 +26,8 @@ export type AnswerName =
   | 'CancellationApproved'
   | 'RefundTaken'
   | 'RefundList'
+  | 'RefundToSign'
+  | 'RefundSigned'
   | 'Problem'
 
 export type AnswerSchemas = Readonly<Record<AnswerName, z.ZodType>>
@@ -67,6 +69,8 @@ export function createAnswerSchemas(): AnswerSchemas {
     Voided: z.strictObject({ order: Order, spendableUntil: until.optional() }),
     Reauthorized: z.strictObject({ order: Order, payment: DraftedPayment }),
     RefundTaken: z.strictObject({ refund: Refund, order: Order }),
+    RefundToSign: z.strictObject({ refund: Refund, payment: DraftedPayment }),
+    RefundSigned: z.strictObject({ refund: Refund }),
     RefundList: z.strictObject({
       refunds: z.array(Refund),
       refunded: until,

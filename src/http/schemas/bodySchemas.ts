@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { PrimaryType, SignedCancellation } from '../../core/types.js'
 import type { RefundReason } from '../../orders/model/refundTypes.js'
@@ -36,6 +36,7 @@ export type BodySchemas = {
   SignedCancellation: z.ZodType<SignedCancellation>
   OrderDraft: z.ZodType<DraftBody>
   RefundRequest: z.ZodType<RefundBody>
+  RefundSignature: z.ZodType<{ signature: Hex }>
   Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
   ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
   Nothing: z.ZodType<Record<string, never> | undefined>
@@ -80,6 +81,7 @@ export function createBodySchemas(): BodySchemas {
       amount: z.string().max(100).optional(),
       reason: refundReasonSchema().optional(),
     }),
+    RefundSignature: z.strictObject({ signature }),
     Reauthorization: z.strictObject({ window: decimal.optional() }).optional(),
     ReconciliationStart: z
       .strictObject({ fromBlock: placeSchema().optional() })

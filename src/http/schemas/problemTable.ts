@@ -8,6 +8,9 @@ export type ProblemReason =
   | AcceptRefusal
   | CaptureRefusal
   | RefundRefusal
+  | 'notFinal'
+  | 'otherRefund'
+  | 'suspended'
   | 'refundLimit'
   | 'refundForbidden'
   | 'refundNotFound'
@@ -389,6 +392,24 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     title: 'More than is left',
     detail:
       'The amount is more than is left of the payment after its other refunds.',
+  },
+  notFinal: {
+    status: 409,
+    title: 'Not final yet',
+    detail: 'The block of the capture is not final yet; try again later.',
+    retryAfter: 60,
+  },
+  otherRefund: {
+    status: 409,
+    title: 'Earlier refund open',
+    detail: 'An earlier refund of the same payment is not decided yet.',
+  },
+  suspended: {
+    status: 503,
+    title: 'Database restored',
+    detail:
+      'The database was replaced: nothing is signed until the shop resumes.',
+    retryAfter: 60,
   },
   captureRejected: {
     status: 422,

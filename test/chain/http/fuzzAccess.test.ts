@@ -43,6 +43,13 @@ async function ask(
   return { status, headers: [...headers], text: await response.text() }
 }
 
+/** What a route needs, if it needs something. */
+function bodyOf(path: string): Record<string, string> {
+  if (path.endsWith('/refunds')) return { refundId: 'one' }
+  const isSigned = path.endsWith('/refunds/one/payment')
+  return isSigned ? { signature: `0x${'5e'.repeat(65)}` } : {}
+}
+
 const buyerRoutes = routes.filter(([, path]) => path.startsWith('/orders/{}'))
 const orderRoutes = [
   ...routes.filter(([, path]) => path.startsWith('/merchant/orders/{}')),
@@ -95,7 +102,7 @@ test.each(orderRoutes)(
     const before = await world.everything()
     for (const owner of ['a', 'stranger'] as const)
       for (const order of known.filter((one) => one.owner === owner)) {
-        const body = path.endsWith('/refunds') ? { refundId: 'one' } : {}
+        const body = bodyOf(path)
         const asked = { bearer: keys.b, body }
         const answer = await ask(route, order.id, asked)
         expect(answer).toEqual(await ask(route, 'e'.repeat(32), asked))

@@ -66,6 +66,8 @@ export const routes: readonly (readonly [string, string])[] = [
   ['POST', '/merchant/orders/{}/refunds'],
   ['GET', '/merchant/orders/{}/refunds'],
   ['GET', '/merchant/orders/{}/refunds/one'],
+  ['GET', '/merchant/orders/{}/refunds/one/payment'],
+  ['POST', '/merchant/orders/{}/refunds/one/payment'],
   ['POST', '/merchant/reconcile'],
   ['GET', '/merchant/audit'],
   ['GET', '/merchant/ledger'],
