@@ -1,4 +1,5 @@
 export { createPaymentHandler } from './createPaymentHandler.js'
+export type { RefundLimit } from './routes/refundLimit.js'
 export type { BuyerOrder } from './schemas/buyerOrder.js'
 export type { ProblemReason } from './schemas/problemTable.js'
 export type {

@@ -1,14 +1,6 @@
 import type { Address } from 'viem'
 import type { MembersOf } from '../core/checkMembers.js'
-
-/** How much a merchant may refund. */
-export type RefundLimit = {
-  /**
-   * A decimal such as `'500.00'`, in whole tokens. Counts what was requested
-   * over HTTP on this day (UTC), by anybody, for each recipient and token.
-   */
-  perDay: string
-}
+import type { RefundLimit } from './routes/refundLimit.js'
 
 /** The merchant behind a request, and the recipients it may act for. */
 export type Principal = {

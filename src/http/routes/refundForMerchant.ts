@@ -1,13 +1,11 @@
-import { parseAmount } from '../../core/amount.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { RefundOrderParameters } from '../../orders/verbs/refundOrder.js'
 import { refundWithinLimit } from '../../orders/verbs/refundWithinLimit.js'
 import type { RefundBody } from '../schemas/bodySchemas.js'
-import type { RefundLimit } from '../types.js'
 import { answer } from './answer.js'
-import { RequestRefusedError } from './errors.js'
 import { problem } from './problem.js'
+import { checkMayRefund, parseLimit } from './refundLimit.js'
 import type { MerchantCall } from './route.js'
 
 /**
@@ -39,16 +37,6 @@ export async function refundForMerchant({
   return answer(200, { refund: verdict.refund, order: verdict.order })
 }
 
-/**
- * Returns the limit of a merchant who may refund.
- *
- * @throws {@link RequestRefusedError} for any other.
- */
-export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
-  if (refunds) return refunds
-  throw new RequestRefusedError('refundForbidden')
-}
-
 /** URLs remove these segments, so no route could reach the refund. */
 function checkReachable(refundId: string): void {
   if (refundId === '.' || refundId === '..')
@@ -57,13 +45,4 @@ function checkReachable(refundId: string): void {
       refundId,
       'an id that can be in a path',
     )
-}
-
-/** A malformed limit is an error of `authorize`, not of the request. */
-function parseLimit(perDay: string, decimals: number): bigint {
-  try {
-    return parseAmount(perDay, decimals)
-  } catch {
-    throw new RequestRefusedError('internal')
-  }
 }

@@ -1,7 +1,8 @@
 import type { RefundState } from '../../orders/model/refundTypes.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
-import { checkMayRefund, refundForMerchant } from './refundForMerchant.js'
+import { refundForMerchant } from './refundForMerchant.js'
+import { checkMayRefund } from './refundLimit.js'
 import { merchantRoute, type Route } from './route.js'
 import { refusal } from './toProblem.js'
 

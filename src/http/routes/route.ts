@@ -6,7 +6,7 @@ import type { Orders } from '../../orders/Orders.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
-import type { RefundLimit } from '../types.js'
+import type { RefundLimit } from './refundLimit.js'
 
 /** A request after its route, sender and shape were checked. */
 type Call = {

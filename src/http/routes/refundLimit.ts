@@ -1,0 +1,35 @@
+import { parseAmount } from '../../core/amount.js'
+import { RequestRefusedError } from './errors.js'
+
+/** How much a merchant may refund. */
+export type RefundLimit = {
+  /**
+   * A decimal such as `'500.00'`, in whole tokens. Counts what was requested
+   * over HTTP on this day (UTC), by anybody, for each recipient and token.
+   */
+  perDay: string
+}
+
+/**
+ * Returns the limit of a merchant who may refund.
+ *
+ * @throws {@link RequestRefusedError} for any other.
+ */
+export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
+  if (refunds) return refunds
+  throw new RequestRefusedError('refundForbidden')
+}
+
+/**
+ * Returns a limit in token units. A malformed one is an error of `authorize`,
+ * not of the request.
+ *
+ * @throws {@link RequestRefusedError}
+ */
+export function parseLimit(perDay: string, decimals: number): bigint {
+  try {
+    return parseAmount(perDay, decimals)
+  } catch {
+    throw new RequestRefusedError('internal')
+  }
+}
