@@ -1,7 +1,7 @@
 import type { Row } from './compare.js'
 
 /** What takes minutes, gigabytes or a browser is measured only if asked for. */
-export type Asked = {
+type Asked = {
   claim?: string | undefined
   load?: string | undefined
   million?: string | undefined

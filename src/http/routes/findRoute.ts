@@ -4,7 +4,7 @@ import type { Route } from './route.js'
 /** The parameters of paths. */
 export const pathParameters = ['orderId', 'refundId'] as const
 
-export type PathParameter = (typeof pathParameters)[number]
+type PathParameter = (typeof pathParameters)[number]
 
 export type FoundRoute = {
   /** The routes at this address, one for each method. */

@@ -126,7 +126,7 @@ async function adoptConsumed(
 }
 
 /** The wallet of the recipient, if this instance has it. */
-export function walletOf(
+function walletOf(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   { chainId, recipient }: Pick<RefundRow, 'chainId' | 'recipient'>,
 ): OrderWallet | undefined {

@@ -117,7 +117,7 @@ async function loadPayment(
 }
 
 /** Finds the attempts that have nonces of a payment's refunds. */
-export function findHolders(
+function findHolders(
   { attempts }: Pick<StoreReader, 'attempts'>,
   payment: RefundedPayment,
 ): Promise<AttemptRecord[]> {
