@@ -49,6 +49,22 @@ const members: MembersOf<BuildPermitPaymentParameters> = {
  * the token can represent.
  * @throws {@link InvalidFieldError} when another field is malformed, or payer
  * and recipient are the same.
+ *
+ * @example
+ * ```ts
+ * import type { TokenDomain } from 'countersign'
+ * import { buildPermitPayment } from 'countersign/checkout'
+ *
+ * const draft = (domain: TokenDomain, nonce: bigint) =>
+ *   buildPermitPayment({
+ *     domain,
+ *     decimals: 18,
+ *     from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *     to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *     atMost: '50.00',
+ *     nonce,
+ *   })
+ * ```
  */
 export function buildPermitPayment(
   parameters: BuildPermitPaymentParameters,

@@ -27,6 +27,8 @@ export type DeploymentCall = { to: Address; data: Hex }
  * Builds the call that deploys the checkout contract for EIP-3009 tokens. Each
  * chain needs it once, from anyone.
  *
+ * @throws nothing: it takes no parameters and asks no node.
+ *
  * @example
  * ```ts
  * import { checkoutDeployment } from 'countersign/checkout'
@@ -93,6 +95,22 @@ export function permitCheckoutAddress(
  * one recipient and operator. Each chain needs it once, from anyone.
  *
  * @throws {@link InvalidFieldError} when an address is malformed.
+ *
+ * @example
+ * ```ts
+ * import { permitCheckoutDeployment } from 'countersign/checkout'
+ * import type { WalletClient } from 'viem'
+ * import { sendTransaction } from 'viem/actions'
+ *
+ * const deploy = (wallet: WalletClient) =>
+ *   sendTransaction(wallet, {
+ *     ...permitCheckoutDeployment({
+ *       recipient: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *     }),
+ *     account: wallet.account ?? null,
+ *     chain: wallet.chain,
+ *   })
+ * ```
  */
 export function permitCheckoutDeployment(
   parameters: PermitCheckoutParameters,

@@ -17,6 +17,17 @@ const maxJsonLength = 65_536
  * The text contains the signature: treat it as a credential.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
+ *
+ * @example
+ * ```ts
+ * import { encodeCheckoutPayment, type SignedCheckoutPayment } from 'countersign/checkout'
+ *
+ * const send = (payment: SignedCheckoutPayment) =>
+ *   fetch('/orders/1/payment', {
+ *     method: 'POST',
+ *     body: encodeCheckoutPayment(payment),
+ *   })
+ * ```
  */
 export function encodeCheckoutPayment(
   payment: CheckoutPayment | SignedCheckoutPayment,
@@ -53,6 +64,17 @@ export function decodeCheckoutPayment(
  * text contains the signature: treat it as a credential.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
+ *
+ * @example
+ * ```ts
+ * import { encodePermitPayment, type SignedPermitPayment } from 'countersign/checkout'
+ *
+ * const send = (payment: SignedPermitPayment) =>
+ *   fetch('/orders/1/payment', {
+ *     method: 'POST',
+ *     body: encodePermitPayment(payment),
+ *   })
+ * ```
  */
 export function encodePermitPayment(
   payment: PermitPayment | SignedPermitPayment,
@@ -68,6 +90,14 @@ export function encodePermitPayment(
  *
  * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
  * missing, unknown or malformed, or the contract is not that of the terms.
+ *
+ * @example
+ * ```ts
+ * import { decodePermitPayment } from 'countersign/checkout'
+ *
+ * const read = async (response: Response) =>
+ *   decodePermitPayment(await response.text())
+ * ```
  */
 export function decodePermitPayment(
   json: unknown,

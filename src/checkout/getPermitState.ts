@@ -39,6 +39,15 @@ const members: MembersOf<GetPermitStateParameters> = {
  * @throws {@link UnsupportedTokenError} when the checkout contract is not
  * deployed.
  * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { getPermitState, type PermitPayment } from 'countersign/checkout'
+ * import type { PublicClient } from 'viem'
+ *
+ * const isCanceled = async (client: PublicClient, payment: PermitPayment) =>
+ *   (await getPermitState(client, { payment, block: 'finalized' })) === 'canceled'
+ * ```
  */
 export async function getPermitState(
   client: Client,

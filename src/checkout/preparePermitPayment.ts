@@ -65,6 +65,20 @@ const selectors = { nonces: '7ecebe00', typeHash: '30adf81f' } as const
  * @throws {@link InvalidAmountError} {@link InvalidFieldError} when a parameter
  * is malformed.
  * @throws {@link NodeError} when the node does not answer.
+ *
+ * @example
+ * ```ts
+ * import { preparePermitPayment } from 'countersign/checkout'
+ * import type { Address, PublicClient } from 'viem'
+ *
+ * const draft = (client: PublicClient, token: Address) =>
+ *   preparePermitPayment(client, {
+ *     token,
+ *     from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+ *     to: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+ *     atMost: '50.00',
+ *   })
+ * ```
  */
 export async function preparePermitPayment(
   client: Client,

@@ -35,6 +35,24 @@ const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
  * @throws {@link SigningDeclinedError} when the user declines.
  * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} when the payment is malformed.
+ *
+ * @example
+ * ```ts
+ * import { type PermitPayment, signPermitCancellation } from 'countersign/checkout'
+ * import type { WalletClient } from 'viem'
+ * import { sendTransaction } from 'viem/actions'
+ *
+ * const cancel = async (
+ *   payer: WalletClient,
+ *   relayer: WalletClient,
+ *   payment: PermitPayment,
+ * ) =>
+ *   sendTransaction(relayer, {
+ *     ...(await signPermitCancellation(payer, { payment })),
+ *     account: relayer.account ?? null,
+ *     chain: relayer.chain,
+ *   })
+ * ```
  */
 export async function signPermitCancellation(
   wallet: Wallet,
