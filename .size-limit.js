@@ -36,8 +36,7 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3810, {
     path: 'dist/checkout.js',
   }),
-  // With the verb of refunds, which the orders beside it contain anyway.
-  check('handler', '*', 24380, {
+  check('handler', '*', 17400, {
     path: 'dist/http.js',
     external: ['zod'],
   }),

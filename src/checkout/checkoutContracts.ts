@@ -27,8 +27,6 @@ export type DeploymentCall = { to: Address; data: Hex }
  * Builds the call that deploys the checkout contract for EIP-3009 tokens. Each
  * chain needs it once, from anyone.
  *
- * @throws nothing: it takes no parameters and asks no node.
- *
  * @example
  * ```ts
  * import { checkoutDeployment } from 'countersign/checkout'

@@ -2,11 +2,21 @@ import { InvalidFieldError } from '../core/errors.js'
 import type { Instance } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { OrdersContext } from './model/types.js'
+import type { RefundOrderParameters } from './verbs/refundOrder.js'
+import type { LimitedRefundVerdict } from './verbs/refundWithinLimit.js'
 
 /** Context and instance of an `Orders` object. */
 export type OrdersInside = {
   context: OrdersContext
   instance: Instance
+  /**
+   * Like `refund`, within a limit a day in token units, which `limitOf` returns
+   * for a token's decimals.
+   */
+  refundWithinLimit(
+    parameters: RefundOrderParameters,
+    limitOf: (decimals: number) => bigint,
+  ): Promise<LimitedRefundVerdict>
 }
 
 const known = /* @__PURE__ */ new WeakMap<object, OrdersInside>()

@@ -1,5 +1,5 @@
 import { checkMembers } from '../core/checkMembers.js'
-import { keepContext } from './contextOf.js'
+import { keepContext, type OrdersInside } from './contextOf.js'
 import { createContext, narrowContext } from './createContext.js'
 import {
   checkObject,
@@ -28,6 +28,7 @@ import { listOrders } from './verbs/listOrders.js'
 import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
 import { refundOrder } from './verbs/refundOrder.js'
 import { refundToSign } from './verbs/refundToSign.js'
+import { refundWithinLimit } from './verbs/refundWithinLimit.js'
 import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
@@ -99,11 +100,23 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
           return methods.capture(given)
         },
       }
-      return keepContext(narrowed, { context: own, instance })
+      return keepContext(narrowed, insideOf(own, instance))
     },
     close: instance.close,
   }
-  return keepContext(orders, { context, instance })
+  return keepContext(orders, insideOf(context, instance))
+}
+
+/** What other parts of this package use of an instance. */
+function insideOf(context: OrdersContext, instance: Instance): OrdersInside {
+  return {
+    context,
+    instance,
+    refundWithinLimit: (parameters, limitOf) =>
+      instance.perform('refund', parameters, () =>
+        refundWithinLimit(context, parameters, limitOf),
+      ),
+  }
 }
 
 /** The methods for orders of the context's recipients. */

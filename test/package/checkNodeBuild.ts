@@ -109,6 +109,7 @@ export function checkNotice({ installed }: Consumer): void {
   deepEqual(named.map(([, name]) => name).sort(), [
     '@noble/curves',
     '@noble/hashes',
+    'abitype',
     'viem',
     'zod',
   ])

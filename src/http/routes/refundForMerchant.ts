@@ -1,7 +1,6 @@
 import { InvalidFieldError } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { RefundOrderParameters } from '../../orders/verbs/refundOrder.js'
-import { refundWithinLimit } from '../../orders/verbs/refundWithinLimit.js'
 import type { RefundBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
@@ -21,17 +20,15 @@ export async function refundForMerchant({
 }: MerchantCall & { body: RefundBody }): Promise<Response> {
   const { perDay } = checkMayRefund(refunds)
   checkReachable(body.refundId)
-  const { context, instance } = contextOf(orders)
   const parameters: RefundOrderParameters = {
     orderId,
     refundId: body.refundId,
     amount: body.amount,
     reason: body.reason,
   }
-  const verdict = await instance.perform('refund', parameters, () =>
-    refundWithinLimit(context, parameters, (decimals) =>
-      parseLimit(perDay, decimals),
-    ),
+  const verdict = await contextOf(orders).refundWithinLimit(
+    parameters,
+    (decimals) => parseLimit(perDay, decimals),
   )
   if (!verdict.ok) return problem(verdict.reason)
   return answer(200, { refund: verdict.refund, order: verdict.order })

@@ -7,6 +7,9 @@ import {
   requestRefund,
 } from './refundOrder.js'
 
+/** What {@link refundWithinLimit} returns. */
+export type LimitedRefundVerdict = AdmittedRefundVerdict<'refundLimit'>
+
 /**
  * Like `refund`, but the requests of one recipient, token and day in UTC may
  * not exceed the limit together. Counts in the unit of work of the request, so
@@ -18,7 +21,7 @@ export function refundWithinLimit(
   context: OrdersContext,
   parameters: RefundOrderParameters,
   limitOf: (decimals: number) => bigint,
-): Promise<AdmittedRefundVerdict<'refundLimit'>> {
+): Promise<LimitedRefundVerdict> {
   return requestRefund(context, parameters, async (tables, order, value) => {
     const limit = limitOf(order.decimals)
     const day = dayOf(context)
