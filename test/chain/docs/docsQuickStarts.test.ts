@@ -113,7 +113,7 @@ test('the guide for dapps ends in a page that pays and follows its order', async
   onTestFinished,
 }) => {
   const script = await guide.bundle('page.ts')
-  expect(brotliCompressSync(script).length).toBeLessThan(3_800)
+  expect(brotliCompressSync(script).length).toBeLessThan(4_000)
 
   const { orderId, buyerToken } = await order('order-2')
   const page = await openBrowser(onTestFinished)

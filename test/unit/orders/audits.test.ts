@@ -48,7 +48,9 @@ async function paidShop(payments: number) {
             transactions: [],
           }
         if (method !== 'eth_getLogs') return null
-        const [{ fromBlock, toBlock }] = params
+        const [{ fromBlock, toBlock, topics }] = params
+        // The recipient paid nothing out.
+        if (topics[1] !== null) return []
         const end = Math.min(payments, Number(toBlock) * perBlock)
         const logs: object[] = []
         for (let n = (Number(fromBlock) - 1) * perBlock; n < end; n++)

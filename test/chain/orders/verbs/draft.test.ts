@@ -47,6 +47,9 @@ test('a draft fixes everything but who pays', async () => {
     createdAt: time,
     capture: undefined,
     cancellation: undefined,
+    refunds: [],
+    refunded: 0n,
+    refundable: 0n,
   })
   expect(payment).toEqual({
     primaryType: 'ReceiveWithAuthorization',
