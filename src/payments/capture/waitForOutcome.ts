@@ -207,7 +207,8 @@ function parseFinality(
 }
 
 /**
- * While the receipt is missing, only every tenth look reads the payment nonce.
+ * While a known transaction has no receipt, only every tenth look reads the
+ * payment nonce, unless the caller waits for `safe`, `finalized` or blocks.
  */
 const glances = 10
 

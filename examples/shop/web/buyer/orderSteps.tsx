@@ -134,7 +134,7 @@ const ends: Partial<Record<OrderPoint, [string, string]>> = {
   voided: ['Closed by the shop', 'The shop will not charge you.'],
   expired: [
     'Not charged in time',
-    'Your authorization has expired and can no longer be charged.',
+    'Your payment has expired and can no longer be charged.',
   ],
   consumed: [
     'Used for something else',

@@ -85,7 +85,7 @@ function checkCapture({
     }),
     check(
       'order',
-      'The transfer belongs to this authorization',
+      'The transfer belongs to this payment',
       isPaid && isNext(order, receipt, capture.logIndex),
       {
         yes: 'no other event between the two',
