@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { AnvilPackageNotFoundError, AnvilStartError } from './errors.js'
 
 type LaunchAnvilParameters = {
@@ -52,8 +55,11 @@ async function launchAt(
   }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
-  // The types of the package do not name this option of anvil.
-  const unnamed = { slotsInAnEpoch: epochBlocks }
+  // Anvil is killed, so it cannot remove the states it writes to disk.
+  const cachePath = await mkdtemp(join(tmpdir(), 'countersign-anvil-'))
+  const removeStates = () => rm(cachePath, { recursive: true, force: true })
+  // The types of the package do not name these options of anvil.
+  const unnamed = { slotsInAnEpoch: epochBlocks, cachePath }
   const anvil = createAnvil({
     ...options,
     host,
@@ -76,7 +82,8 @@ async function launchAt(
   const exited = new Promise<void>((resolve) =>
     anvil.on('exit', () => resolve()),
   )
-  await anvil.start().catch((error: unknown) => {
+  await anvil.start().catch(async (error: unknown) => {
+    await removeStates()
     const reason = error instanceof Error ? error.message : String(error)
     throw new AnvilStartError({ reason })
   })
@@ -85,6 +92,7 @@ async function launchAt(
     stop: async () => {
       await anvil.stop().catch(() => undefined)
       await exited
+      await removeStates()
     },
   }
 }

@@ -25,6 +25,7 @@ export type SigningKind = {
    * @throws {@link InvalidFieldError} when it is malformed or of another kind.
    */
   parse(value: unknown): AnyPayment
+  /** The accounts that a payment names. */
   accounts(payment: AnyPayment): PaymentAccounts
   /** What the payer's wallet signs. */
   typedData(payment: AnyPayment): SigningPayload

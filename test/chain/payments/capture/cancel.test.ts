@@ -13,7 +13,11 @@ import {
   startDevChain,
 } from 'countersign/devchain'
 import { createClient, http } from 'viem'
-import { getTransaction, waitForTransactionReceipt } from 'viem/actions'
+import {
+  getTransaction,
+  getTransactionReceipt,
+  waitForTransactionReceipt,
+} from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import {
   countOf,
@@ -49,7 +53,7 @@ test.each([
   const cancellation = await revoke(chain, payment)
   const hash = await cancelPayment(client, { cancellation })
   const outcome = await waitForOutcome(reader, { payment, hash })
-  const { blockNumber } = await getTransaction(reader, { hash })
+  const { blockNumber } = await getTransactionReceipt(reader, { hash })
   const transactionHash = hash
   expect(outcome).toEqual({ status: 'canceled', transactionHash, blockNumber })
 })
