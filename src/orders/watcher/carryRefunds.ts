@@ -38,6 +38,7 @@ export async function carryRefunds(
   const apart = openApart(watch, { step: refundsStep, time })
   const finalized = sure.finalized?.number
   const view = { client, finalized, time, lease }
+  const signable: Signable[] = []
   let after: bigint | undefined
   for (;;) {
     const { rows, suspended } = await context.store.read(async (tables) => ({
@@ -50,49 +51,65 @@ export async function carryRefunds(
     }))
     for (const row of rows) {
       if (!isRefund(row) || apart.isWaiting(row.id)) continue
-      await carryOne(context, { ...watch, apart }, view, row, suspended).catch(
-        (error: unknown) => {
-          if (error instanceof LeaseLostError) throw error
-          apart.put(row.id, error)
-        },
-      )
+      try {
+        const found = await carryOne(context, view, row, suspended)
+        if (found) signable.push(found)
+      } catch (error) {
+        if (error instanceof LeaseLostError) throw error
+        apart.put(row.id, error)
+      }
     }
     after = rows.at(-1)?.position
     if (rows.length < pageSize) break
   }
   apart.close()
+  const { memory } = watch
+  if (memory.signing || signable.length === 0) return
+  // A signer may hang, and a person may take minutes: the watch goes on.
+  memory.signing = signAll(context, view, { signable, apart }).finally(() => {
+    memory.signing = undefined
+  })
 }
 
+/** A refund that waits for its signature, and the wallet to ask. */
+type Signable = { refund: StoredRefund; wallet: OrderWallet }
+
+/** Asks for one signature after the other. */
+async function signAll(
+  context: OrdersContext,
+  view: RefundView,
+  { signable, apart }: { signable: readonly Signable[]; apart: Apart },
+): Promise<void> {
+  for (const one of signable)
+    await signRefund(context, view, one).catch((error: unknown) =>
+      apart.put(one.refund.row.id, error),
+    )
+}
+
+/** Returns the refund if it can be signed now. */
 async function carryOne(
   context: OrdersContext,
-  watch: SureWatch & { apart: Apart },
   view: RefundView,
   row: RefundRow,
   suspended: boolean,
-): Promise<void> {
-  if (row.reason === 'consumed') return adoptConsumed(context, view, row)
-  if (suspended) return
+): Promise<Signable | undefined> {
+  if (row.reason === 'consumed') {
+    await adoptConsumed(context, view, row)
+    return undefined
+  }
+  if (suspended) return undefined
   const wallet = walletOf(context, row)
-  if (!wallet) return
+  if (!wallet) return undefined
   const isOffered = row.lookDue !== undefined
   const window = context.policy.window
   const offer = isOffered
     ? await loadOffered(context, row)
     : await offerRefund(context, view, { row, window })
-  if (!offer.ok) return
+  if (!offer.ok) return undefined
   const { refund } = offer
   const end = refund.stored.attempt.validBefore
-  if (view.time + context.policy.safetyMargin >= end) return
-  const signing = () => signRefund(context, view, { refund, wallet })
-  if (wallet.account.type === 'local') return signing()
-  // A person may take minutes to confirm: the watch goes on meanwhile.
-  const { memory, apart } = watch
-  if (memory.signing) return
-  memory.signing = signing()
-    .catch((error: unknown) => apart.put(row.id, error))
-    .finally(() => {
-      memory.signing = undefined
-    })
+  const isLate = view.time + context.policy.safetyMargin >= end
+  return isLate ? undefined : { refund, wallet }
 }
 
 async function loadOffered(
@@ -139,7 +156,7 @@ function walletOf(
 async function signRefund(
   context: OrdersContext,
   { lease }: RefundView,
-  { refund, wallet }: { refund: StoredRefund; wallet: OrderWallet },
+  { refund, wallet }: Signable,
 ): Promise<void> {
   const { row, stored } = refund
   const { signTimeout, walletTimeout } = context.policy

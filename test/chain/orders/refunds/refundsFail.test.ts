@@ -2,11 +2,12 @@ import type { DevChain } from 'countersign/devchain'
 import { createClient, erc20Abi, http } from 'viem'
 import { mine, writeContract } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mined } from '../../support/desk.js'
+import { fundedAccount, mined } from '../../support/desk.js'
 import {
   balanceOf,
   carryToEnd,
   openRefundShop,
+  policy,
   price,
   requestRefund,
   startRefundChain,
@@ -82,6 +83,34 @@ test('one refund that cannot be paid does not hold up the refunds of others', as
   expect(
     await shop.orders.getRefund({ orderId: first.id, refundId: 'one' }),
   ).toMatchObject({ state: 'failed', failure: 'payerBlocked' })
+  await shop.orders.close()
+})
+
+test('a signer that hangs over a refund holds up no order of its destination', async () => {
+  let asked = 0
+  const account = {
+    ...(await fundedAccount(chain)),
+    signTypedData: () => {
+      asked++
+      return new Promise<never>(() => undefined)
+    },
+  }
+  const shop = await openRefundShop(chain, {
+    account,
+    changes: { policy: { ...policy, signTimeout: 3_600_000 } },
+  })
+  const first = await shop.sell()
+  await requestRefund(shop.orders, first.id, 'one')
+  await shop.workUntil(async () => asked > 0)
+  const second = await shop.sell()
+  await shop.workUntil(async () => {
+    const { capture } = await shop.orders.get({ orderId: second.id })
+    return capture?.finality === 'finalized'
+  })
+  expect(
+    await shop.orders.getRefund({ orderId: first.id, refundId: 'one' }),
+  ).toMatchObject({ state: 'requested', reserved: true })
+  expect(asked).toBeGreaterThan(0)
   await shop.orders.close()
 })
 
