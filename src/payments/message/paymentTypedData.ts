@@ -48,7 +48,7 @@ export function paymentTypedData(
 
 /** Typed data with its types; integers are `bigint`. */
 export type SigningPayload = Pick<PaymentTypedData, 'types' | 'domain'> & {
-  primaryType: PaymentTypedData['primaryType'] | 'Permit'
+  primaryType: string
   message: Record<string, unknown>
 }
 

@@ -1,24 +1,16 @@
-import type { Account, Address, Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
 import { parseAddress } from '../../core/fields.js'
-import { normalizeSignature } from '../../core/signature.js'
-import { toJson } from '../../core/toJson.js'
 import { typedDataTypes } from '../../core/typedDataTypes.js'
 import {
-  SigningDeclinedError,
-  WalletError,
-  WrongWalletError,
-} from '../../payments/sign/errors.js'
-import type { Wallet } from '../../payments/sign/signWithWallet.js'
+  signWithWallet,
+  type Wallet,
+} from '../../payments/sign/signWithWallet.js'
 import { spendPermissionManager } from './buildSpendPermission.js'
 import { UnexpectedSpendPermissionError } from './errors.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
-import {
-  type SpendPermissionTypedData,
-  spendPermissionTypedData,
-} from './spendPermissionTypedData.js'
+import { spendPermissionTypedData } from './spendPermissionTypedData.js'
 import type { SignedSpendPermission, SpendPermission } from './types.js'
 
 /** What the page expects of the permission, from its own configuration. */
@@ -113,7 +105,14 @@ export async function signSpendPermission(
   checkMembers(given.expect, expectationMembers, 'expect')
   const permission = parseSpendPermission(given.permission)
   checkExpectation(permission, Object(given.expect))
-  return { permission, signature: await sign(wallet, permission) }
+  const { types, ...typedData } = spendPermissionTypedData(permission)
+  const { EIP712Domain } = typedDataTypes
+  const payload = { ...typedData, types: { EIP712Domain, ...types } }
+  const { account } = permission.message
+  return {
+    permission,
+    signature: await signWithWallet(wallet, payload, account),
+  }
 }
 
 function checkExpectation(
@@ -149,65 +148,4 @@ function checkExpectation(
       message.end,
       `at most ${maxEnd}`,
     )
-}
-
-type Signer = Pick<Account, 'address' | 'signTypedData'>
-
-async function sign(wallet: Wallet, permission: SpendPermission): Promise<Hex> {
-  const given: Partial<Wallet> = Object(wallet)
-  const payer = permission.message.account
-  const account = given.account ?? payer
-  const signer: Signer =
-    typeof account === 'string' ? { address: account } : account
-  if (!signer.signTypedData && typeof given.request !== 'function')
-    throw new InvalidFieldError(
-      'wallet',
-      wallet,
-      'a viem wallet client or an EIP-1193 provider',
-      wallet ? undefined : 'It may not be connected yet.',
-    )
-  if (signer.address.toLowerCase() !== payer)
-    throw new WrongWalletError('account', signer.address, payer)
-
-  const signature = normalizeSignature(
-    await ask(wallet, signer, spendPermissionTypedData(permission)).catch(
-      throwWalletError,
-    ),
-  )
-  if (!signature) throw new WalletError()
-  return signature
-}
-
-async function ask(
-  wallet: Wallet,
-  signer: Signer,
-  typedData: SpendPermissionTypedData,
-): Promise<unknown> {
-  if (signer.signTypedData) return signer.signTypedData(typedData)
-
-  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
-  if (chainId !== typedData.domain.chainId)
-    throw new WrongWalletError('chainId', chainId, typedData.domain.chainId)
-  const { EIP712Domain } = typedDataTypes
-  const payload = { ...typedData, types: { EIP712Domain, ...typedData.types } }
-  return wallet.request(
-    {
-      method: 'eth_signTypedData_v4',
-      params: [signer.address, toJson(payload)],
-    },
-    // Otherwise viem would ask a user who closed the wallet three more times.
-    { retryCount: 0 },
-  )
-}
-
-/**
- * Throws the error for a wallet's failure. The user's refusal (EIP-1193: 4001,
- * WalletConnect: 5000) may be wrapped in other errors.
- */
-function throwWalletError(error: unknown, depth = 0): never {
-  if (error instanceof WrongWalletError) throw error
-  const { code, cause } = Object(error)
-  if (code === 4001 || code === 5000) throw new SigningDeclinedError()
-  if (cause && depth < 9) throwWalletError(cause, depth + 1)
-  throw new WalletError(Number.isInteger(code) ? code : undefined)
 }
