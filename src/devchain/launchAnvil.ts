@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { AnvilPackageNotFoundError, AnvilStartError } from './errors.js'
 
 type LaunchAnvilParameters = {
@@ -55,9 +57,7 @@ async function launchAt(
   }: LaunchAnvilParameters,
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
-  // Anvil is killed, so it cannot remove the states it writes to disk.
-  const cachePath = await mkdtemp(join(tmpdir(), 'countersign-anvil-'))
-  const removeStates = () => rm(cachePath, { recursive: true, force: true })
+  const cachePath = await openFolder()
   // The types of the package do not name these options of anvil.
   const unnamed = { slotsInAnEpoch: epochBlocks, cachePath }
   const anvil = createAnvil({
@@ -83,7 +83,7 @@ async function launchAt(
     anvil.on('exit', () => resolve()),
   )
   await anvil.start().catch(async (error: unknown) => {
-    await removeStates()
+    await removeFolder(cachePath)
     const reason = error instanceof Error ? error.message : String(error)
     throw new AnvilStartError({ reason })
   })
@@ -92,10 +92,35 @@ async function launchAt(
     stop: async () => {
       await anvil.stop().catch(() => undefined)
       await exited
-      await removeStates()
+      await removeFolder(cachePath)
     },
   }
 }
+
+/** Where running nodes write states to disk. */
+const folders = new Set<string>()
+
+/** Creates a folder for a node, which is killed and so cannot clean up. */
+async function openFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-anvil-'))
+  if (folders.size === 0) process.once('exit', removeFolders)
+  folders.add(folder)
+  return folder
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, removal)
+  folders.delete(folder)
+  if (folders.size === 0) process.off('exit', removeFolders)
+}
+
+/** A process that exits waits for nothing. */
+function removeFolders(): void {
+  for (const folder of folders) rmSync(folder, removal)
+}
+
+// The node may still be writing.
+const removal = { recursive: true, force: true, maxRetries: 3 }
 
 async function importAnvil(): Promise<typeof import('@viem/anvil')> {
   return import('@viem/anvil').catch(() => {

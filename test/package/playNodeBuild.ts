@@ -105,5 +105,5 @@ function play(files: readonly string[], variables: NodeJS.ProcessEnv): void {
     ['run', ...projects, '--reporter', 'dot', ...files],
     { cwd: root, env: { ...process.env, ...variables }, stdio: 'inherit' },
   )
-  if (status !== 0) process.exitCode = 1
+  if (status !== 0) process.exit(1)
 }
