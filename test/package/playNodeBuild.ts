@@ -29,6 +29,11 @@ const chainTests = [
  */
 const sameForAll = /^test\/unit\/(accelerate|devchain|docs|examples|messages)\//
 
+/** The ordinary run plays these alone with the parts of viem. */
+const callsViemMost = /^(src|test\/unit)\/(core|chain|payments)\//
+
+const isFull = process.env.COUNTERSIGN_FULL === '1'
+
 const unitTests = ['src', 'test/unit']
   .flatMap((folder) =>
     readdirSync(join(root, folder), {
@@ -53,7 +58,10 @@ for (const file of chainTests)
 play([...publicTests, ...chainTests], {
   COUNTERSIGN_PACKAGE: consumer.installed,
 })
-play(unitTests, { COUNTERSIGN_VIEM_PARTS: await bundleParts() })
+play(
+  isFull ? unitTests : unitTests.filter((file) => callsViemMost.test(file)),
+  { COUNTERSIGN_VIEM_PARTS: await bundleParts() },
+)
 
 /**
  * True for a test that a user could run. What a test mocks is replaced in
