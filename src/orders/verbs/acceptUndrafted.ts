@@ -22,6 +22,11 @@ import { fillDraft } from './planDraft.js'
 import { rehearseGathered } from './rehearseGathered.js'
 import { findExposure, planAccepted, signAttempt } from './storeAccepted.js'
 import { writeGathered } from './writeGathered.js'
+import {
+  type Overdrawn,
+  type PayerFunds,
+  writeWithinFunds,
+} from './writeWithinFunds.js'
 
 /** What {@link acceptUndrafted} takes. */
 export type AcceptUndraftedParameters = {
@@ -208,7 +213,7 @@ type Judged = Parameters<typeof planAccepted>[2]
 async function storeUndrafted(
   context: OrdersContext,
   { mostOpen, also, capture }: AcceptUndraftedParameters,
-  accepted: Omit<Judged, 'signature'>,
+  accepted: Omit<Judged, 'signature' | 'funds'>,
 ): Promise<AcceptUndraftedVerdict> {
   const { found, payment, judged } = accepted
   const { chainId, token } = found.order
@@ -223,7 +228,8 @@ async function storeUndrafted(
   )
   const write = async (
     tables: StoreWriter,
-  ): Promise<AcceptUndraftedVerdict> => {
+    funds: PayerFunds,
+  ): Promise<AcceptUndraftedVerdict | Overdrawn> => {
     await tables.lock(`exposure:${chainId}:${token}:${payer}`)
     const others = await findExposure(tables, found, payer)
     const open = countOpen(others, judged.at.time)
@@ -233,6 +239,7 @@ async function storeUndrafted(
       ...accepted,
       found: { ...found, order: drafted.order },
       signature,
+      funds,
       others,
     })
     if (!planned.ok) return planned
@@ -254,10 +261,15 @@ async function storeUndrafted(
     data: { value: String(value), nonce, validBefore: String(validBefore) },
   })
   try {
-    return await writeGathered(context, {
-      write,
-      lock: `exposure:${chainId}:${token}:${payer}`,
-    })
+    return await writeWithinFunds(
+      context,
+      { ...accepted, order: found.order },
+      (funds) =>
+        writeGathered(context, {
+          write: (tables) => write(tables, funds),
+          lock: `exposure:${chainId}:${token}:${payer}`,
+        }),
+    )
   } catch (error) {
     if (!(error instanceof DuplicateRecordError)) throw error
     return { ok: false, reason: 'otherPayment', details: {} }

@@ -22,6 +22,11 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { sumSpentSince } from './sumSpentSince.js'
+import {
+  type Overdrawn,
+  type PayerFunds,
+  writeWithinFunds,
+} from './writeWithinFunds.js'
 
 type Accepted = {
   found: StoredOrder
@@ -45,21 +50,27 @@ export async function storeAccepted(
     sealContextOf('payment', found.order, signed),
   )
   let isLoaded = true
-  try {
-    return await writeAgain(context, async (tables) => {
+  const write = (funds: PayerFunds) =>
+    writeAgain(context, async (tables) => {
       const { chainId, token } = found.order
       await tables.lock(`exposure:${chainId}:${token}:${payment.message.from}`)
-      const write = isLoaded ? writeLoaded : writeChanged
+      const writeNow = isLoaded ? writeLoaded : writeChanged
       isLoaded = false
-      return write(context, tables, { ...accepted, signature })
+      return writeNow(context, tables, { ...accepted, signature, funds })
     })
+  try {
+    return await writeWithinFunds(
+      context,
+      { ...accepted, order: found.order },
+      write,
+    )
   } catch (error) {
     if (!(error instanceof DuplicateRecordError)) throw error
     return { ok: false, reason: 'otherPayment', details: {} }
   }
 }
 
-type Sealed = Accepted & { signature: string }
+type Sealed = Accepted & { signature: string; funds: PayerFunds }
 
 /**
  * Uses the order as it was loaded. The store refuses the write if it changed.
@@ -68,7 +79,7 @@ async function writeLoaded(
   context: OrdersContext,
   tables: StoreWriter,
   accepted: Sealed,
-): Promise<AcceptVerdict> {
+): Promise<AcceptVerdict | Overdrawn> {
   const { found, payment } = accepted
   const verdict = await writeAccepted(context, tables, accepted)
   if (verdict.ok) return verdict
@@ -82,7 +93,7 @@ async function writeChanged(
   context: OrdersContext,
   tables: StoreWriter,
   accepted: Sealed,
-): Promise<AcceptVerdict> {
+): Promise<AcceptVerdict | Overdrawn> {
   const { order } = accepted.found
   const found = await loadOrder(tables, context, order.id)
   return (
@@ -95,7 +106,7 @@ async function writeAccepted(
   context: OrdersContext,
   tables: StoreWriter,
   accepted: Sealed,
-): Promise<AcceptVerdict> {
+): Promise<AcceptVerdict | Overdrawn> {
   const planned = await planAccepted(context, tables, accepted)
   if (!planned.ok) return planned
   const { order, attempt, events } = planned
@@ -118,7 +129,7 @@ type PlannedAccept =
       events: Changes['events']
       shown: Order
     }
-  | Extract<AcceptVerdict, { ok: false }>
+  | Overdrawn
 
 /** Checks the payer's other payments, and plans the rows to write. */
 export async function planAccepted(
@@ -129,22 +140,27 @@ export async function planAccepted(
     others?: readonly AttemptRecord[] | undefined
   },
 ): Promise<PlannedAccept> {
-  const { found, payment, judged, signature } = accepted
+  const { found, payment, judged, signature, funds } = accepted
   const { chainId, token } = found.order
   const { from: payer } = payment.message
+  const { at, balance } = funds
   const others = accepted.others ?? (await findExposure(tables, found, payer))
   const paid = context.destinations.filter(
     (destination) =>
       destination.chainId === chainId && destination.token === token,
   )
-  const spent = await sumSpentSince(tables, paid, { payer, at: judged.at })
-  const open = sumSpendable(others, judged.at.time) + spent
+  const spent = await sumSpentSince(tables, paid, { payer, at })
+  const openOthers = others.filter(
+    ({ spendableUntil }) => (spendableUntil ?? 0n) > at.time,
+  )
+  const open = sumUnconsumed(openOthers, funds) + spent
   const { value } = found.attempt
-  if (open + value > judged.balance)
+  if (open + value > balance)
     return {
       ok: false,
       reason: 'exposureTooHigh',
-      details: { at: judged.at, balance: judged.balance, open, value },
+      details: { at, balance, open, value },
+      openNonces: openOthers.map(({ nonce }) => nonce),
     }
   const attempt = { ...signAttempt(context, found.attempt, payment), signature }
   const moved = moveOrder(
@@ -215,12 +231,12 @@ export async function findExposure(
   return all.filter(({ nonce }) => nonce !== attempt.nonce)
 }
 
-function sumSpendable(
+function sumUnconsumed(
   attempts: readonly AttemptRecord[],
-  time: bigint,
+  { consumed }: PayerFunds,
 ): bigint {
   return attempts
-    .filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
+    .filter(({ nonce }) => !consumed.has(nonce))
     .reduce((sum, { value }) => sum + value, 0n)
 }
 

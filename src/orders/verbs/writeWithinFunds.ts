@@ -1,0 +1,108 @@
+import type { Address, Hex } from 'viem'
+import { isTrue, isWord } from '../../chain/state/executor.js'
+import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
+import { prober } from '../../chain/state/getToken.js'
+import { runCalls } from '../../chain/state/runCalls.js'
+import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
+import { checkClock } from '../../core/clock.js'
+import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import { balanceCall } from '../../payments/verify/rehearse.js'
+import type { OrderRecord } from '../../store/types.js'
+import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import { serverOf } from './judgeAccept.js'
+
+/** What a payer has at one block. */
+export type PayerFunds = {
+  at: JudgedAt
+  /** Token units. */
+  balance: bigint
+  /** Nonces that are known to be consumed at that block. */
+  consumed: ReadonlySet<Hex>
+}
+
+/** A refusal because the payer's open payments exceed the balance. */
+export type Overdrawn = Extract<AcceptVerdict, { ok: false }> & {
+  /** Nonces of the payer's payments that are open on record. */
+  openNonces: readonly Hex[]
+}
+
+/** Most payments to ask about in one request. More stay counted as open. */
+const mostAsked = 250
+
+/**
+ * Writes an accepted payment. If the payer's open payments exceed the balance,
+ * asks the token which of them are consumed, and writes again: a capture on
+ * chain that is not on record yet has lowered the balance already.
+ *
+ * Asks again only about payments that were accepted meanwhile.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} {@link ClockSkewError} as
+ * `accept` does.
+ */
+export async function writeWithinFunds<verdict extends object>(
+  context: OrdersContext,
+  {
+    order,
+    payment,
+    judged,
+  }: {
+    order: OrderRecord
+    payment: SignedPayment
+    judged: Pick<PayerFunds, 'at' | 'balance'>
+  },
+  write: (funds: PayerFunds) => Promise<verdict | Overdrawn>,
+): Promise<verdict | Extract<AcceptVerdict, { ok: false }>> {
+  const { at, balance } = judged
+  const asked = new Set<Hex>()
+  let funds: PayerFunds = { at, balance, consumed: new Set() }
+  for (;;) {
+    const verdict = await write(funds)
+    if (!('openNonces' in verdict)) return verdict
+    const { openNonces, ...refusal } = verdict
+    const nonces = openNonces.slice(0, mostAsked)
+    if (nonces.every((nonce) => asked.has(nonce))) return refusal
+    for (const nonce of nonces) asked.add(nonce)
+    funds = await getPayerFunds(context, order, payment.message.from, nonces)
+  }
+}
+
+/**
+ * Reads the balance and the nonces in one call, so both are from one block.
+ * `judged.at` cannot select that block: contracts may see another chain's
+ * number, and a number does not say which blocks a reorg replaced.
+ */
+async function getPayerFunds(
+  context: OrdersContext,
+  order: OrderRecord,
+  payer: Address,
+  nonces: readonly Hex[],
+): Promise<PayerFunds> {
+  const { token } = order
+  const states = nonces.map(
+    (nonce) => [nonce, authorizationStateCall(token, payer, nonce)] as const,
+  )
+  const { head, calls } = await runCalls<string>(
+    serverOf(context, order).client,
+    {
+      from: prober,
+      fallback: runPlainCalls,
+      calls: {
+        ...Object.fromEntries(states),
+        balance: balanceCall(token, payer),
+      },
+      block: 'latest',
+    },
+  )
+  checkClock(head, context.now() / 1000n)
+  const { balance } = calls
+  return {
+    at: { block: head.number, time: head.timestamp, via: head.via },
+    balance: balance && isWord(balance) ? BigInt(balance.data) : 0n,
+    consumed: new Set(
+      nonces.filter((nonce) => {
+        const state = calls[nonce]
+        return state && isTrue(state)
+      }),
+    ),
+  }
+}
