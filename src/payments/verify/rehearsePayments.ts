@@ -162,11 +162,10 @@ async function settle(
   if (rehearsal && payerBalance !== undefined)
     return { rehearsal, payerBalance, run }
   const alone = await rehearseAlone(client, plan, options)
-  return {
-    run: undefined,
-    rehearsal: (alone.rehearsal.ok && otherwise) || alone.rehearsal,
-    payerBalance: payerBalance ?? alone.payerBalance,
-  }
+  // Each balance must be from the block of its verdict.
+  return alone.rehearsal.ok && otherwise && payerBalance !== undefined
+    ? { rehearsal: otherwise, payerBalance, run: undefined }
+    : { ...alone, run: undefined }
 }
 
 /**

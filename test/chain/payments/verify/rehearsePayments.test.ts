@@ -4,6 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { getBlock, mine } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { rehearsePayments } from '../../../../src/payments/verify/rehearsePayments.js'
+import { fakeNode } from '../../support/desk.js'
 import type { Family } from '../../support/families.js'
 import { allKinds } from '../../support/paymentKinds.js'
 import {
@@ -261,4 +262,19 @@ test('a wallet that burns its gas does not harm the others', async () => {
     'gasTooHigh',
     'ok',
   ])
+})
+
+test('the balance of a payment that is judged again is from the block of its verdict', async () => {
+  // A wallet that refuses needs a rehearsal alone, one block later.
+  const wallet = await payFromWallet('strictWallet', { signer: stranger })
+  const { from } = wallet.message
+  let calls = 0
+  const { client: late } = fakeNode(chain, async ({ method }, forward) => {
+    if (method === 'eth_call' && ++calls === 2) await circle22.mint(from, unit)
+    return forward()
+  })
+  const payments = [await pay(), wallet]
+  const { payerBalances } = await rehearsePayments(late, { payments })
+  expect(calls).toBe(2)
+  expect(payerBalances).toEqual([10n * unit, 11n * unit])
 })
