@@ -1,3 +1,4 @@
+import process from 'node:process'
 import type { OrderEvent } from 'countersign/orders'
 import type { PaymentStore, StoreWriter } from 'countersign/store'
 import type { WebhookPayload } from 'countersign/webhooks'
@@ -62,9 +63,11 @@ type NewEvents = Parameters<StoreWriter['events']['append']>[0]
 
 const misfits: unknown[] = []
 
-afterEach(() => {
-  expect(misfits.splice(0)).toEqual([])
-})
+// Scripts load this file too, outside the test runner.
+if (process.env.VITEST)
+  afterEach(() => {
+    expect(misfits.splice(0)).toEqual([])
+  })
 
 /** A store that has each event that is written compared with the document. */
 export function checkEvents(store: PaymentStore): PaymentStore {
