@@ -332,8 +332,8 @@ export interface DestinationOrders {
    * again. `order.refundable` says what is left.
    *
    * Moves nothing yet: `run` signs and sends it once the block of the capture
-   * is final and earlier refunds of the payment are over. Refunds and requests
-   * together never exceed what was captured.
+   * is final and earlier refunds of the payment are over. The refunds of a
+   * payment, paid or requested, never add up to more than its captured amount.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a

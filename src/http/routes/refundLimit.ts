@@ -4,8 +4,9 @@ import { RequestRefusedError } from './errors.js'
 /** How much a merchant may refund. */
 export type RefundLimit = {
   /**
-   * A decimal such as `'500.00'`, in whole tokens. Counts what was requested
-   * over HTTP on this day (UTC), by anybody, for each recipient and token.
+   * A decimal such as `'500.00'`, in whole tokens. Counts all refunds that are
+   * requested over HTTP on this day (UTC), for each recipient and token, by
+   * all merchants together.
    */
   perDay: string
 }

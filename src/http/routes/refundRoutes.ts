@@ -22,7 +22,7 @@ export function refundRoutes(): readonly Route[] {
       name: 'listRefunds',
       method: 'GET',
       path: '/merchant/orders/{orderId}/refunds',
-      summary: 'Lists the refunds of an order, and what is left to refund',
+      summary: 'Lists the refunds of an order, and the amount left to refund',
       answers: { 200: 'RefundList' },
       run: async ({ orders, orderId }) => {
         const order = await orders.get({ orderId })

@@ -51,12 +51,12 @@ export function isReleased({
   )
 }
 
-/** What was captured, paid back and reserved, in token units. */
+/** The captured, refunded and reserved amounts of an order, in token units. */
 export type RefundSums = {
   captured: bigint
   refunded: bigint
   reserved: bigint
-  /** What can still be refunded. */
+  /** The amount that can still be refunded. */
   refundable: bigint
 }
 

@@ -60,7 +60,7 @@ export type Refund = {
 export type RefundRefusal =
   /** The chain does not show a payment of the order. */
   | 'notCaptured'
-  /** More than the payment, less what is refunded or reserved. */
+  /** More than is left of the payment after its other refunds. */
   | 'exceedsCaptured'
   /** The id belongs to a refund of another amount. */
   | 'refundConflict'

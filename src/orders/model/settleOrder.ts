@@ -182,7 +182,7 @@ function refundOf(
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
-/** Keeps what was requested before the capture, in case a reorg undoes it. */
+/** Keeps the last request before the capture, in case a reorg undoes it. */
 const overtakenRequest = ({
   requested,
 }: OrderRecord): OrderRecord['requested'] =>

@@ -40,7 +40,7 @@ export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
   }
 }
 
-/** The refunds of an order, and what is left of its payments. */
+/** The refunds of an order, and the amount left of its payments. */
 export function showRefunds(stored: StoredOrder): {
   refunds: readonly Refund[]
   refunded: bigint

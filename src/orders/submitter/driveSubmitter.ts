@@ -78,8 +78,8 @@ export async function holdDriver(
 }
 
 /**
- * Keeps the driver going for a while. As long as it has the submitter it sends
- * what is due, also for other processes.
+ * Keeps the driver running for a while. While it holds the submitter's lease, it
+ * sends all orders that are due, also those of other processes.
  */
 export function keepDriver(
   shared: SharedByDrivers,

@@ -23,8 +23,8 @@ import {
 
 /**
  * Fills unused nonces below used ones, because later transactions wait behind
- * them. Sends what was there before a reorganization, or a transfer to the
- * account itself.
+ * them. Sends the transaction that a reorganization removed from that nonce, or
+ * a transfer to the account itself.
  */
 export async function fillGaps(
   context: OrdersContext,

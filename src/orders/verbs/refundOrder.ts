@@ -202,8 +202,9 @@ async function repeatRefund<refusal extends string>(
 }
 
 /**
- * Writes the event with the order. Two calls at once cannot both use what is
- * left, because the second one finds another version of the order.
+ * Writes the event with the order. Two calls at once cannot both use the
+ * amount that is left, because the second one finds another version of the
+ * order.
  */
 async function reportRequest(
   { now }: OrdersContext,
