@@ -1,10 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
+import type { SignedPayment } from 'countersign'
 import { hexToBytes, parseSignature } from 'viem'
-import type { Stage } from './stage.js'
+import type { Plan } from './plan.js'
 
 /** The files of a database, searched for signatures nobody may find there. */
-export function findSecrets({ plan, payments }: Stage): string[] {
-  const { engine } = plan
+export function findSecrets({
+  plan: { engine },
+  payments,
+}: {
+  plan: Pick<Plan, 'engine'>
+  payments: readonly Pick<SignedPayment, 'signature'>[]
+}): string[] {
   if (!('sqlite' in engine)) return []
   const files = ['', '-wal', '-shm']
     .map((ending) => engine.sqlite + ending)

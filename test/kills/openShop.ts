@@ -29,7 +29,7 @@ type Wrapping = {
 
 /** The same shop in every process; a child wraps what it passes. */
 export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
-  const { engine, account, url, token, keys, policy } = plan
+  const { engine, account, url, token, keys, policy, recipients } = plan
   const opened = openStore(engine)
   const store = wrap.store?.(opened) ?? opened
   const chain = chainAt(url)
@@ -51,6 +51,7 @@ export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
     store,
     tokens: [{ client, token }],
     wallets,
+    recipients,
     seal: sealer({ keys: { test: sealKey }, current: 'test' }),
     policy: { pollingInterval: 50, relayCancellations: 'always', ...policy },
   })

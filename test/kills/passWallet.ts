@@ -1,7 +1,7 @@
 import type { LocalAccount } from 'viem'
 import type { Boundaries } from './boundaries.js'
 
-/** A local account whose every signature under a transaction is a boundary. */
+/** A local account whose every signature is a boundary. */
 export function passWallet(
   account: LocalAccount,
   { pass }: Boundaries,
@@ -10,5 +10,7 @@ export function passWallet(
     ...account,
     signTransaction: (...parameters) =>
       pass('sign', () => account.signTransaction(...parameters)),
+    signTypedData: (parameters) =>
+      pass('sign typed data', () => account.signTypedData(parameters)),
   }
 }

@@ -31,6 +31,8 @@ export type ShopPlan = {
   /** Of the merchant: development keys, worth nothing. */
   keys: readonly Hex[]
   policy: Pick<OrdersPolicy, 'capture' | 'maxInFlight'> & { lease: number }
+  /** Recipients without a key here. */
+  recipients?: readonly Address[] | undefined
 }
 
 /** Everything a child process is told, as one JSON argument. */

@@ -1,5 +1,4 @@
 import {
-  type DevChain,
   type StartDevChainParameters,
   startDevChain,
 } from 'countersign/devchain'
@@ -47,10 +46,10 @@ export async function startKills(
 }
 
 /** Does everything, each slot one thing after the other. */
-async function runInSlots<item, result>(
-  slots: readonly DevChain[],
+export async function runInSlots<slot, item, result>(
+  slots: readonly slot[],
   items: readonly item[],
-  run: (slot: DevChain, item: item) => Promise<result>,
+  run: (slot: slot, item: item) => Promise<result>,
 ): Promise<result[]> {
   const left = [...items.entries()]
   const results: result[] = []

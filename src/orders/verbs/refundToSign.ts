@@ -98,6 +98,7 @@ async function viewChain(
     finalized: isSure ? finalized.number : undefined,
     time: latest.timestamp,
     lease: undefined,
+    suspended: false,
   }
 }
 

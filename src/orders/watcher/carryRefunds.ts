@@ -27,7 +27,8 @@ const pageSize = 100
  * carries it like a capture. A refund that fails is put aside; the others go
  * on.
  *
- * Signs nothing while the store waits for `resume`.
+ * While the store waits for `resume` it signs nothing, and only writes the
+ * transfers that the record does not know.
  */
 export async function carryRefunds(
   context: OrdersContext,
@@ -37,7 +38,6 @@ export async function carryRefunds(
   const time = heads.latest.timestamp
   const apart = openApart(watch, { step: refundsStep, time })
   const finalized = sure.finalized?.number
-  const view = { client, finalized, time, lease }
   const signable: Signable[] = []
   let after: bigint | undefined
   for (;;) {
@@ -52,7 +52,8 @@ export async function carryRefunds(
     for (const row of rows) {
       if (!isRefund(row) || apart.isWaiting(row.id)) continue
       try {
-        const found = await carryOne(context, view, row, suspended)
+        const view = { client, finalized, time, lease, suspended }
+        const found = await carryOne(context, view, row)
         if (found) signable.push(found)
       } catch (error) {
         if (error instanceof LeaseLostError) throw error
@@ -66,7 +67,7 @@ export async function carryRefunds(
   const { memory } = watch
   if (memory.signing || signable.length === 0) return
   // A signer may hang, and a person may take minutes: the watch goes on.
-  memory.signing = signAll(context, view, { signable, apart }).finally(() => {
+  memory.signing = signAll(context, lease, { signable, apart }).finally(() => {
     memory.signing = undefined
   })
 }
@@ -77,11 +78,11 @@ type Signable = { refund: StoredRefund; wallet: OrderWallet }
 /** Asks for one signature after the other. */
 async function signAll(
   context: OrdersContext,
-  view: RefundView,
+  lease: RefundView['lease'],
   { signable, apart }: { signable: readonly Signable[]; apart: Apart },
 ): Promise<void> {
   for (const one of signable)
-    await signRefund(context, view, one).catch((error: unknown) =>
+    await signRefund(context, lease, one).catch((error: unknown) =>
       apart.put(one.refund.row.id, error),
     )
 }
@@ -91,21 +92,19 @@ async function carryOne(
   context: OrdersContext,
   view: RefundView,
   row: RefundRow,
-  suspended: boolean,
 ): Promise<Signable | undefined> {
   if (row.reason === 'consumed') {
     await adoptConsumed(context, view, row)
     return undefined
   }
-  if (suspended) return undefined
   const wallet = walletOf(context, row)
-  if (!wallet) return undefined
   const isOffered = row.lookDue !== undefined
+  if (view.suspended ? isOffered : !wallet) return undefined
   const window = context.policy.window
   const offer = isOffered
     ? await loadOffered(context, row)
     : await offerRefund(context, view, { row, window })
-  if (!offer.ok) return undefined
+  if (!offer.ok || !wallet) return undefined
   const { refund } = offer
   const end = refund.stored.attempt.validBefore
   const isLate = view.time + context.policy.safetyMargin >= end
@@ -155,7 +154,7 @@ function walletOf(
 
 async function signRefund(
   context: OrdersContext,
-  { lease }: RefundView,
+  lease: RefundView['lease'],
   { refund, wallet }: Signable,
 ): Promise<void> {
   const { row, stored } = refund

@@ -33,6 +33,11 @@ export type RefundView = {
   /** Unix seconds of the newest block. */
   time: bigint
   lease: Lease | undefined
+  /**
+   * True while the store waits for `resume`. Then transfers that the record
+   * does not know are written, and nothing is offered.
+   */
+  suspended: boolean
 }
 
 /** A refund with a nonce and a window to sign, or why it has to wait. */
@@ -40,7 +45,12 @@ export type Offer =
   | { ok: true; refund: StoredRefund }
   | {
       ok: false
-      reason: 'notFinal' | 'otherRefund' | 'exceedsCaptured' | 'notOpen'
+      reason:
+        | 'notFinal'
+        | 'otherRefund'
+        | 'exceedsCaptured'
+        | 'notOpen'
+        | 'suspended'
     }
 
 /**
@@ -82,6 +92,7 @@ export async function offerRefund(
     await adoptRefund(context, view, { payment, next })
     return { ok: false, reason: 'otherRefund' }
   }
+  if (view.suspended) return { ok: false, reason: 'suspended' }
   if (!fits(payment.found, refund.row)) {
     await giveUp(context, view, refund.row)
     return { ok: false, reason: 'exceedsCaptured' }
