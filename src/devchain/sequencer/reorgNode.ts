@@ -14,8 +14,11 @@ export async function reorgNode(
   const node = connectNode(port)
   try {
     const ahead = await getClock(node)
-    const old = await getNewest(node, depth)
-    await node.request('anvil_reorg', [depth, []])
+    const old = await whileNotMining(node, async () => {
+      const newest = await getNewest(node, depth)
+      await node.request('anvil_reorg', [depth, []])
+      return newest
+    })
     // The node sets its clock back to the last block.
     const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
@@ -25,6 +28,27 @@ export async function reorgNode(
       await node.request(...send).catch(() => undefined)
   } finally {
     node.close()
+  }
+}
+
+/**
+ * Keeps a node from mining transactions as they arrive. A block that the node
+ * mines while it replaces others is lost, and its receipts are not.
+ */
+async function whileNotMining<result>(
+  node: NodeConnection,
+  work: () => Promise<result>,
+): Promise<result> {
+  const isMining = await node.request('anvil_getAutomine', [])
+  if (isMining !== true) return work()
+  await node.request('evm_setAutomine', [false])
+  try {
+    return await work()
+  } finally {
+    await node.request('evm_setAutomine', [true])
+    const { pending } = asJson(await node.request('txpool_status', []))
+    // The node would wait for another transaction.
+    if (Number(pending) > 0) await node.request('evm_mine', [])
   }
 }
 

@@ -26,8 +26,7 @@ const steps = 6
 
 /**
  * One order with random refunds, blocks, waits and reorganizations. The worker
- * stops for each step: a transaction that arrives while the development node
- * replaces blocks can stay in its logs and be missing in its balances.
+ * stops for each step, so that each begins at a known state.
  */
 async function runSequence(random: () => number): Promise<void> {
   const { id, buyer } = await shop.sell()
