@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { inTime } from '../../core/wait.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { addTypes } from '../../payments/message/paymentTypedData.js'
+import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import { signWithWallet } from '../../payments/sign/signWithWallet.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
@@ -11,6 +12,7 @@ import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
 import { storeSigned } from '../model/storeSigned.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
+import { giveUpRefund } from './giveUpRefund.js'
 import { offerRefund, type RefundView } from './offerRefund.js'
 import { refundedPayment } from './planOffer.js'
 import { type Apart, openApart } from './tryStep.js'
@@ -164,13 +166,20 @@ async function signRefund(
   const { client, account } = wallet
   const payment = paymentOf(row, stored.attempt)
   const signer = { account, request: client.request }
-  const signature = await inTime<Hex>(
-    signWithWallet(signer, addTypes(payment), row.recipient),
+  const signature = await inTime<Hex | 'declined'>(
+    signWithWallet(signer, addTypes(payment), row.recipient).catch(
+      (error: unknown) => {
+        if (error instanceof SigningDeclinedError) return 'declined'
+        throw error
+      },
+    ),
     timeout,
     () => {
       const words = `the signer did not answer within ${timeout} ms`
       throw new SendError({ words, retryable: true, maybeSent: false })
     },
   )
-  await storeSigned(context, refund, { signature, lease })
+  if (signature === 'declined')
+    await giveUpRefund(context, row, { reason: 'signingDeclined', lease })
+  else await storeSigned(context, refund, { signature, lease })
 }

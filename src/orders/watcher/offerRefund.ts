@@ -10,12 +10,12 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { recheckProofs } from '../evidence/recheckProofs.js'
-import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
+import { giveUpRefund } from './giveUpRefund.js'
 import {
   fits,
   nextNonce,
@@ -94,7 +94,11 @@ export async function offerRefund(
   }
   if (view.suspended) return { ok: false, reason: 'suspended' }
   if (!fits(payment.found, refund.row)) {
-    await giveUp(context, view, refund.row)
+    // A transfer that the record did not have left too little.
+    await giveUpRefund(context, refund.row, {
+      reason: 'otherPayment',
+      lease: view.lease,
+    })
     return { ok: false, reason: 'exceedsCaptured' }
   }
   const isWritten = await writeAgain(
@@ -189,31 +193,3 @@ async function writeOffer(
 
 /** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
 const secondsBefore = 60n
-
-/** Fails a refund for which a transfer that the record did not have left too little. */
-async function giveUp(
-  context: OrdersContext,
-  { lease }: RefundView,
-  { id, version }: RefundRow,
-): Promise<void> {
-  const at = context.now()
-  await writeAgain(
-    context,
-    async (tables) => {
-      const current = await loadRefund(tables, id)
-      if (current?.row.version !== version) return
-      const reason = 'otherPayment'
-      const failed = withEvent(
-        current.row,
-        { type: 'captureRejected', at, data: { reason } },
-        { state: 'voided', reason },
-      )
-      await writeChanges(tables, {
-        ...noChanges(),
-        orders: [failed.order],
-        events: [failed.event],
-      })
-    },
-    { lease },
-  )
-}

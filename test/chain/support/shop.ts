@@ -27,14 +27,11 @@ import { checkEvents } from './eventContract.js'
 
 export type Shop = { orders: Orders; store: PaymentStore; seller: Address }
 
-type Changes = Omit<
-  Partial<CreateOrdersParameters>,
-  'tokens' | 'wallets' | 'store'
-> & {
+type Changes = Omit<Partial<CreateOrdersParameters>, 'tokens' | 'store'> & {
   store?: PaymentStore | undefined
   /** Further tokens; the chain's own is always taken. */
   tokens?: readonly Address[] | undefined
-  /** Who sells. Default: someone new, with ether. */
+  /** Who sells, unless `wallets` are given. Default: someone new, with ether. */
   sellers?: readonly PrivateKeyAccount[] | undefined
   /** Where the chain is read. Default: at its node. */
   url?: string | undefined

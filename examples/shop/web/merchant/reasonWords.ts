@@ -15,6 +15,7 @@ const words: Readonly<Record<string, string>> = {
   deadlinePassed: 'it is too late to capture',
   notOpen: 'the order is not open',
   needsReview: 'the payer needs a review',
+  signingDeclined: 'it was declined in your wallet',
   submitterFunds: 'the sending account cannot pay for gas',
   noWallet: 'the sending account was removed',
   captureInFlight: 'a capture is in flight',

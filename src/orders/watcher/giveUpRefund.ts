@@ -1,0 +1,37 @@
+import type { Lease, OrderReason } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { loadRefund } from '../model/loadRefund.js'
+import type { RefundRow } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+
+/**
+ * Fails a refund that is not signed. Its amount is free again, and the same
+ * `refundId` requests it again. Does nothing if the record changed since it was
+ * loaded.
+ */
+export async function giveUpRefund(
+  context: OrdersContext,
+  { id, version }: Pick<RefundRow, 'id' | 'version'>,
+  { reason, lease }: { reason: OrderReason; lease: Lease | undefined },
+): Promise<void> {
+  const at = context.now()
+  await writeAgain(
+    context,
+    async (tables) => {
+      const current = await loadRefund(tables, id)
+      if (current?.row.version !== version) return
+      const failed = withEvent(
+        current.row,
+        { type: 'captureRejected', at, data: { reason } },
+        { state: 'voided', reason, lookDue: undefined },
+      )
+      await writeChanges(tables, {
+        ...noChanges(),
+        orders: [failed.order],
+        events: [failed.event],
+      })
+    },
+    { lease },
+  )
+}
