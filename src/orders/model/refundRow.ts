@@ -88,6 +88,17 @@ export function sumRefunds(
   return { captured, refunded, reserved, refundable: left > 0n ? left : 0n }
 }
 
+/** Finds the payment that settled a captured order. */
+export function settlingPayment({
+  order: { state, settledHash },
+  proofs,
+}: Pick<StoredOrder, 'order' | 'proofs'>): ProofRecord | undefined {
+  if (state !== 'captured') return undefined
+  return proofs.find(
+    (proof) => isPayment(proof) && proof.transactionHash === settledHash,
+  )
+}
+
 /** True for the proof of a payment that no reorganization removed. */
 export function isPayment({
   kind,

@@ -1,6 +1,12 @@
 import { formatAmount } from '../../core/amount.js'
 import type { OrderReason } from '../../store/types.js'
-import { hasNonce, isPayment, isReleased, sumRefunds } from './refundRow.js'
+import {
+  hasNonce,
+  isPayment,
+  isReleased,
+  settlingPayment,
+  sumRefunds,
+} from './refundRow.js'
 import type {
   Refund,
   RefundFailure,
@@ -40,21 +46,22 @@ export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
   }
 }
 
-/** The refunds of an order, and the amount left of its payments. */
+/** The refunds of an order, and the amount left of the payment that settled it. */
 export function showRefunds(stored: StoredOrder): {
   refunds: readonly Refund[]
   refunded: bigint
   refundable: bigint
 } {
   const rows = (stored.refunds ?? []).map(({ row }) => row)
-  const isPaid = stored.order.state === 'captured'
-  const { refunded, refundable } = sumRefunds(stored, rows)
+  const settling = settlingPayment(stored)
   return {
     refunds: (stored.refunds ?? []).map((one) =>
       showRefund(one.stored, one.row),
     ),
-    refunded,
-    refundable: isPaid ? refundable : 0n,
+    refunded: sumRefunds(stored, rows).refunded,
+    refundable: settling
+      ? sumRefunds(stored, rows, settling.attempt).refundable
+      : 0n,
   }
 }
 

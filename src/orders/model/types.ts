@@ -234,9 +234,13 @@ export type Order = Destination & {
   cancellation: SettledCancellation | undefined
   /** Oldest first. */
   refunds: readonly Refund[]
-  /** Token units that the chain shows as paid back. */
+  /** Token units that the chain shows as paid back, of all payments. */
   refunded: bigint
-  /** Token units that `refund` can still pay back. */
+  /**
+   * Token units that `refund` can still pay back of the payment that settled
+   * the order. The second payment of an order that is `overpaid` is not
+   * counted: the `refundId` of that event refunds it.
+   */
   refundable: bigint
 }
 

@@ -13,7 +13,12 @@ import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { planRefund, renewRefund } from '../model/planRefund.js'
 import { refundFacts } from '../model/refundEvents.js'
-import { isPayment, isReleased, sumRefunds } from '../model/refundRow.js'
+import {
+  isPayment,
+  isReleased,
+  settlingPayment,
+  sumRefunds,
+} from '../model/refundRow.js'
 import type { RefundReason, RefundRefusal } from '../model/refundTypes.js'
 import type { RefundVerdict } from '../model/refundVerdicts.js'
 import { drawSender } from '../model/sendersOf.js'
@@ -26,8 +31,10 @@ import type { OrdersContext } from '../model/types.js'
 export type RefundOrderParameters = {
   orderId: string
   /**
-   * Your id for this refund, unique in the order; up to 128 characters. The
-   * `refundId` of a `refundDue` or `overpaid` event refunds that payment.
+   * Your id for this refund, unique in the order; up to 128 characters. It
+   * pays back the payment that settled the order. To pay back the payment of a
+   * `refundDue` or `overpaid` event, pass the `refundId` of the event, or for
+   * further parts an id that begins with it and a `/`.
    */
   refundId: string
   /**
@@ -240,15 +247,14 @@ async function reportRequest(
  * `refundDue` and `overpaid` do, or else the one that settled the order.
  */
 function choosePayment(
-  { order, proofs }: StoredOrder,
+  stored: StoredOrder,
   refundId: string,
 ): ProofRecord | undefined {
+  const { order, proofs } = stored
   if (order.state !== 'captured') return undefined
-  const payments = proofs.filter(isPayment)
-  return (
-    payments.find(({ attempt }) => refundId === `${order.id}/${attempt}`) ??
-    payments.find(
-      ({ transactionHash }) => transactionHash === order.settledHash,
-    )
-  )
+  const named = proofs.filter(isPayment).find(({ attempt }) => {
+    const name = `${order.id}/${attempt}`
+    return refundId === name || refundId.startsWith(`${name}/`)
+  })
+  return named ?? settlingPayment(stored)
 }
