@@ -206,7 +206,11 @@ const merchantLooks: readonly MerchantLook[] = [
   },
   {
     order: { state: 'captured', capture, unexpected: true, overpaid: true },
-    events: [['captured', settled], ['refundDue'], ['overpaid']],
+    events: [
+      ['captured', settled],
+      ['refundDue'],
+      ['overpaid', { ...settled, ...refunded }],
+    ],
   },
   { order: { state: 'voided' }, events: [['voided']] },
   { order: { state: 'expired', spendableUntil: '1' }, events: [['expired']] },

@@ -4,6 +4,7 @@ import { useNow } from '../ui/clock.js'
 import { shortHex } from '../ui/format.js'
 import type { BookOrder } from './applyEvent.js'
 import { proofPath } from './OrdersTable.js'
+import type { SecondPayment } from './secondPayments.js'
 import { useKeptFocus } from './useKeptFocus.js'
 
 export type OrderAction =
@@ -13,7 +14,12 @@ export type OrderAction =
   | 'cancel'
   | 'refund'
 
-export type Ask = (action: OrderAction, order: BookOrder) => void
+export type Ask = (
+  action: OrderAction,
+  order: BookOrder,
+  /** To refund instead of the payment that settled the order. */
+  second?: SecondPayment | undefined,
+) => void
 
 /** What can be done with an order as it stands. */
 export function OrderActions({

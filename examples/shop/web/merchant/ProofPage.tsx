@@ -12,6 +12,7 @@ import { History } from './History.js'
 import type { MerchantApi } from './merchantApi.js'
 import { OrderActions } from './OrderActions.js'
 import { OrderStatus } from './OrderStatus.js'
+import { OverpaidNotice } from './OverpaidNotice.js'
 import { ProofCard } from './ProofCard.js'
 import { RefundsCard } from './RefundsCard.js'
 import { productName, useShop } from './shopConfig.js'
@@ -47,6 +48,7 @@ export function ProofPage({
       {order && (
         <>
           <OrderHead order={order} onAsk={actions.ask} />
+          <OverpaidNotice order={order} events={events} onAsk={actions.ask} />
           <div className="columns">
             <div className="stack stack-wide">
               <RefundsCard order={order} />

@@ -8,8 +8,10 @@ export function RefundBadge({ order }: { order: BookOrder }): ReactNode {
   const newest = order.refunds.at(-1)
   if (!newest) return null
   const { label, tone, isBusy } = refundStateWords[newest.state]
-  const isPart =
-    newest.state === 'succeeded' && BigInt(order.refunded) < BigInt(order.value)
+  // Of an order that was paid twice, both payments can be refunded.
+  const isLess =
+    BigInt(order.refunded) < BigInt(order.value) || order.refundable !== '0'
+  const isPart = newest.state === 'succeeded' && isLess
   return (
     <Badge tone={tone} busy={isBusy}>
       {isPart ? 'Partly refunded' : label}

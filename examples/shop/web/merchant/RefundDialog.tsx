@@ -1,6 +1,7 @@
 import { formatAmount, parseAmount } from 'countersign'
 import type { RefundReason } from 'countersign/orders'
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react'
+import type { Address } from 'viem'
 import { AddressText } from '../ui/AddressText.js'
 import { Button } from '../ui/Button.js'
 import { Dialog } from '../ui/Dialog.js'
@@ -10,15 +11,19 @@ import { shortHex } from '../ui/format.js'
 import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
 import { refundReasonWords } from './refundWords.js'
+import type { SecondPayment } from './secondPayments.js'
 import { productName, useShop } from './shopConfig.js'
 
 export type RefundChoice = {
   amount: string
   reason: RefundReason
+  /** The payment to refund, if it is not the one that settled the order. */
+  second?: SecondPayment | undefined
 }
 
 type RefundDialogProps = {
   order: BookOrder | undefined
+  second: SecondPayment | undefined
   onConfirm: (order: BookOrder, choice: RefundChoice) => void
   onClose: () => void
 }
@@ -26,19 +31,20 @@ type RefundDialogProps = {
 /** Asks how much to refund, and says to whom. */
 export function RefundDialog({
   order,
+  second,
   onConfirm,
   onClose,
 }: RefundDialogProps): ReactNode {
   const form = useId()
   // Kept while the dialog closes.
-  const last = useRef(order)
-  if (order) last.current = order
-  const shown = order ?? last.current
+  const last = useRef({ order, second })
+  if (order) last.current = { order, second }
+  const { order: shown, second: shownSecond } = last.current
   if (!shown) return null
   return (
     <Dialog
       open={order !== undefined}
-      title="Refund this order?"
+      title={shownSecond ? 'Refund the second payment?' : 'Refund this order?'}
       onClose={onClose}
       actions={
         <>
@@ -56,6 +62,7 @@ export function RefundDialog({
       <RefundForm
         id={form}
         order={shown}
+        second={shownSecond}
         onConfirm={(choice) => onConfirm(shown, choice)}
       />
     </Dialog>
@@ -72,29 +79,33 @@ const reasons: readonly RefundReason[] = [
 function RefundForm({
   id,
   order,
+  second,
   onConfirm,
 }: {
   id: string
   order: BookOrder
+  second: SecondPayment | undefined
   onConfirm: (choice: RefundChoice) => void
 }): ReactNode {
   const { symbol, decimals } = useShop()
-  const left = formatAmount(BigInt(order.refundable), decimals)
+  const most = second?.left ?? BigInt(order.refundable)
+  const left = formatAmount(most, decimals)
   const [amount, setAmount] = useState(left)
-  const [reason, setReason] = useState<RefundReason>('requestedByCustomer')
+  const [reason, setReason] = useState<RefundReason>(
+    second ? 'duplicate' : 'requestedByCustomer',
+  )
   const [error, setError] = useState<string>()
   function submit(event: FormEvent): void {
     event.preventDefault()
     const value = readAmount(amount.trim(), decimals)
     if (value === undefined)
       setError(`Enter an amount such as ${left}, with a point.`)
-    else if (value > BigInt(order.refundable))
-      setError(`Only ${left} ${symbol} is left to refund.`)
-    else onConfirm({ amount: amount.trim(), reason })
+    else if (value > most) setError(`Only ${left} ${symbol} is left to refund.`)
+    else onConfirm({ amount: amount.trim(), reason, second })
   }
   return (
     <form id={id} className="stack" noValidate onSubmit={submit}>
-      <RefundFacts order={order} left={left} />
+      <RefundFacts order={order} left={left} to={second?.to ?? order.payer} />
       <Field
         label={`Amount in ${symbol}`}
         inputMode="decimal"
@@ -122,11 +133,13 @@ function RefundForm({
 }
 
 function RefundFacts({
-  order: { id, amount, payer, metadata },
+  order: { id, amount, metadata },
   left,
+  to,
 }: {
   order: BookOrder
   left: string
+  to: Address | undefined
 }): ReactNode {
   const shop = useShop()
   return (
@@ -144,7 +157,7 @@ function RefundFacts({
           'Left to refund',
           <Money key="l" amount={left} symbol={shop.symbol} />,
         ],
-        ['To', payer && <AddressText key="p" address={payer} />],
+        ['To', to && <AddressText key="p" address={to} />],
       ]}
     />
   )

@@ -1,10 +1,15 @@
 import { Problem } from '../api/Problem.js'
 
 export type RefundIds = {
-  /** The id of the refund that is requested now. */
-  take: (orderId: string) => string
+  /**
+   * The id of the refund that is requested now.
+   *
+   * @param payment the `refundId` of the payment, if it is not the one that
+   * settled the order.
+   */
+  take: (orderId: string, payment?: string | undefined) => string
   /** Decides from the answer whether the next request is another refund. */
-  settle: (orderId: string, error?: unknown) => void
+  settle: (refundId: string, error?: unknown) => void
 }
 
 /**
@@ -14,15 +19,19 @@ export type RefundIds = {
 export function createRefundIds(): RefundIds {
   const open = new Map<string, string>()
   return {
-    take: (orderId) => {
-      const id = open.get(orderId) ?? crypto.randomUUID()
-      open.set(orderId, id)
+    take: (orderId, payment) => {
+      const key = payment ?? orderId
+      const drawn = crypto.randomUUID()
+      const id =
+        open.get(key) ?? (payment === undefined ? drawn : `${payment}/${drawn}`)
+      open.set(key, id)
       return id
     },
-    settle: (orderId, error) => {
+    settle: (refundId, error) => {
       const isAnswered =
         error === undefined || (error instanceof Problem && error.status < 500)
-      if (isAnswered) open.delete(orderId)
+      if (!isAnswered) return
+      for (const [key, id] of open) if (id === refundId) open.delete(key)
     },
   }
 }

@@ -11,6 +11,7 @@ import { type RefundChoice, RefundDialog } from './RefundDialog.js'
 import { reasonWords } from './reasonWords.js'
 import { createRefundIds } from './refundIds.js'
 import { refundWords } from './refundWords.js'
+import type { SecondPayment } from './secondPayments.js'
 import { productName, useShop } from './shopConfig.js'
 import { wordsOf } from './wordsOf.js'
 
@@ -42,6 +43,7 @@ export function useActions(
   const [asked, setAsked] = useState<{
     action: OrderAction
     order: BookOrder
+    second?: SecondPayment | undefined
   }>()
   const [result, setResult] = useState<Result>()
   const [actedOn, setActedOn] = useState<string>()
@@ -78,25 +80,25 @@ export function useActions(
   }
 
   async function refund(order: BookOrder, choice: RefundChoice): Promise<void> {
-    const refundId = ids.take(order.id)
+    const refundId = ids.take(order.id, choice.second?.refundId)
     try {
       await api.refund(order.id, {
         refundId,
         amount: choice.amount,
         reason: choice.reason,
       })
-      ids.settle(order.id)
+      ids.settle(refundId)
     } catch (error) {
-      ids.settle(order.id, error)
+      ids.settle(refundId, error)
       throw error
     }
   }
 
   const close = () => setAsked(undefined)
-  const { action, order } = asked ?? {}
+  const { action, order, second } = asked ?? {}
   return {
     actedOn,
-    ask: (action, order) => setAsked({ action, order }),
+    ask: (action, order, second) => setAsked({ action, order, second }),
     dialog: (
       <>
         <ConfirmDialog
@@ -112,6 +114,7 @@ export function useActions(
         />
         <RefundDialog
           order={action === 'refund' ? order : undefined}
+          second={second}
           onConfirm={(order, choice) =>
             act('refund', order, () => refund(order, choice))
           }
