@@ -1,6 +1,10 @@
 import { equal } from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import { getPaymentOutcome, type SignedPayment, signPayment } from 'countersign'
+import {
+  type AnySignedPayment,
+  getPaymentOutcome,
+  signPayment,
+} from 'countersign'
 import type {
   DraftedOrder,
   DraftOrderParameters,
@@ -11,7 +15,7 @@ import type { Ending, Scene } from './types.js'
 /** How every good order begins. */
 export async function signedAndAccepted(
   scene: Scene,
-): Promise<{ orderId: string; payment: SignedPayment }> {
+): Promise<{ orderId: string; payment: AnySignedPayment }> {
   const drafted = await draftOrder(scene)
   await scene.tell('merchant', `drafts an order of ${scene.expect.amount} USDC`)
   const payment = await signOrder(scene, drafted)
@@ -39,7 +43,7 @@ export function draftOrder(
 function signOrder(
   { chain, expect }: Scene,
   { payment }: Pick<DraftedOrder, 'payment'>,
-): Promise<SignedPayment> {
+): Promise<AnySignedPayment> {
   const { payer } = chain.clients
   const message = { ...payment.message, from: payer.account.address }
   return signPayment(payer, { payment: { ...payment, message }, expect })
@@ -76,7 +80,7 @@ export async function waitForEvent(
 /** How chain and record see the order, each asked for itself. */
 export async function readEnding(
   { chain, shop }: Scene,
-  { orderId, payment }: { orderId: string; payment: SignedPayment },
+  { orderId, payment }: { orderId: string; payment: AnySignedPayment },
 ): Promise<Ending> {
   const outcome = await getPaymentOutcome(chain.clients.public, { payment })
   return { outcome, order: await shop.orders.get({ orderId }) }

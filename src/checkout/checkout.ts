@@ -3,11 +3,18 @@ import {
   authorizationLogs,
   endOfAuthorization,
 } from '../chain/state/getPaymentOutcome.js'
+import { drawNonce } from '../core/drawNonce.js'
 import { hashChecked } from '../core/hashPayment.js'
 import { addTypes } from '../payments/message/paymentTypedData.js'
-import type { PaymentKind } from '../payments/verify/kind.js'
+import type { PaymentKind, StoredFields } from '../payments/verify/kind.js'
 import { encodeCheckoutCapture } from './checkoutCall.js'
-import { parseCheckoutPayment } from './parseCheckoutPayment.js'
+import { checkoutAddress } from './checkoutContracts.js'
+import { decodeCheckoutPayment } from './codec.js'
+import {
+  hashTerms,
+  parseCheckoutPayment,
+  parseTerms,
+} from './parseCheckoutPayment.js'
 import { proveCheckout } from './proveCheckout.js'
 import type { CheckoutPayment } from './types.js'
 
@@ -46,4 +53,27 @@ export const checkout: PaymentKind = {
   spentLogs: authorizationLogs,
   prove: proveCheckout,
   end: endOfAuthorization,
+  name: 'checkout',
+  hasOwnNonce: true,
+  token: 'receive',
+  decode: decodeCheckoutPayment,
+  drawTerms: ({ operator }) => ({ operator, salt: drawNonce() }),
+  build: buildStored,
+}
+
+function buildStored(fields: StoredFields): CheckoutPayment {
+  const { domain, payer, recipient, value, terms } = fields
+  const { validAfter, validBefore, nonce } = fields
+  const checkout = parseTerms({ ...terms, recipient })
+  const message = {
+    from: payer,
+    to: checkoutAddress,
+    value,
+    validAfter,
+    validBefore,
+    nonce,
+  }
+  const primaryType = 'ReceiveWithAuthorization'
+  const unbound = { primaryType, domain, message, checkout } as const
+  return { ...unbound, message: { ...message, nonce: hashTerms(unbound) } }
 }

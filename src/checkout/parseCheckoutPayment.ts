@@ -51,7 +51,8 @@ export function bindTerms<payment extends Payment | SignedPayment>(
   return bound
 }
 
-function parseTerms(value: unknown): CheckoutTerms {
+/** Reads the terms of a checkout payment. */
+export function parseTerms(value: unknown): CheckoutTerms {
   const field = 'payment.checkout'
   if (typeof value !== 'object' || !value)
     throw new InvalidFieldError(field, value, 'an object')

@@ -32,7 +32,7 @@ export function parsePermitPayment(
     ...rest,
     primaryType: 'ReceiveWithAuthorization',
   })
-  const terms = parseTerms(checkout)
+  const terms = parsePermitTerms(checkout)
   const spender = permitCheckoutAddress(terms)
   const { to } = payment.message
   if (to !== spender)
@@ -44,7 +44,8 @@ export function parsePermitPayment(
   return { ...payment, primaryType, checkout: terms }
 }
 
-function parseTerms(value: unknown): PermitTerms {
+/** Reads the terms of a permit payment. */
+export function parsePermitTerms(value: unknown): PermitTerms {
   const field = 'payment.checkout'
   if (typeof value !== 'object' || !value)
     throw new InvalidFieldError(field, value, 'an object')

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { SpentLogs } from '../chain/logs/findAuthorizationLogs.js'
 import type { Call } from '../chain/state/types.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { parseBytes32 } from '../core/fields.js'
 import {
   type CaptureProof,
   matches,
@@ -14,10 +15,13 @@ import { tokenSignature } from '../core/signature.js'
 import { topics } from '../core/tokenAbi.js'
 import { bytesWords, word } from '../core/words.js'
 import type { EncodedCall } from '../payments/message/encodeCall.js'
-import type { PaymentKind } from '../payments/verify/kind.js'
+import type { PaymentKind, StoredFields } from '../payments/verify/kind.js'
+import { permitCheckoutAddress } from './checkoutContracts.js'
+import { decodePermitPayment } from './codec.js'
 import {
   hashPermit,
   parsePermitPayment,
+  parsePermitTerms,
   permitMessage,
   permitTypedData,
 } from './parsePermitPayment.js'
@@ -46,6 +50,35 @@ export const permitCheckout: PaymentKind = {
   prove: provePermit,
   end: (receipt: ProofReceipt, payment: PermitPayment) =>
     findCaptured(receipt, payment) ? 'consumed' : undefined,
+  name: 'permitCheckout',
+  hasOwnNonce: false,
+  token: 'permit',
+  decode: decodePermitPayment,
+  drawTerms: ({ operator, permitNonce = 0n }) => ({
+    operator,
+    nonce: `0x${word(permitNonce)}`,
+  }),
+  build: buildStored,
+}
+
+function buildStored(fields: StoredFields): PermitPayment {
+  const { domain, payer, recipient, value, terms } = fields
+  const { validAfter, validBefore } = fields
+  const { nonce, ...accounts } = { ...terms }
+  const checkout = parsePermitTerms({ ...accounts, recipient })
+  return {
+    primaryType: 'Permit',
+    domain,
+    message: {
+      from: payer,
+      to: permitCheckoutAddress(checkout),
+      value,
+      validAfter,
+      validBefore,
+      nonce: parseBytes32(nonce, 'payment.checkout.nonce'),
+    },
+    checkout,
+  }
 }
 
 /** Of the functions of the permit checkout contract. */

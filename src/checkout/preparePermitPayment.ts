@@ -1,18 +1,8 @@
-import type { Address, Client, Hex } from 'viem'
-import { UnsupportedTokenError } from '../chain/rpc/errors.js'
-import { isWord } from '../chain/state/executor.js'
-import { prober } from '../chain/state/getToken.js'
-import {
-  parseDecimals,
-  parseTokenDomain,
-  tokenProbes,
-} from '../chain/state/probeToken.js'
-import { runCalls } from '../chain/state/runCalls.js'
-import { runCreated } from '../chain/state/runCreated.js'
+import type { Address, Client } from 'viem'
+import { getPermitToken } from '../chain/state/getPermitToken.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { checkClock, parseTime } from '../core/clock.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
-import { word } from '../core/words.js'
 import {
   type BuildPermitPaymentParameters,
   buildPermitPayment,
@@ -39,16 +29,6 @@ const members: MembersOf<PreparePermitPaymentParameters> = {
   validBefore: true,
   now: true,
 }
-
-/**
- * `PERMIT_TYPEHASH` of DAI and its like: their permit allows everything or
- * nothing, so it cannot have a ceiling.
- */
-const daiTypeHash: Hex =
-  '0xea2aa0a1be11a07ed86d755c93467f4f82362b452371d1ba94d1715123511acb'
-
-/** Of `nonces(address)` and `PERMIT_TYPEHASH()`. */
-const selectors = { nonces: '7ecebe00', typeHash: '30adf81f' } as const
 
 /**
  * Builds a permit payment with the domain, decimals and permit nonce that the
@@ -89,36 +69,14 @@ export async function preparePermitPayment(
   const token = parseCheckedAddress(given, 'token')
   const payer = parseCheckedAddress(fields.from, 'from')
   const wallClock = parseTime(now)
-  const ask = (data: string) => ({ target: token, data, gas: 100_000 })
-  const { head, calls } = await runCalls(client, {
-    from: prober,
-    block: 'latest',
-    // No fees: without overrides, the prober has no balance.
-    fees: {},
-    fallback: runCreated,
-    calls: {
-      ...tokenProbes(token, prober),
-      nonces: ask(selectors.nonces + word(payer)),
-      typeHash: ask(selectors.typeHash),
-    },
-  })
+  const found = await getPermitToken(client, token, payer)
+  const { domain, decimals, permitNonce, head } = found
   checkClock(head, wallClock)
-  const { nonces, domainSeparator, typeHash } = calls
-  if (typeHash.data === daiTypeHash)
-    throw new UnsupportedTokenError({
-      token,
-      problem: 'has the permit of DAI, which cannot have a ceiling',
-    })
-  if (!isWord(nonces) || !isWord(domainSeparator))
-    throw new UnsupportedTokenError({
-      token,
-      problem: 'has no permit (EIP-2612)',
-    })
   return buildPermitPayment({
     ...fields,
-    domain: parseTokenDomain(calls, { chainId: head.chainId, token }),
-    decimals: parseDecimals(calls.decimals),
-    nonce: BigInt(nonces.data),
+    domain,
+    decimals,
+    nonce: permitNonce,
     now: head.timestamp,
   })
 }

@@ -57,6 +57,9 @@ export type PermitAuthorization = Omit<Payment, 'primaryType'> & {
   primaryType: 'Permit'
 }
 
+/** What a kind of payment has besides the fields of the message. */
+export type PaymentTerms = Readonly<Record<string, string>>
+
 /** A payment of any kind. */
 export type AnyPayment = Payment | PermitAuthorization
 

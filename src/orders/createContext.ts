@@ -5,6 +5,7 @@ import { InvalidFieldError } from '../core/errors.js'
 import { checkKeccak, viemKeccak256 } from '../core/keccak.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
+import { eip3009 } from '../payments/verify/kind.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
@@ -48,6 +49,7 @@ export function createContext(
     store,
     loader: orderLoader(store),
     sealer,
+    kinds: parseKinds(parameters.kinds),
     policy: settlePolicy(parameters.policy),
     tokens,
     wallets,
@@ -132,6 +134,24 @@ function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
       "would keep credentials in the open: give seal a sealer, or 'none'",
     )
   return seal
+}
+
+function parseKinds(
+  given: CreateOrdersParameters['kinds'] = [],
+): OrdersContext['kinds'] {
+  if (!Array.isArray(given))
+    throw new InvalidFieldError('kinds', given, 'a list such as [checkout]')
+  const kinds = new Map([[eip3009.name, eip3009]])
+  for (const [index, kind] of given.entries()) {
+    const field = `kinds[${index}]`
+    const { name } = Object(kind)
+    if (typeof name !== 'string' || !hasMethods(kind, ['build', 'prove']))
+      throw new InvalidFieldError(field, kind, 'a kind such as checkout')
+    if (kinds.has(name))
+      throw new InvalidFieldError(field, name, 'the only kind of this name')
+    kinds.set(name, kind)
+  }
+  return kinds
 }
 
 function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {

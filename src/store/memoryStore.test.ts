@@ -21,6 +21,7 @@ const attempt = (facts: Partial<Attempt> = {}): Attempt => ({
   signatureHash: undefined,
   spendableUntil: undefined,
   value: 12_500_000n,
+  terms: undefined,
   spendable: false,
   signature: undefined,
   cancellation: undefined,

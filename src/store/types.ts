@@ -1,5 +1,10 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Finality, PrimaryType, RejectionReason } from '../core/types.js'
+import type {
+  AnyPayment,
+  Finality,
+  PaymentTerms,
+  RejectionReason,
+} from '../core/types.js'
 
 /** The state of an order. */
 export type OrderState =
@@ -75,11 +80,20 @@ export type OrderRecord = Destination & {
   state: OrderState
   /** Number of the newest attempt; the first is 1. */
   attempt: number
-  /** Amount in token units. */
+  /** Name of the kind of its payments, such as `eip3009`. */
+  kind: string
+  /** Whether the payments are of an exact amount, or of at most a ceiling. */
+  total: 'amount' | 'atMost'
+  /** Token units that the payer signs: the exact amount, or the ceiling. */
   value: bigint
+  /**
+   * Token units to capture of a ceiling. Absent until `capture` names them; a
+   * newer attempt begins without.
+   */
+  captureValue: bigint | undefined
   /** Decimals of the token. */
   decimals: number
-  primaryType: PrimaryType
+  primaryType: AnyPayment['primaryType']
   /** Name and version of the token in the signed message (EIP-712 domain). */
   tokenName: string
   tokenVersion: string
@@ -147,7 +161,10 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   /** Counts the attempts of the order; the first is 1. */
   number: number
   version: number
-  /** Payment nonce, 32 bytes. Unique among all attempts in the store. */
+  /**
+   * 32 bytes, unique among all attempts in the store. The payment nonce, if the
+   * kind of the payment has unique ones.
+   */
   nonce: Hex
   payer: Address | undefined
   /** Window offered to the buyer, in Unix seconds. Both ends are exclusive. */
@@ -163,8 +180,10 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
    * seconds.
    */
   spendableUntil: bigint | undefined
-  /** Amount in token units. */
+  /** Token units that the payer signs: the exact amount, or the ceiling. */
   value: bigint
+  /** What the payment has besides these fields. Absent for EIP-3009. */
+  terms: PaymentTerms | undefined
   /** True while a stored signature can still be spent, as far as is known. */
   spendable: boolean
   /** Sealed signature of the payment. Erased once the order is final. */

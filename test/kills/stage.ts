@@ -140,14 +140,16 @@ export function signDraft(
   { order, payment }: DraftedOrder,
 ): Promise<SignedPayment> {
   const message = { ...payment.message, from: payer.address }
+  const { primaryType, domain } = payment
+  if (primaryType === 'Permit') throw new Error('not a payment of EIP-3009')
   return signPayment(walletOf(payer), {
-    payment: { ...payment, message },
+    payment: { primaryType, domain, message },
     expect: {
       chainId: order.chainId,
       token: order.token,
       to: order.recipient,
       amount: order.amount,
-      primaryType: payment.primaryType,
+      primaryType,
     },
   })
 }

@@ -4,10 +4,11 @@ import {
   type BlockSelector,
   getBlockHead,
 } from '../../chain/rpc/requestNode.js'
-import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
@@ -27,27 +28,25 @@ import type { StoredOrder } from '../model/storedOrder.js'
  */
 export async function findEvidence(
   client: Client,
-  parameters: Pick<StoredOrder, 'order' | 'attempt'> & {
-    /** @default 'latest' */
-    block?: BlockSelector | undefined
-    /** A transaction that may have spent the nonce; checked first. */
-    hash?: Hash | undefined
-    /** True when the block is final. @default `true` only for `'finalized'` */
-    final?: boolean | undefined
-  },
+  parameters: Pick<StoredOrder, 'order' | 'attempt'> &
+    HasKinds & {
+      /** @default 'latest' */
+      block?: BlockSelector | undefined
+      /** A transaction that may have spent the nonce; checked first. */
+      hash?: Hash | undefined
+      /** True when the block is final. @default `true` only for `'finalized'` */
+      final?: boolean | undefined
+    },
 ): Promise<Evidence | undefined> {
   const { order, attempt, block = 'latest', hash } = parameters
   const { final = block === 'finalized' } = parameters
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return undefined
-  const { token } = order
+  const kind = kindOf(parameters, order)
+  const payment = paymentOf(parameters, order, attempt)
   const number = await pinBlock(client, block)
-  const { consumed, head } = await getConsumption(client, {
-    token,
-    payer,
-    nonce: attempt.nonce,
-    block: number,
-  })
+  const spentCall = kind.spentCall(payment)
+  const { consumed, head } = await readSpent(client, spentCall, number)
   if (!consumed)
     return head.timestamp >= lastSecondOf(attempt)
       ? {
@@ -59,7 +58,8 @@ export async function findEvidence(
       : undefined
 
   const outcome = await getPaymentOutcome(client, {
-    payment: paymentOf(order, attempt),
+    payment,
+    kind,
     hash,
     block: number,
     since: order.createdAt,
@@ -92,14 +92,14 @@ async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
 
 async function getProof(
   client: Client,
-  stored: Pick<StoredOrder, 'order' | 'attempt'>,
+  stored: Pick<StoredOrder, 'order' | 'attempt'> & HasKinds,
   hash: Hash,
 ): Promise<Evidence | undefined> {
   const receipt = await getReceipt(client, hash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
   // If the block is not the receipt's own, the chain is being reorganized.
   if (!head || head.hash !== receipt.blockHash) return undefined
-  const proof = proofRecordOf(receipt, stored, head.timestamp)
+  const proof = proofRecordOf(stored, receipt, stored, head.timestamp)
   return (
     proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
   )

@@ -1,14 +1,16 @@
-import type { Address, Client, Hex } from 'viem'
+import type { Client, Hex } from 'viem'
 import {
   NodeAnswerError,
   UnsupportedTokenError,
 } from '../../chain/rpc/errors.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
-import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
+import type { Call } from '../../chain/state/types.js'
 import type { Destination } from '../../store/types.js'
+import { type HasKinds, kindOf } from '../model/kindOf.js'
+import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
@@ -28,6 +30,7 @@ const chunkSize = 150
  * answer, or answers for another chain.
  */
 export async function findOpen(
+  context: HasKinds,
   client: Client,
   destination: Pick<Destination, 'chainId' | 'token'>,
   storedOrders: readonly Pick<StoredOrder, 'order' | 'attempt'>[],
@@ -39,7 +42,10 @@ export async function findOpen(
 }> {
   const asked = storedOrders.flatMap(({ order, attempt }) => {
     const payer = attempt.payer ?? order.payer
-    return payer ? [{ payer, nonce: attempt.nonce }] : []
+    if (!payer) return []
+    const payment = paymentOf(context, order, attempt)
+    const call = kindOf(context, order).spentCall(payment)
+    return [{ nonce: attempt.nonce, call }]
   })
   const chunks = Array.from(
     { length: Math.ceil(asked.length / chunkSize) },
@@ -58,18 +64,13 @@ export async function findOpen(
 async function askChunk(
   client: Client,
   { chainId, token }: Pick<Destination, 'chainId' | 'token'>,
-  asked: readonly { payer: Address; nonce: Hex }[],
+  asked: readonly { nonce: Hex; call: Call }[],
   block: bigint,
 ): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {
   const { head, calls } = await runCalls(client, {
     from: prober,
     fallback: runPlainCalls,
-    calls: Object.fromEntries(
-      asked.map(({ payer, nonce }) => [
-        nonce,
-        authorizationStateCall(token, payer, nonce),
-      ]),
-    ),
+    calls: Object.fromEntries(asked.map(({ nonce, call }) => [nonce, call])),
     block,
   })
   if (head.chainId !== chainId)

@@ -1,58 +1,124 @@
-import type { Hex } from 'viem'
-import type { Payment, SignedPayment } from '../../core/types.js'
+import { type Hex, zeroAddress } from 'viem'
+import type {
+  AnyPayment,
+  AnySignedPayment,
+  Cancellation,
+  Payment,
+} from '../../core/types.js'
+import {
+  buildAuthorization,
+  type StoredFields,
+} from '../../payments/verify/kind.js'
 import type {
   AttemptRecord,
   OrderRecord,
   SealContext,
 } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
+import { type HasKinds, kindOf } from './kindOf.js'
 import { openSealed } from './openSealed.js'
+import type { RefundRow } from './storedOrder.js'
 import type { DraftedPayment, OrdersContext } from './types.js'
 
 /** Builds the payment that an attempt offers to the buyer to sign. */
 export function draftedPaymentOf(
+  context: HasKinds,
   order: OrderRecord,
   attempt: AttemptRecord,
 ): DraftedPayment {
-  const { validAfter, validBefore, nonce } = attempt
-  const { primaryType, value, payer } = order
+  const { validAfter, validBefore } = attempt
+  const { payer } = order
+  if (payer !== undefined)
+    return buildOf(context, order, attempt, { payer, validAfter, validBefore })
+  const { primaryType, domain, message } = buildOf(context, order, attempt, {
+    payer: zeroAddress,
+    validAfter,
+    validBefore,
+  })
+  const { from, ...unsigned } = message
+  return { primaryType, domain, message: unsigned }
+}
+
+/** Builds the payment that the attempt's signature is for. */
+export function paymentOf(
+  context: HasKinds,
+  order: OrderRecord,
+  attempt: AttemptRecord,
+): AnyPayment {
+  const payer = attempt.payer ?? order.payer
+  if (!payer)
+    throw new OrdersSetupError('found an attempt without a payer', {
+      orderId: order.id,
+    })
+  return buildOf(context, order, attempt, {
+    payer,
+    ...signedWindowOf(attempt),
+  })
+}
+
+function signedWindowOf(attempt: AttemptRecord): Omit<Signed, 'payer'> {
   return {
-    primaryType,
+    validAfter: attempt.signedAfter ?? attempt.validAfter,
+    validBefore: attempt.signedBefore ?? attempt.validBefore,
+  }
+}
+
+/** Builds the payment of a refund, which is always EIP-3009. */
+export function refundPaymentOf(
+  row: RefundRow,
+  attempt: AttemptRecord,
+): Payment {
+  const signed = signedWindowOf(attempt)
+  return buildAuthorization(
+    fieldsOf(row, attempt, { payer: row.recipient, ...signed }),
+  )
+}
+
+/** Builds the message that cancels the payment of an attempt. */
+export function cancellationOf(
+  context: HasKinds,
+  order: OrderRecord,
+  attempt: AttemptRecord,
+): Cancellation {
+  const { domain, message } = paymentOf(context, order, attempt)
+  const { from: authorizer, nonce } = message
+  return {
+    primaryType: 'CancelAuthorization',
+    domain,
+    message: { authorizer, nonce },
+  }
+}
+
+type Signed = Pick<StoredFields, 'payer' | 'validAfter' | 'validBefore'>
+
+function buildOf(
+  context: HasKinds,
+  order: OrderRecord,
+  attempt: AttemptRecord,
+  signed: Signed,
+): AnyPayment {
+  return kindOf(context, order).build(fieldsOf(order, attempt, signed))
+}
+
+function fieldsOf(
+  order: OrderRecord,
+  { nonce, terms }: AttemptRecord,
+  signed: Signed,
+): StoredFields {
+  return {
+    ...signed,
+    primaryType: order.primaryType,
     domain: {
       name: order.tokenName,
       version: order.tokenVersion,
       chainId: order.chainId,
       verifyingContract: order.token,
     },
-    message: {
-      ...(payer === undefined ? {} : { from: payer }),
-      // A refund goes the other way: its payer is the recipient.
-      to: order.refundTo ?? order.recipient,
-      value,
-      validAfter,
-      validBefore,
-      nonce,
-    },
-  }
-}
-
-/** Builds the payment that the attempt's signature is for. */
-export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
-  const { primaryType, domain, message } = draftedPaymentOf(order, attempt)
-  const from = attempt.payer ?? order.payer
-  if (!from)
-    throw new OrdersSetupError('found an attempt without a payer', {
-      orderId: order.id,
-    })
-  return {
-    primaryType,
-    domain,
-    message: {
-      ...message,
-      from,
-      validAfter: attempt.signedAfter ?? attempt.validAfter,
-      validBefore: attempt.signedBefore ?? attempt.validBefore,
-    },
+    // A refund goes the other way: its payer is the recipient.
+    recipient: order.refundTo ?? order.recipient,
+    value: order.value,
+    nonce,
+    terms,
   }
 }
 
@@ -61,11 +127,11 @@ export function paymentOf(order: OrderRecord, attempt: AttemptRecord): Payment {
  * or its seal does not open.
  */
 export async function signedPaymentOf(
-  context: Pick<OrdersContext, 'sealer' | 'observe'>,
+  context: Pick<OrdersContext, 'sealer' | 'observe' | 'kinds'>,
   order: OrderRecord,
   attempt: AttemptRecord,
-): Promise<SignedPayment | undefined> {
-  const payment = paymentOf(order, attempt)
+): Promise<AnySignedPayment | undefined> {
+  const payment = paymentOf(context, order, attempt)
   if (attempt.signature === undefined) return undefined
   const signature = await openSealed(
     context,

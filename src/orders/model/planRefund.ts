@@ -1,3 +1,4 @@
+import { eip3009 } from '../../payments/verify/kind.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -45,7 +46,10 @@ export function planRefund(
       submitter,
       state: 'drafted',
       attempt: 1,
+      kind: eip3009.name,
+      total: 'amount',
       value,
+      captureValue: undefined,
       decimals: order.decimals,
       // Any account may submit it, so a recipient without a wallet can refund.
       primaryType: 'TransferWithAuthorization',
@@ -127,6 +131,7 @@ function unsignedAttempt(
     signatureHash: undefined,
     spendableUntil: undefined,
     value,
+    terms: undefined,
     spendable: false,
     signature: undefined,
     cancellation: undefined,

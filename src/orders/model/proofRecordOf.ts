@@ -1,10 +1,7 @@
 import type { Hex } from 'viem'
-import {
-  type ProofReceipt,
-  proveCapture,
-  proves,
-} from '../../core/receiptProof.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { ProofRecord } from '../../store/types.js'
+import { type HasKinds, kindOf } from './kindOf.js'
 import { paymentOf } from './paymentOf.js'
 import type { StoredOrder } from './storedOrder.js'
 
@@ -15,11 +12,13 @@ import type { StoredOrder } from './storedOrder.js'
  * @param blockTime Unix seconds.
  */
 export function proofRecordOf(
+  context: HasKinds,
   receipt: ProofReceipt,
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
   blockTime: bigint,
 ): Omit<ProofRecord, 'version'> | undefined {
-  const payment = paymentOf(order, attempt)
+  const kind = kindOf(context, order)
+  const payment = paymentOf(context, order, attempt)
   const { from, nonce } = payment.message
   const { chainId, token, recipient } = order
   const shared = {
@@ -38,25 +37,20 @@ export function proofRecordOf(
     effectiveGasPrice: receipt.effectiveGasPrice,
     removed: false,
   }
-  const captured = proveCapture(receipt, payment)
+  const captured = kind.prove(receipt, payment)
   if (captured)
     return {
       ...shared,
       kind: 'capture',
       logIndex: captured.logIndex,
-      value: order.value,
+      value: captured.amount ?? order.value,
     }
-  const canceled = proves(
-    receipt,
-    'canceled',
-    { authorizer: from, nonce },
-    token,
-  )
+  const isCanceled = kind.end(receipt, payment) === 'canceled'
   // One transaction can cancel several nonces, each with its own log.
   const logIndex = receipt.logs.find(
     ({ topics }) => topics[2]?.toLowerCase() === nonce,
   )?.logIndex
-  return canceled
+  return isCanceled
     ? { ...shared, kind: 'cancel', logIndex: logIndex ?? 0, value: 0n }
     : undefined
 }

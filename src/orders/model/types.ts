@@ -2,13 +2,13 @@ import type { Account, Address, Client, Hash, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type {
+  AnyPayment,
   Cancellation,
   Finality,
   JudgedAt,
-  Payment,
-  PrimaryType,
   RejectionReason,
 } from '../../core/types.js'
+import type { PaymentKind } from '../../payments/verify/kind.js'
 import type {
   Destination,
   JsonObject,
@@ -18,6 +18,7 @@ import type {
   Sealer,
   Submitter,
 } from '../../store/types.js'
+import type { OrderKinds } from './kindOf.js'
 import type { Refund } from './refundTypes.js'
 import type { RehearsalMemory } from './rehearsalMemory.js'
 import type { SettledCancellation, SettledCapture } from './settledTypes.js'
@@ -139,6 +140,11 @@ export type CreateOrdersParameters = {
    * `countersign/accelerate` loads a fast one. @default viem's
    */
   keccak256?: Keccak256 | undefined
+  /**
+   * Further kinds of payments than EIP-3009, such as `checkout`. An order that
+   * is drafted with `atMost` takes the first kind that its token supports.
+   */
+  kinds?: readonly PaymentKind[] | undefined
 }
 
 export const ordersMembers: MembersOf<CreateOrdersParameters> = {
@@ -151,6 +157,7 @@ export const ordersMembers: MembersOf<CreateOrdersParameters> = {
   policy: true,
   observe: true,
   keccak256: true,
+  kinds: true,
 }
 
 export type SettledPolicy = {
@@ -175,6 +182,8 @@ export type OrdersContext = {
   /** Loads orders for reading, all of one event loop turn together. */
   loader: OrderLoader
   sealer: Sealer
+  /** Kinds of payments, by name. */
+  kinds: OrderKinds
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
@@ -208,7 +217,7 @@ export type Order = Destination & {
   amount: string
   /** Token units. */
   value: bigint
-  primaryType: PrimaryType
+  primaryType: AnyPayment['primaryType']
   /** The newest window in Unix seconds, both ends exclusive. */
   validAfter: bigint
   validBefore: bigint
@@ -247,8 +256,8 @@ export type Order = Destination & {
 /**
  * A payment to sign. If the order names no payer, the signer fills in `from`.
  */
-export type DraftedPayment = Omit<Payment, 'message'> & {
-  message: Omit<Payment['message'], 'from'> & { from?: Address | undefined }
+export type DraftedPayment = Pick<AnyPayment, 'primaryType' | 'domain'> & {
+  message: Omit<AnyPayment['message'], 'from'> & { from?: Address | undefined }
 }
 
 /** A new order, with the payment and the token for its buyer. */

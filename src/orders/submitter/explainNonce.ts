@@ -1,12 +1,13 @@
-import type { Address, Client } from 'viem'
+import type { Address } from 'viem'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
-import { getConsumption } from '../../chain/state/getAuthorizationState.js'
+import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
+import { kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
@@ -144,14 +145,17 @@ async function explainMined(
   const time = blockTimes.get(receipt.blockNumber)
   const proof =
     stored && time !== undefined && row.kind !== 'filler'
-      ? proofRecordOf(receipt, stored, time)
+      ? proofRecordOf(submitter, receipt, stored, time)
       : undefined
   if (proof) {
     const kind = proof.kind === 'cancel' ? 'cancel' : 'capture'
     return { judged, stored, evidence: { kind, proof }, isOver: true }
   }
   if (!stored || !isUndecided(stored)) return { judged, stored, isOver: true }
-  const evidence = await findEvidence(submitter.reader, stored)
+  const evidence = await findEvidence(submitter.reader, {
+    ...stored,
+    kinds: submitter.kinds,
+  })
   if (evidence) return { judged, stored, evidence, isOver: true }
   if (row.kind === 'filler') {
     const reason = stored.order.reason ?? 'deadlinePassed'
@@ -162,7 +166,7 @@ async function explainMined(
       isOver: true,
     }
   }
-  const payment = paymentOf(stored.order, stored.attempt)
+  const payment = paymentOf(submitter, stored.order, stored.attempt)
   const about = { nonce: judged.nonce, orderId: stored.order.id }
   const reason = await explainRevert(submitter.reader, receipt, payment).then(
     (error) => error.reason,
@@ -214,7 +218,10 @@ async function explainPassed(
   if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
   if (!stored || !isUndecided(stored))
     return { judged, stored, isForeign, isOver: isSafe }
-  const evidence = await findEvidence(reader, stored)
+  const evidence = await findEvidence(reader, {
+    ...stored,
+    kinds: submitter.kinds,
+  })
   if (evidence) {
     // Without a hash we hold no bytes to send again.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
@@ -231,7 +238,7 @@ async function explainPassed(
   // Without a hash we only assume that the wallet kept the nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || head.timestamp >= endOf(judged, stored)
-  const isFree = isSafe && isDead && (await isUnused(reader, stored, safe))
+  const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
   return { judged, stored, isForeign, isFree, isOver: isFree }
 }
 
@@ -264,7 +271,10 @@ async function explainUnknown(
   // If the wallet chooses its own nonces, a filler in flight blocks nothing.
   if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
   const evidence = isUndecided(stored)
-    ? await findEvidence(submitter.reader, stored)
+    ? await findEvidence(submitter.reader, {
+        ...stored,
+        kinds: submitter.kinds,
+      })
     : undefined
   // The wallet uses the nonces we choose, so this one stays ours: if nothing
   // uses it, `fillGaps` sends a filler later.
@@ -273,7 +283,7 @@ async function explainUnknown(
     return { judged, stored, evidence, isOver: true }
   // Reads the state at the block of this time or a later one.
   if (head.timestamp < endOf(judged, stored)) return undefined
-  if (!(await isUnused(submitter.reader, stored, head))) return undefined
+  if (!(await isUnused(submitter, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
   return { judged, stored, failure, isOver: true }
 }
@@ -302,18 +312,17 @@ function isTimeToLook(
  * too. The node may no longer have the state of `below`.
  */
 async function isUnused(
-  client: Client,
+  submitter: SubmitterState,
   { order, attempt }: StoredOrder,
   below: BlockHead,
 ): Promise<boolean> {
-  const { from: payer, nonce } = paymentOf(order, attempt).message
-  const { token } = order
-  const { consumed, head } = await getConsumption(client, {
-    token,
-    payer,
-    nonce,
-    block: 'latest',
-  })
+  const payment = paymentOf(submitter, order, attempt)
+  const spentCall = kindOf(submitter, order).spentCall(payment)
+  const { consumed, head } = await readSpent(
+    submitter.reader,
+    spentCall,
+    'latest',
+  )
   return !consumed && head.timestamp >= below.timestamp
 }
 
@@ -339,7 +348,7 @@ const othersReasons: readonly OrderReason[] = [
  * caused it.
  */
 export async function blamesPayer(
-  { reader }: SubmitterState,
+  submitter: SubmitterState,
   { judged, stored, failure, evidence }: NonceFate,
 ): Promise<boolean> {
   // The payer of a refund is the merchant.
@@ -353,7 +362,7 @@ export async function blamesPayer(
   if (!isRevert || othersReasons.includes(reason)) return false
   if (reason !== 'gasTooHigh' || !stored) return true
   // Only the payer's own code can use more gas than the rehearsal showed.
-  const { from } = paymentOf(stored.order, stored.attempt).message
-  const found = await hasCode(reader, from).catch(() => undefined)
+  const { from } = paymentOf(submitter, stored.order, stored.attempt).message
+  const found = await hasCode(submitter.reader, from).catch(() => undefined)
   return found ?? true
 }

@@ -1,4 +1,4 @@
-import type { SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment } from '../../core/types.js'
 import { signedPaymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -35,7 +35,7 @@ export function takePayment(
   context: OrdersContext,
   { orders }: SubmitterState,
   { order, attempt }: StoredOrder,
-): Promise<SignedPayment | undefined> {
+): Promise<AnySignedPayment | undefined> {
   const ahead = orders.opening(attempt)
   orders.forgetOpening(attempt)
   return ahead ?? signedPaymentOf(context, order, attempt)

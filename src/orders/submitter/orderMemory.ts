@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment } from '../../core/types.js'
 import type {
   AttemptRecord,
   OrderReason,
@@ -58,10 +58,10 @@ export type OrderMemory = RefusalMemory & {
   /** The payment of an attempt, if its seal is being opened ahead. */
   opening(
     attempt: AttemptRecord,
-  ): Promise<SignedPayment | undefined> | undefined
+  ): Promise<AnySignedPayment | undefined> | undefined
   rememberOpening(
     attempt: AttemptRecord,
-    payment: Promise<SignedPayment | undefined>,
+    payment: Promise<AnySignedPayment | undefined>,
   ): void
   /** Drops a payment, so that it does not stay in memory. */
   forgetOpening(attempt: AttemptRecord): void
@@ -78,7 +78,7 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   const recorded = new Map<string, StoredOrder>()
   const opened = new WeakMap<
     AttemptRecord,
-    Promise<SignedPayment | undefined>
+    Promise<AnySignedPayment | undefined>
   >()
   return {
     get recipients() {

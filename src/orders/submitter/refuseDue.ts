@@ -48,14 +48,14 @@ export function isCertain(
  * paid the order.
  */
 async function explainRefusal(
-  { reader, aside }: SubmitterState,
+  { reader, aside, kinds }: SubmitterState,
   refusal: DueRefusal,
 ): Promise<DueRefusal | undefined> {
   if (refusal.reason !== 'consumed') return refusal
   const { stored } = refusal
   const { id } = stored.order
   try {
-    const evidence = await findEvidence(reader, stored)
+    const evidence = await findEvidence(reader, { ...stored, kinds })
     if (evidence) return { ...refusal, evidence }
     throw new NodeAnswerError({
       method: 'eth_call',

@@ -1,14 +1,10 @@
 import type { Address, Hex } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { CountersignError } from '../../core/CountersignError.js'
-import type { SignedCancellation, SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment, SignedCancellation } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
-import { buildCancellation } from '../../payments/message/buildCancellation.js'
-import {
-  encodeCancel,
-  encodeCapture,
-} from '../../payments/message/encodeCall.js'
+import { encodeCancel } from '../../payments/message/encodeCall.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
@@ -16,8 +12,9 @@ import type { Rehearsal } from '../../payments/verify/types.js'
 import { StoreError } from '../../store/errors.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import type { OrderReason } from '../../store/types.js'
+import { kindOf, requireCaptureValue } from '../model/kindOf.js'
 import { openSealed } from '../model/openSealed.js'
-import { paymentOf, sealContextOf } from '../model/paymentOf.js'
+import { cancellationOf, paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
@@ -151,9 +148,9 @@ export async function rehearseDue(
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   const groups = new Map<string, StoredOrder[]>()
   for (const stored of storedOrders) {
-    const { token, recipient, primaryType, refundOf } = stored.order
+    const { token, recipient, kind, primaryType, refundOf } = stored.order
     const isRefund = refundOf !== undefined
-    const key = `${token} ${recipient} ${primaryType} ${isRefund}`
+    const key = `${token} ${recipient} ${kind} ${primaryType} ${isRefund}`
     const group = groups.get(key)
     if (group) group.push(stored)
     else groups.set(key, [stored])
@@ -207,7 +204,11 @@ function failedWith(stored: StoredOrder, error: unknown): RehearsedDue {
   return { stored, failure: error }
 }
 
-type OpenedFile = { stored: StoredOrder; payment: SignedPayment }
+type OpenedFile = {
+  stored: StoredOrder
+  payment: AnySignedPayment
+  amount: bigint
+}
 
 async function rehearseCaptures(
   context: OrdersContext,
@@ -217,7 +218,12 @@ async function rehearseCaptures(
 ): Promise<RehearsedDue[]> {
   const { maxCaptureGas } = context.policy
   const origin = submitter.wallet.submitter.account
-  const sendable = storedOrders.filter(({ order }) => isSender(order, origin))
+  const [first] = storedOrders
+  if (!first) return []
+  const kind = kindOf(context, first.order)
+  const sendable = storedOrders.filter((stored) =>
+    isSender(context, stored, origin),
+  )
   const opened = await Promise.all(
     sendable.map(async (stored) => ({
       stored,
@@ -226,7 +232,7 @@ async function rehearseCaptures(
   )
   const whole = opened.flatMap(({ stored, payment }): OpenedFile[] =>
     payment && !(payment instanceof CountersignError)
-      ? [{ stored, payment }]
+      ? [{ stored, payment, amount: requireCaptureValue(stored.order) }]
       : [],
   )
   const payments = whole.map(({ payment }) => payment)
@@ -241,6 +247,8 @@ async function rehearseCaptures(
   const [{ rehearsals }, contracts] = await Promise.all([
     rehearsePayments(submitter.reader, {
       payments,
+      kind,
+      amounts: whole.map(({ amount }) => amount),
       origin,
       fees: callFeesOf(fees),
       maxGas: maxCaptureGas,
@@ -248,11 +256,11 @@ async function rehearseCaptures(
     findContracts(context, submitter, payments),
   ])
   const judged = whole.map(
-    ({ stored, payment }, at): RehearsedDue =>
+    ({ stored, payment, amount }, at): RehearsedDue =>
       stored.order.refundOf === undefined && contracts.has(payment.message.from)
         ? { stored, reason: 'contractPayer' }
         : draftOf(stored, rehearsals[at], maxCaptureGas, () =>
-            encodeCapture(payment),
+            kind.encodeCapture(payment, amount),
           ),
   )
   return [...judged, ...refused]
@@ -277,7 +285,7 @@ async function openOrWait<secret>(
 async function findContracts(
   { policy }: OrdersContext,
   { reader }: SubmitterState,
-  payments: readonly SignedPayment[],
+  payments: readonly AnySignedPayment[],
 ): Promise<ReadonlySet<Address>> {
   if (policy.contractPayers === 'accept') return new Set()
   const payers = [...new Set(payments.map(({ message }) => message.from))]
@@ -285,12 +293,15 @@ async function findContracts(
   return new Set(payers.filter((_, at) => found[at]))
 }
 
-/** Only the recipient can submit a Receive payment. */
+/** True when this account can submit the capture. */
 function isSender(
-  { primaryType, recipient }: StoredOrder['order'],
+  context: OrdersContext,
+  { order, attempt }: StoredOrder,
   account: Address,
 ): boolean {
-  return primaryType !== 'ReceiveWithAuthorization' || recipient === account
+  const payment = paymentOf(context, order, attempt)
+  const { operator } = kindOf(context, order).accounts(payment)
+  return operator === undefined || operator === account
 }
 
 async function rehearseCancellation(
@@ -309,7 +320,7 @@ async function rehearseCancellation(
   if (signature === undefined) return { stored, reason: 'sealBroken' }
   if (signature instanceof StoreError) return { stored, failure: signature }
   const cancellation: SignedCancellation = {
-    ...buildCancellation({ payment: paymentOf(order, attempt) }),
+    ...cancellationOf(context, order, attempt),
     signature: signature as Hex,
   }
   const rehearsal = await rehearseCancel(submitter.reader, cancellation, {

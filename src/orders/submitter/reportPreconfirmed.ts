@@ -1,7 +1,7 @@
-import { proveCapture } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -31,7 +31,7 @@ export async function reportPreconfirmed(
   const changes = noChanges()
   for (const row of shown) {
     const stored = collected.find(row.orderId, row.attempt)
-    const reported = stored && reportOne(stored, row, view, context.now())
+    const reported = stored && reportOne(context, stored, row, view)
     if (!reported) continue
     changes.orders.push(reported.order)
     changes.events.push(reported.event)
@@ -43,15 +43,17 @@ export async function reportPreconfirmed(
 }
 
 function reportOne(
+  context: Pick<OrdersContext, 'kinds' | 'now'>,
   { order, attempt }: StoredOrder,
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,
-  at: bigint,
 ): ReturnType<typeof withEvent> | undefined {
   const receipt = hash && preconfirmed.get(hash)
   const isNew = order.state === 'capturing' && order.settledHash !== hash
-  if (!receipt || !isNew || !proveCapture(receipt, paymentOf(order, attempt)))
-    return undefined
+  if (!receipt || !isNew) return undefined
+  const payment = paymentOf(context, order, attempt)
+  if (!kindOf(context, order).prove(receipt, payment)) return undefined
+  const at = context.now()
   return withEvent(
     order,
     { type: 'preconfirmed', at, data: { transactionHash: hash } },

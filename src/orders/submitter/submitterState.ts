@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import type { Lease, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
+import type { OrderKinds } from '../model/kindOf.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { type AccountNonces, openAccountNonces } from './accountNonces.js'
@@ -24,6 +25,7 @@ export type SubmitterState = {
   readonly wallet: OrderWallet
   /** Reads the submitter's chain. */
   readonly reader: Client
+  readonly kinds: OrderKinds
   /** Failed work (orders, nonces, steps) that waits for its next try. */
   readonly aside: Aside
   readonly lease: Lease
@@ -55,6 +57,7 @@ export function createSubmitter(
   return {
     wallet,
     reader: readerOf(context, wallet.submitter.chainId),
+    kinds: context.kinds,
     aside: held.aside,
     get lease() {
       return lease

@@ -6,7 +6,7 @@ import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import { clientOf } from '../evidence/clientOf.js'
-import { paymentOf } from '../model/paymentOf.js'
+import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce } from '../model/refundRow.js'
 import type { AcceptRefundVerdict } from '../model/refundVerdicts.js'
 import { refundFailure, showRefund } from '../model/showRefund.js'
@@ -43,7 +43,7 @@ export async function acceptRefund(
     return accepted(found)
   if (row.state !== 'drafted' || !hasNonce(attempt))
     return { ok: false, reason: 'notOpen', refund: showRefund(stored, row) }
-  const payment = { ...paymentOf(row, attempt), signature }
+  const payment = { ...refundPaymentOf(row, attempt), signature }
   const verdict = await verifyPayment(clientOf(context, row), {
     payment,
     expect: {
@@ -52,7 +52,7 @@ export async function acceptRefund(
       to: row.refundTo,
       amount: formatAmount(row.value, row.decimals),
       nonce: attempt.nonce,
-      primaryType: row.primaryType,
+      primaryType: payment.primaryType,
       minRemaining: context.policy.safetyMargin,
     },
   })

@@ -11,7 +11,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { loadOrder } from '../model/loadOrders.js'
-import { paymentOf, sealContextOf } from '../model/paymentOf.js'
+import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancelVerdict, OrdersContext } from '../model/types.js'
@@ -67,7 +67,7 @@ export async function cancelOrder(
     context,
     orderId,
     async () =>
-      checkMatch(found, cancellation) ??
+      checkMatch(context, found, cancellation) ??
       judgeCancel(context, found, cancellation),
   )
   if (rejected) return refuseCancel(found, rejected)
@@ -78,7 +78,7 @@ export async function cancelOrder(
   const { to, data } = encodeCancel(cancellation)
   return writeAgain(context, async (tables) => {
     const now = await loadOrder(tables, context, orderId)
-    const late = checkState(now) ?? checkMatch(now, cancellation)
+    const late = checkState(now) ?? checkMatch(context, now, cancellation)
     if (late) return refuseCancel(now, late)
     const verdict = await writeCancel(context, tables, withSecret(now, sealed))
     const { state, requested } = verdict.order
@@ -124,12 +124,13 @@ function checkState({
 }
 
 function checkMatch(
+  context: Pick<OrdersContext, 'kinds'>,
   { order, attempt }: StoredOrder,
   { domain, message }: SignedCancellation,
 ): CancelRefusal | undefined {
-  const expected = paymentOf(order, attempt)
+  const expected = cancellationOf(context, order, attempt)
   const matches =
-    message.authorizer === expected.message.from &&
+    message.authorizer === expected.message.authorizer &&
     message.nonce === expected.message.nonce &&
     hashDomain(domain) === hashDomain(expected.domain)
   return matches ? undefined : 'otherPayment'

@@ -6,6 +6,7 @@ import type { SignedPayment, TokenDomain } from '../../core/types.js'
 import { numberWord } from '../../core/words.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { MessageRefusal } from '../../payments/verify/types.js'
+import type { HasKinds } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -26,7 +27,7 @@ export type AcceptCheck =
  * from the record, never from the payment.
  */
 export function checkAccept(
-  { keccak256 }: Pick<OrdersContext, 'keccak256'>,
+  context: Pick<OrdersContext, 'keccak256' | 'kinds'>,
   found: StoredOrder,
   payment: SignedPayment,
 ): AcceptCheck {
@@ -36,12 +37,12 @@ export function checkAccept(
   if (isOpen && order.tries >= mostTries)
     return refuse('tooManyTries', { tries: order.tries })
 
-  const refusal = checkAgainst(found, payment)
+  const refusal = checkAgainst(context, found, payment)
   if (refusal) return { verdict: { ok: false, ...refusal }, isTry: isOpen }
 
   const isSame =
     state !== 'drafted' &&
-    attempt.signatureHash === hashSigned(payment, keccak256)
+    attempt.signatureHash === hashSigned(payment, context.keccak256)
   if (isSame)
     return {
       verdict: { ok: true, order: showOrder(found), at: undefined },
@@ -99,10 +100,11 @@ export function takesPayment({ order, attempt }: StoredOrder): boolean {
 }
 
 function checkAgainst(
+  context: HasKinds,
   { order, attempt }: StoredOrder,
   { signature, ...payment }: SignedPayment,
 ): MessageRefusal | undefined {
-  const { domain, message } = draftedPaymentOf(order, attempt)
+  const { domain, message } = draftedPaymentOf(context, order, attempt)
   const refusal = checkMessage(payment, signature, {
     chainId: order.chainId,
     token: order.token,

@@ -42,7 +42,7 @@ export async function draftOrder(
   })
   return {
     order: showOrder({ order, attempt, attempts: [attempt], proofs: [] }),
-    payment: draftedPaymentOf(order, attempt),
+    payment: draftedPaymentOf(context, order, attempt),
     buyerToken,
   }
 }

@@ -47,7 +47,9 @@ export async function getForBuyer(
   const { order, attempt } = found
   return {
     order: showOrder(found),
-    payment: takesPayment(found) ? draftedPaymentOf(order, attempt) : undefined,
+    payment: takesPayment(found)
+      ? draftedPaymentOf(context, order, attempt)
+      : undefined,
   }
 }
 

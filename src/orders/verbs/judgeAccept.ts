@@ -1,13 +1,14 @@
 import type { Address, Client } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { checkClock } from '../../core/clock.js'
-import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
+import { kindOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
 import type {
   AcceptVerdict,
@@ -47,7 +48,7 @@ export type AcceptJudgement =
 export async function judgeAccept(
   context: OrdersContext,
   order: OrderRecord,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
   rehearse: typeof rehearseGathered = rehearsePayments,
 ): Promise<AcceptJudgement> {
   const { policy } = context
@@ -59,6 +60,7 @@ export async function judgeAccept(
   const [rehearsed, , isContract] = await Promise.all([
     rehearse(client, {
       payments: [payment],
+      kind: kindOf(context, order),
       origin: wallet.submitter.account,
       maxGas: policy.maxCaptureGas,
     }),
@@ -90,7 +92,7 @@ export async function judgeAccept(
 
 function checkRehearsal(
   { policy }: OrdersContext,
-  { message }: SignedPayment,
+  { message }: AnySignedPayment,
   rehearsal: Rehearsal,
 ): Extract<AcceptVerdict, { ok: false }> | undefined {
   const { at } = rehearsal

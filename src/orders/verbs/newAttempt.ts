@@ -24,6 +24,7 @@ export function newAttempt(
     signedBefore: undefined,
     signatureHash: undefined,
     spendableUntil: undefined,
+    terms: undefined,
     spendable: false,
     signature: undefined,
     cancellation: undefined,

@@ -7,6 +7,7 @@ import { checkClock } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PrimaryType } from '../../core/types.js'
+import { eip3009 } from '../../payments/verify/kind.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
@@ -149,6 +150,9 @@ export function fillDraft(
       submitter: chooseSubmitter(context, { ...fields, chainId }),
       state: 'drafted',
       attempt: 1,
+      kind: eip3009.name,
+      total: 'amount',
+      captureValue: undefined,
       decimals: token.decimals,
       tokenName: name,
       tokenVersion: version,

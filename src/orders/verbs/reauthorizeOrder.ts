@@ -101,7 +101,7 @@ async function renewAttempt(
     attempts: [attempt],
     events: [changed.event],
   })
-  return offer({
+  return offer(context, {
     ...found,
     order: changed.order,
     attempt,
@@ -151,7 +151,7 @@ async function openAttempt(
     events: [changed.event],
   })
   const attempts = [...found.attempts, attempt]
-  return offer({ ...found, order: changed.order, attempt, attempts })
+  return offer(context, { ...found, order: changed.order, attempt, attempts })
 }
 
 function renewOrder(
@@ -177,8 +177,8 @@ function renewOrder(
   })
 }
 
-function offer(found: StoredOrder): ReauthorizeVerdict {
-  const payment = draftedPaymentOf(found.order, found.attempt)
+function offer(context: OrdersContext, found: StoredOrder): ReauthorizeVerdict {
+  const payment = draftedPaymentOf(context, found.order, found.attempt)
   return { ok: true, order: showOrder(found), payment }
 }
 

@@ -6,7 +6,7 @@ import { RefundNotFoundError } from '../model/errors.js'
 import { loadRefund } from '../model/loadRefund.js'
 import { loadShown } from '../model/orderLoader.js'
 import { parseOrderId } from '../model/parseOrderId.js'
-import { paymentOf } from '../model/paymentOf.js'
+import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce } from '../model/refundRow.js'
 import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { showRefund } from '../model/showRefund.js'
@@ -106,7 +106,7 @@ function toSign({ row, stored }: StoredRefund): RefundToSignVerdict {
   return {
     ok: true,
     refund: showRefund(stored, row),
-    payment: paymentOf(row, stored.attempt),
+    payment: refundPaymentOf(row, stored.attempt),
   }
 }
 

@@ -71,6 +71,7 @@ function isLike(one: OneRehearsal, other: OneRehearsal): boolean {
   return (
     domain.verifyingContract === payment.domain.verifyingContract &&
     domain.chainId === payment.domain.chainId &&
+    one.kind === other.kind &&
     primaryType === payment.primaryType &&
     message.to === payment.message.to &&
     one.origin === other.origin &&

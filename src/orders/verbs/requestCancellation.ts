@@ -1,7 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { buildCancellation } from '../../payments/message/buildCancellation.js'
 import { loadShown } from '../model/orderLoader.js'
-import { paymentOf } from '../model/paymentOf.js'
+import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CancellationRequest, OrdersContext } from '../model/types.js'
 
@@ -26,10 +25,6 @@ export async function requestCancellation(
     ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
     attempt.spendable
   if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
-  const payment = paymentOf(order, attempt)
-  return {
-    ok: true,
-    order: shown,
-    cancellation: buildCancellation({ payment }),
-  }
+  const cancellation = cancellationOf(context, order, attempt)
+  return { ok: true, order: shown, cancellation }
 }

@@ -5,6 +5,7 @@ import type { AttemptRecord, Lease, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { writeChanges } from '../model/changes.js'
+import type { HasKinds } from '../model/kindOf.js'
 import { loadRefund } from '../model/loadRefund.js'
 import { type PlannedRefund, planRefund } from '../model/planRefund.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
@@ -39,7 +40,7 @@ export async function adoptRefund(
   { client, lease }: { client: Client; lease: Lease | undefined },
   unknown: Unknown,
 ): Promise<boolean> {
-  const found = await findTransfer(client, unknown)
+  const found = await findTransfer(context, client, unknown)
   if (!found) return false
   const { planned, evidence } = found
   const { id } = planned.order
@@ -89,6 +90,7 @@ async function freeNonce(
 }
 
 async function findTransfer(
+  context: HasKinds,
   client: Client,
   { payment, next: { nonce } }: Unknown,
 ): Promise<{ planned: PlannedRefund; evidence: Evidence } | undefined> {
@@ -109,7 +111,10 @@ async function findTransfer(
     attempt: { ...attempt, version: 1 },
   })
   const nothing = plan(0n)
-  const evidence = await findEvidence(client, rowsOf(nothing))
+  const evidence = await findEvidence(client, {
+    ...rowsOf(nothing),
+    kinds: context.kinds,
+  })
   if (!evidence || evidence.kind === 'expired') return undefined
   if (evidence.kind !== 'consumed') return { planned: nothing, evidence }
   const receipt = await getReceipt(client, evidence.transactionHash)
@@ -120,6 +125,11 @@ async function findTransfer(
   // Tokens that went to another account are no refund.
   if (moved?.to !== proof.payer) return { planned: nothing, evidence }
   const planned = plan(moved.value)
-  const proven = proofRecordOf(receipt, rowsOf(planned), head.timestamp)
+  const proven = proofRecordOf(
+    context,
+    receipt,
+    rowsOf(planned),
+    head.timestamp,
+  )
   return proven && { planned, evidence: { kind: 'capture', proof: proven } }
 }

@@ -6,7 +6,7 @@ import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import { signWithWallet } from '../../payments/sign/signWithWallet.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
-import { paymentOf } from '../model/paymentOf.js'
+import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce, isRefund } from '../model/refundRow.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
 import { storeSigned } from '../model/storeSigned.js'
@@ -164,7 +164,7 @@ async function signRefund(
   const isLocal = wallet.account.type === 'local'
   const timeout = isLocal ? signTimeout : walletTimeout
   const { client, account } = wallet
-  const payment = paymentOf(row, stored.attempt)
+  const payment = refundPaymentOf(row, stored.attempt)
   const signer = { account, request: client.request }
   const signature = await inTime<Hex | 'declined'>(
     signWithWallet(signer, addTypes(payment), row.recipient).catch(

@@ -73,7 +73,7 @@ export async function expireDue(
     }
     const dueWatch = { ...watch, apart, isSeen: isSeen === true }
     const judged = isAnswering
-      ? await judgeExpiry(dueWatch, due).catch((error: unknown) => {
+      ? await judgeExpiry(context, dueWatch, due).catch((error: unknown) => {
           apart.put(expiryStep, error, again)
           return undefined
         })

@@ -3,6 +3,7 @@ import type { OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import type { HasKinds } from '../model/kindOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -46,13 +47,14 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  * answer, or otherwise than it is asked.
  */
 export async function judgeExpiry(
+  context: HasKinds,
   { client, destination, heads, sure, isSeen, apart, memory }: DueWatch,
   due: readonly StoredOrder[],
 ): Promise<Judged[]> {
   const { latest, confirm } = heads
   const over = due.filter((stored) => isOver(stored, latest.timestamp))
   const [{ spent, unused }] = await Promise.all([
-    findOpen(client, destination, over, latest.number),
+    findOpen(context, client, destination, over, latest.number),
     confirm(),
   ])
   const explain = async (
@@ -60,7 +62,11 @@ export async function judgeExpiry(
   ): Promise<Evidence | undefined> => {
     try {
       const block = latest.number
-      const evidence = await findEvidence(client, { ...stored, block })
+      const evidence = await findEvidence(client, {
+        ...stored,
+        kinds: context.kinds,
+        block,
+      })
       // Used a moment ago and unused now: the next look decides.
       return evidence?.kind === 'expired' ? undefined : evidence
     } catch (error) {

@@ -89,13 +89,15 @@ async function recheckOrder(
   // A node behind the settling block cannot decide.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
-    findOpen(client, destination, [stored], latest.number),
+    findOpen(context, client, destination, [stored], latest.number),
     confirm(),
   ])
   const block = latest.number
-  const evidence = await findEvidence(client, { ...stored, block }).catch(
-    toUnclear,
-  )
+  const evidence = await findEvidence(client, {
+    ...stored,
+    kinds: context.kinds,
+    block,
+  }).catch(toUnclear)
   // The node does not show what spent the nonce: continue with the others.
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)

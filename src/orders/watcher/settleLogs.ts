@@ -141,18 +141,18 @@ type Spent = { authorizer: Address; nonce: Hex; wasUsed: boolean }
 
 /** Finds what receipts show about the orders of a destination. */
 async function matchReceipts(
-  { store }: Pick<OrdersContext, 'store'>,
+  context: Pick<OrdersContext, 'store' | 'kinds'>,
   destination: Destination,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
   const spent = receipts.map(({ receipt }) => parseSpent(receipt, destination))
   const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
   if (!nonces.length) return []
-  const found = await findAttemptsOf({ store }, destination, nonces)
+  const found = await findAttemptsOf(context, destination, nonces)
   return receipts.flatMap((timed, at) =>
     (spent[at] ?? []).flatMap((event) => {
       const stored = found.get(event.nonce)
-      const evidence = stored && judgeEvent(timed, event, stored)
+      const evidence = stored && judgeEvent(context, timed, event, stored)
       return stored && evidence
         ? [
             {
@@ -209,6 +209,7 @@ async function findAttemptsOf(
 }
 
 function judgeEvent(
+  context: Pick<OrdersContext, 'kinds'>,
   { receipt, blockTime }: TimedReceipt,
   { authorizer, wasUsed }: Spent,
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
@@ -218,6 +219,7 @@ function judgeEvent(
   // nothing.
   if (payer !== undefined && payer !== authorizer) return undefined
   const proof = proofRecordOf(
+    context,
     receipt,
     { order, attempt: { ...attempt, payer: authorizer } },
     blockTime,

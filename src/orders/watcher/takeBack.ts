@@ -48,7 +48,7 @@ export function takeBack(
 }
 
 async function displaceProofs(
-  { now, policy }: OrdersContext,
+  { now, policy, kinds }: OrdersContext,
   tables: StoreWriter,
   displaced: readonly Displaced[],
   blockTime: bigint,
@@ -57,7 +57,7 @@ async function displaceProofs(
   const ids = displaced.flatMap(({ proof }) => proof.orderId ?? [])
   const collected = collectChanges(await loadOrders(tables, { ids }))
   const transactions = await loadTransactions(tables, ids)
-  const facts = { at, blockTime, policy, transactions }
+  const facts = { at, blockTime, policy, kinds, transactions }
   for (const one of displaced) displaceProof(collected, one, facts)
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
   collected.add(await dropUnmatched(tables, others))
@@ -87,7 +87,7 @@ async function dropUnmatched(
   }
 }
 
-type Facts = Pick<OrdersContext, 'policy'> & {
+type Facts = Pick<OrdersContext, 'policy' | 'kinds'> & {
   at: bigint
   blockTime: bigint
   transactions: readonly TransactionRecord[]
@@ -109,6 +109,7 @@ function displaceProof(
   const again =
     displaced.verdict === 'moved' &&
     proofRecordOf(
+      facts,
       displaced.receipt,
       { order, attempt: { ...attempt, payer: proof.payer } },
       displaced.blockTime,

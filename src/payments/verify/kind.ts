@@ -1,14 +1,22 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import {
   authorizationCall,
   authorizationLogs,
   endOfAuthorization,
   type OutcomeKind,
 } from '../../chain/state/getPaymentOutcome.js'
+import { InvalidFieldError } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import { hashChecked } from '../../core/hashPayment.js'
 import { proveCapture } from '../../core/receiptProof.js'
-import type { AnyPayment, AnySignedPayment, Payment } from '../../core/types.js'
+import type {
+  AnyPayment,
+  AnySignedPayment,
+  Payment,
+  PaymentTerms,
+  TokenDomain,
+} from '../../core/types.js'
+import { decodePayment } from '../message/codec.js'
 import { type EncodedCall, encodeCapture } from '../message/encodeCall.js'
 import { accountsOf, type SigningKind } from '../message/kind.js'
 import { addTypes } from '../message/paymentTypedData.js'
@@ -32,11 +40,79 @@ export const eip3009Capture: CaptureKind = {
   encodeCapture,
 }
 
+/** The fields of a payment as an order stores them. */
+export type StoredFields = {
+  primaryType: AnyPayment['primaryType']
+  domain: TokenDomain
+  payer: Address
+  recipient: Address
+  /** Token units: the exact amount, or the ceiling. */
+  value: bigint
+  /** Unix seconds, both exclusive. */
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+  terms: PaymentTerms | undefined
+}
+
+/** What an order asks of the kind of its payments. */
+export type OrderKind = {
+  /** The name in the store, such as `eip3009`. It never changes. */
+  readonly name: string
+  /** Type of the messages that `draft` builds, unless the caller names one. */
+  readonly primaryType: AnyPayment['primaryType']
+  /**
+   * True if the token's events name the payment nonce, and each payment has its
+   * own. Otherwise orders ask about each payment separately.
+   */
+  readonly hasOwnNonce: boolean
+  /** What a token needs for payments of this kind. */
+  readonly token: 'receive' | 'permit'
+  /**
+   * Decodes a payment of this kind, signed or not, from JSON text or its parsed
+   * value.
+   *
+   * @throws {@link InvalidFieldError} when it is malformed or of another kind.
+   */
+  decode(json: unknown): AnyPayment
+  /** Draws the terms of a new payment. */
+  drawTerms(given: {
+    operator: Address
+    /** The payer's next permit nonce, if the token has permits. */
+    permitNonce: bigint | undefined
+  }): PaymentTerms | undefined
+  /**
+   * Builds a payment from its fields. If each payment has its own nonce and
+   * terms decide it, ignores the given one.
+   *
+   * @throws {@link InvalidFieldError} when the terms are malformed.
+   */
+  build(fields: StoredFields): AnyPayment
+}
+
 /**
  * What differs by the kind of a payment: what the payer signs, the call that
- * captures it, and what proves that. Nothing else asks for a kind.
+ * captures it, what proves that, and what an order stores of it. Nothing else
+ * asks for a kind.
  */
-export type PaymentKind = SigningKind & CaptureKind & OutcomeKind
+export type PaymentKind = SigningKind & CaptureKind & OutcomeKind & OrderKind
+
+/** Builds an EIP-3009 payment from its fields. */
+export function buildAuthorization(fields: StoredFields): Payment {
+  const { primaryType, domain, payer, recipient, value } = fields
+  const { validAfter, validBefore, nonce } = fields
+  const message = {
+    from: payer,
+    to: recipient,
+    value,
+    validAfter,
+    validBefore,
+    nonce,
+  }
+  if (primaryType !== 'Permit') return { primaryType, domain, message }
+  const expected = ['ReceiveWithAuthorization', 'TransferWithAuthorization']
+  throw new InvalidFieldError('primaryType', primaryType, expected)
+}
 
 /**
  * The kind of exact payments (EIP-3009), which every function uses by default.
@@ -63,4 +139,10 @@ export const eip3009: PaymentKind = {
   spentLogs: authorizationLogs,
   prove: proveCapture,
   end: endOfAuthorization,
+  name: 'eip3009',
+  hasOwnNonce: true,
+  token: 'receive',
+  decode: decodePayment,
+  drawTerms: () => undefined,
+  build: buildAuthorization,
 }

@@ -2,12 +2,16 @@ import type { Address, Client } from 'viem'
 import { isWord } from '../../chain/state/executor.js'
 import { forgetToken } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
-import type { SignedPayment } from '../../core/types.js'
+import type {
+  AnySignedPayment,
+  PaymentAuthorization,
+} from '../../core/types.js'
 import { isPlain } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import { eip3009Capture } from './kind.js'
 import {
   balanceCall,
+  type CaptureRehearsalOptions,
   captureCallOf,
   defaultMaxCaptureGas,
   factCalls,
@@ -20,7 +24,7 @@ import type { FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 /** A capture to rehearse, alone or with others in one request. */
 export type RehearsalPlan = {
-  call: RehearsedCall & { transfer: SignedPayment['message'] }
+  call: RehearsedCall & { transfer: PaymentAuthorization }
   fixed: FixedGas
   /** Most gas it may use. */
   allowed: number
@@ -38,10 +42,14 @@ export const balanceGas = 25_000
 export const factGas = 20_000
 
 export function planRehearsal(
-  payment: SignedPayment,
-  maxGas: bigint = defaultMaxCaptureGas,
+  payment: AnySignedPayment,
+  {
+    maxGas = defaultMaxCaptureGas,
+    kind = eip3009Capture,
+    amount = payment.message.value,
+  }: CaptureRehearsalOptions = {},
 ): RehearsalPlan {
-  const call = captureCallOf(payment, eip3009Capture, payment.message.value)
+  const call = captureCallOf(payment, kind, amount)
   const { encoded } = call
   const fixed = fixedGasOf(encoded.data)
   const allowed = Math.max(Number(maxGas) - fixed.intrinsic, 0)
@@ -70,8 +78,9 @@ export async function rehearseAlone(
 ): Promise<RehearsedAlone> {
   const token = call.domain.verifyingContract
   const { to } = call.transfer
+  const from = call.operator ?? to
   const answers = await runCalls(client, {
-    from: to,
+    from,
     origin: origin?.toLowerCase() as Address | undefined,
     fees,
     steps: [rehearsalStep(call, allowed), balanceCall(token, to)],
@@ -81,7 +90,7 @@ export async function rehearseAlone(
     },
     block,
     fallback: plainFallback(call),
-    plain: to === token,
+    plain: from === token,
   })
   const rehearsal = judgeRehearsal(call, answers, { gas: allowed, fixed })
   const { reason } = Object(rehearsal)

@@ -2,7 +2,8 @@ import type { Address, Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { RunHead } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import type { SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment } from '../../core/types.js'
+import { type CaptureKind, eip3009Capture } from './kind.js'
 import type { RehearsalOptions } from './rehearse.js'
 import {
   planRehearsal,
@@ -18,7 +19,14 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
   /**
    * Well-formed payments of one token and type; for Receive, of one recipient.
    */
-  payments: readonly SignedPayment[]
+  payments: readonly AnySignedPayment[]
+  /** Their kind. @default EIP-3009 */
+  kind?: CaptureKind | undefined
+  /**
+   * Token units to capture, in the order of the payments. @default the values of
+   * the messages
+   */
+  amounts?: readonly bigint[] | undefined
 }
 
 /** Results in the order of the payments. */
@@ -43,8 +51,9 @@ const gasPerRequest = 44_000_000
  * both pass. Rehearses a capture again alone if the token's answer is unclear
  * or it needs unusually much gas. A single payment needs one request.
  *
- * If a node cannot simulate them together, rehearses each alone. The gas of a
- * capture rehearsed with others is an upper bound.
+ * If a node cannot simulate them together, rehearses each alone, and always so
+ * for payments of at most a ceiling. The gas of a capture rehearsed with others
+ * is an upper bound.
  *
  * @throws {@link InvalidFieldError} when a payment is malformed or of another
  * kind than the first.
@@ -53,16 +62,27 @@ const gasPerRequest = 44_000_000
  */
 export async function rehearsePayments(
   client: Client,
-  { payments, ...options }: RehearsePaymentsParameters,
+  {
+    payments,
+    kind = eip3009Capture,
+    amounts = [],
+    ...options
+  }: RehearsePaymentsParameters,
 ): Promise<RehearsedPayments> {
-  const plans = payments.map((payment) =>
-    planRehearsal(payment, options.maxGas),
+  const plans = payments.map((payment, at) =>
+    planRehearsal(payment, {
+      maxGas: options.maxGas,
+      kind,
+      amount: amounts[at],
+    }),
   )
-  checkKind(payments)
+  const isExact = kind.total === 'amount'
+  if (isExact) checkKind(payments)
+  const chunks = isExact ? chunkByPayer(plans) : []
   const together = new Map(
     (
       await Promise.all(
-        chunkByPayer(plans).map((chunk) => rehearseAll(client, chunk, options)),
+        chunks.map((chunk) => rehearseAll(client, chunk, options)),
       )
     ).flat(),
   )
@@ -79,9 +99,9 @@ export async function rehearsePayments(
   }
 }
 
-function checkKind(payments: readonly SignedPayment[]): void {
+function checkKind(payments: readonly AnySignedPayment[]): void {
   const [first] = payments
-  const isOdd = ({ domain, message, primaryType }: SignedPayment) =>
+  const isOdd = ({ domain, message, primaryType }: AnySignedPayment) =>
     domain.verifyingContract !== first?.domain.verifyingContract ||
     primaryType !== first.primaryType ||
     (primaryType === 'ReceiveWithAuthorization' &&

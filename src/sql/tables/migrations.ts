@@ -1,12 +1,18 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
+import { addKinds } from './schemaKinds.js'
 import { addNotes } from './schemaNotes.js'
 import { addRefunds } from './schemaRefunds.js'
 import { version1 } from './schemaVersion1.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
 /** The steps of the schema. The first creates version 1. */
-export const migrations: readonly Migration[] = [version1, addNotes, addRefunds]
+export const migrations: readonly Migration[] = [
+  version1,
+  addNotes,
+  addRefunds,
+  addKinds,
+]
 
 /**
  * Migrates the tables to the newest version, in one unit of work that excludes

@@ -71,6 +71,7 @@ export async function pay(
   changes: Partial<SignedPayment['message']> = {},
 ): Promise<SignedPayment> {
   const { domain, primaryType } = payment
+  if (primaryType === 'Permit') throw new Error('not a payment of EIP-3009')
   const from = payer.address.toLowerCase() as Address
   const message = { ...payment.message, from, ...changes }
   const signature: Hex = await payer.signTypedData({

@@ -150,16 +150,18 @@ test('logs that lack what spent the nonce of an order are a fault, and not an op
   const { order, attempts } = await fileOf(context, id)
   const [attempt] = attempts
   if (!attempt) throw new Error('no attempt')
+  const { kinds } = context
+  const stored = { order, attempt, kinds }
   let isWithout = true
   const { client } = fakeNode(chain, async ({ method }, forward) =>
     method === 'eth_getLogs' && isWithout ? [] : forward(),
   )
-  await expect(findEvidence(client, { order, attempt })).rejects.toMatchObject({
+  await expect(findEvidence(client, stored)).rejects.toMatchObject({
     name: 'NodeAnswerError',
     retryable: true,
   })
   isWithout = false
-  expect(await findEvidence(client, { order, attempt })).toMatchObject({
+  expect(await findEvidence(client, stored)).toMatchObject({
     kind: 'capture',
   })
 })

@@ -22,7 +22,7 @@ async function recorded(payment: SignedPayment) {
   )
   const [attempt] = attempts
   if (!attempt) throw new Error('an order without an attempt')
-  return { order, attempt }
+  return { order, attempt, kinds: context.kinds }
 }
 
 const capture = (payment: SignedPayment): Promise<Hash> =>
@@ -35,12 +35,13 @@ test('an unused nonce in an open window is no evidence', async () => {
 })
 
 test('an attempt without a payer is not asked about', async () => {
-  const { order, attempt } = await recorded(await draft(chain))
+  const { order, attempt, kinds } = await recorded(await draft(chain))
 
   expect(
     await findEvidence(client, {
       order: { ...order, payer: undefined },
       attempt: { ...attempt, payer: undefined },
+      kinds,
     }),
   ).toBeUndefined()
 })

@@ -2,6 +2,7 @@ import { capturePayment, type SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { memoryStore } from 'countersign/store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parsePayment, requireSignature } from '../../../../src/core/fields.js'
 import { signedPaymentOf } from '../../../../src/orders/model/paymentOf.js'
 import { mined } from '../../support/desk.js'
 import { copyOrders } from '../../support/refundCopies.js'
@@ -32,7 +33,7 @@ async function signedRefund(
   const { order, attempt } = await fileOf(context, `${id}\t${refundId}`)
   const signed = await signedPaymentOf(context, order, attempt)
   if (!signed) throw new Error('not signed')
-  return signed
+  return requireSignature(parsePayment(signed))
 }
 
 test('two workers pay a refund once', async () => {

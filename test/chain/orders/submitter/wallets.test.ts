@@ -1,6 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { parsePayment } from '../../../../src/core/fields.js'
 import {
   paymentOf,
   sealContextOf,
@@ -46,7 +47,10 @@ async function askToCancel(shop: Shop, orderId: string): Promise<void> {
     const [attempt] = await tables.attempts.find({ orderIds: [orderId] })
     if (!order || !attempt) throw new Error('no order')
     const { sealer } = shop.context
-    const { signature } = await revoke(chain, paymentOf(order, attempt))
+    const { signature } = await revoke(
+      chain,
+      parsePayment(paymentOf(shop.context, order, attempt)),
+    )
     const context = sealContextOf('cancellation', order, attempt)
     const cancellation = await sealer.seal(signature, context)
     const signedBefore = timestamp + 100n

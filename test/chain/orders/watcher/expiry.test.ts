@@ -39,7 +39,9 @@ async function evidenceOf(
   const { order, attempts } = await fileOf(context, id)
   const [attempt] = attempts
   if (!attempt) throw new Error('no attempt')
-  return findEvidence(chain.clients.public, { order, attempt, block })
+  const { kinds } = context
+  const asked = { order, attempt, kinds, block }
+  return findEvidence(chain.clients.public, asked)
 }
 
 test('an order expires once its window is over, and finally once that block is final', async () => {

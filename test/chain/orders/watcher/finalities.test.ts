@@ -155,7 +155,11 @@ async function putCaptured(context: OrdersContext): Promise<string> {
   const { order, attempts, proofs } = await fileOf(context, id)
   const [attempt] = attempts
   if (!attempt) throw new Error('no attempt')
-  const evidence = await findEvidence(client, { order, attempt })
+  const evidence = await findEvidence(client, {
+    order,
+    attempt,
+    kinds: context.kinds,
+  })
   if (!evidence) throw new Error('no evidence')
   const changes = settleOrder({ order, attempt, proofs }, evidence, 0n)
   await context.store.write((tables) => writeChanges(tables, changes))

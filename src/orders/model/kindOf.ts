@@ -1,0 +1,57 @@
+import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { OrderRecord } from '../../store/types.js'
+import { OrdersSetupError } from './errors.js'
+
+/** The kinds of payments that an instance was given, by name. */
+export type OrderKinds = ReadonlyMap<string, PaymentKind>
+
+/** What has the kinds of an instance. */
+export type HasKinds = { kinds: OrderKinds }
+
+/** True when this instance was given the kind of an order's payments. */
+export function knowsKind(
+  { kinds }: HasKinds,
+  { kind }: Pick<OrderRecord, 'kind'>,
+): boolean {
+  return kinds.has(kind)
+}
+
+/**
+ * The kind of an order's payments.
+ *
+ * @throws {@link OrdersSetupError} when this instance was not given that kind.
+ */
+export function kindOf(
+  { kinds }: HasKinds,
+  { kind, id }: Pick<OrderRecord, 'kind' | 'id'>,
+): PaymentKind {
+  const found = kinds.get(kind)
+  if (found) return found
+  throw new OrdersSetupError(
+    `do not know the kind ${JSON.stringify(kind)} of an order: add it to kinds`,
+    { orderId: id, kind },
+  )
+}
+
+/**
+ * Token units that a capture takes: the exact amount, or what `capture` named
+ * of a ceiling.
+ */
+export function captureValueOf({
+  total,
+  value,
+  captureValue,
+}: Pick<OrderRecord, 'total' | 'value' | 'captureValue'>): bigint | undefined {
+  return total === 'amount' ? value : captureValue
+}
+
+/**
+ * Like {@link captureValueOf}, for an order that is due.
+ *
+ * @throws {@link OrdersSetupError} when no amount was named.
+ */
+export function requireCaptureValue(order: OrderRecord): bigint {
+  const value = captureValueOf(order)
+  if (value !== undefined) return value
+  throw new OrdersSetupError('have no amount to capture', { orderId: order.id })
+}

@@ -1,0 +1,9 @@
+import type { Migration } from './sqlEngine.js'
+
+/** Lets the tables hold payments of other kinds than EIP-3009. */
+export const addKinds: Migration = ({ text, amount }) => [
+  `alter table orders add column kind ${text} not null default 'eip3009'`,
+  `alter table orders add column total ${text} not null default 'amount'`,
+  `alter table orders add column capture_value ${amount}`,
+  `alter table attempts add column terms ${text}`,
+]
