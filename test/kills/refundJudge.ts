@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { paymentTypedData } from 'countersign'
+import { eip3009, paymentTypedData } from 'countersign'
 import type { Destination, PaymentStore } from 'countersign/store'
 import { type Address, erc20Abi } from 'viem'
 import { getTransactionCount, readContract } from 'viem/actions'
+import { parsePayment } from '../../src/core/fields.js'
 import { paymentOf } from '../../src/orders/model/paymentOf.js'
 import { findSecrets } from './findSecrets.js'
 import { openShop, openStore, type Shop } from './openShop.js'
 import { stepRefund } from './refundPlan.js'
 import type { RefundStage } from './refundStage.js'
+
+const kinds = new Map([[eip3009.name, eip3009]])
 
 /** Looks without any change after which a refund counts as stuck. */
 const mostLooks = 600
@@ -242,7 +245,7 @@ async function checkSecrets(
   if (!row) return ['the refund is not on record']
   const payments = await Promise.all(
     attempts.map(async (attempt) => {
-      const payment = paymentOf(row, attempt)
+      const payment = parsePayment(paymentOf({ kinds }, row, attempt))
       const signature = await stage.recipient.signTypedData(
         paymentTypedData(payment),
       )
