@@ -50,7 +50,10 @@ export async function settleByX402(
   await Promise.all(
     payments.map(async (payment) => {
       const { requirements, payload } = describe(payment)
-      const settled = await scheme.settle(payload, requirements)
+      let settled = await scheme.settle(payload, requirements)
+      // A stock resource server asks again too, while this is the answer.
+      while (settled.errorReason === 'settlement_pending')
+        settled = await scheme.settle(payload, requirements)
       if (!settled.success)
         throw new Error(`Not settled: ${settled.errorReason}.`)
     }),
