@@ -239,6 +239,7 @@ test('a delta that is sent again is told once', async () => {
   await chain.preconfirmations.duplicateDelta()
   await seal()
   await chain.preconfirmations.duplicateDelta()
+  await until(() => expect(typesOf(hash)).toContain('included'))
   await looks()
   expect(typesOf(hash)).toEqual(['preconfirmed', 'included'])
 })
