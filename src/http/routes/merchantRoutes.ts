@@ -24,7 +24,7 @@ export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
   return [
     ...readingRoutes(queries),
     ...changingRoutes(),
-    ...refundRoutes(),
+    ...refundRoutes(queries),
     ...watchingRoutes(queries),
   ]
 }

@@ -1,4 +1,5 @@
 import type { RefundState } from '../../orders/model/refundTypes.js'
+import type { QuerySchemas } from '../schemas/querySchemas.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
 import { refundForMerchant } from './refundForMerchant.js'
@@ -7,7 +8,9 @@ import { merchantRoute, type Route } from './route.js'
 import { refusal } from './toProblem.js'
 
 /** The routes for refunds. Requesting one needs a permission of its own. */
-export function refundRoutes(): readonly Route[] {
+export function refundRoutes(
+  queries: Pick<QuerySchemas, 'refundPayment'>,
+): readonly Route[] {
   return [
     merchantRoute({
       name: 'refundOrder',
@@ -39,23 +42,30 @@ export function refundRoutes(): readonly Route[] {
       run: async ({ orders, orderId, refundId }) =>
         answer(200, await orders.getRefund({ orderId, refundId })),
     }),
-    ...signingRoutes(),
+    ...signingRoutes(queries),
   ]
 }
 
 /** For a recipient whose wallet is not on the server. */
-function signingRoutes(): readonly Route[] {
+function signingRoutes({
+  refundPayment,
+}: Pick<QuerySchemas, 'refundPayment'>): readonly Route[] {
   return [
     merchantRoute({
       name: 'getRefundPayment',
       method: 'GET',
       path: '/merchant/orders/{orderId}/refunds/{refundId}/payment',
       summary: 'Gives the payment of a refund for the recipient to sign',
+      query: refundPayment,
       isExpensive: true,
       answers: { 200: 'RefundToSign' },
-      run: async ({ orders, orderId, refundId, refunds }) => {
+      run: async ({ orders, orderId, refundId, refunds, query }) => {
         checkMayRefund(refunds)
-        const verdict = await orders.refundToSign({ orderId, refundId })
+        const verdict = await orders.refundToSign({
+          orderId,
+          refundId,
+          window: query.window === undefined ? undefined : BigInt(query.window),
+        })
         if (!verdict.ok) return refuse(verdict.reason, verdict.refund.state)
         const { refund, payment } = verdict
         return answer(200, { refund, payment })

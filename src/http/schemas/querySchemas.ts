@@ -31,12 +31,18 @@ export type EventsQuery = {
   orderId?: string | undefined
 }
 
+export type RefundPaymentQuery = {
+  /** Seconds. */
+  window?: string | undefined
+}
+
 /** Schemas of query strings. All values are text. */
 export type QuerySchemas = {
   list: z.ZodType<ListQuery>
   audit: z.ZodType<AuditQuery>
   ledger: z.ZodType<LedgerQuery>
   events: z.ZodType<EventsQuery>
+  refundPayment: z.ZodType<RefundPaymentQuery>
 }
 
 export function createQuerySchemas(): QuerySchemas {
@@ -77,5 +83,6 @@ export function createQuerySchemas(): QuerySchemas {
       after: place,
       orderId: z.string().min(1).max(128).optional(),
     }),
+    refundPayment: z.strictObject({ window: place }),
   }
 }

@@ -93,3 +93,18 @@ test('signing a refund needs the permission to refund', async () => {
   const malformed = await ask(`POST ${path}`, { body: { signature: '0x5' } })
   expect([malformed.status, malformed.body.field]).toEqual([400, 'signature'])
 })
+
+test('the recipient chooses the window of a refund to sign, once', async () => {
+  const path = await requestRefund()
+  await mine(chain.clients.test, { blocks: 3 })
+  const refused = await ask(`GET ${path}?window=5`)
+  expect([refused.status, refused.body.reason, refused.body.field]).toEqual([
+    ...[400, 'invalidField', 'window'],
+  ])
+  const toSign = await ask<{ payment: object }>(`GET ${path}?window=600`)
+  expect(toSign.status).toBe(200)
+  const { message } = decodePayment(toJson(toSign.body.payment))
+  const { timestamp } = await chain.clients.public.getBlock()
+  expect(message.validBefore - timestamp).toBe(600n)
+  expect((await ask(`GET ${path}?window=900`)).text).toBe(toSign.text)
+})
