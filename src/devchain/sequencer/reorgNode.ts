@@ -1,3 +1,4 @@
+import { wait } from '../../core/wait.js'
 import { connectNode, type NodeConnection } from './connectNode.js'
 import { asJson } from './devRpc.js'
 import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
@@ -42,14 +43,32 @@ async function whileNotMining<result>(
   const isMining = await node.request('anvil_getAutomine', [])
   if (isMining !== true) return work()
   await node.request('evm_setAutomine', [false])
+  let stuck = 0
   try {
+    stuck = await settlePool(node)
     return await work()
   } finally {
     await node.request('evm_setAutomine', [true])
-    const { pending } = asJson(await node.request('txpool_status', []))
     // The node would wait for another transaction.
-    if (Number(pending) > 0) await node.request('evm_mine', [])
+    if ((await countPending(node)) > stuck) await node.request('evm_mine', [])
   }
+}
+
+/**
+ * Waits for a block that the node was mining already. Returns the number of
+ * transactions that stay in the pool, for example for their low fees.
+ */
+async function settlePool(node: NodeConnection): Promise<number> {
+  let pending = await countPending(node)
+  for (let looks = 0; pending > 0 && looks < 20; looks++) {
+    await wait(10)
+    pending = await countPending(node)
+  }
+  return pending
+}
+
+async function countPending(node: NodeConnection): Promise<number> {
+  return Number(asJson(await node.request('txpool_status', [])).pending)
 }
 
 /** Returns the newest blocks. Repeats if a block was added in between. */

@@ -7,7 +7,7 @@ const chain = await startDevChain({ blockTime: 0 })
 afterAll(() => chain.stop())
 
 const client = chain.clients.public
-const rounds = 60
+const rounds = 30
 
 /** Sends one wei after the other, until it is stopped. */
 function startSending(to: Address): () => Promise<void> {
