@@ -21,10 +21,12 @@ function take(logs: readonly unknown[]): void {
 }
 
 const start = performance.now()
-if (reader === 'countersign')
-  for await (const { logs } of createReadClient({ url }).streamLogs(blocks))
+if (reader !== 'viem') {
+  const prefetch = reader === 'prefetch: 0' ? { prefetch: 0 } : {}
+  const client = createReadClient({ url })
+  for await (const { logs } of client.streamLogs({ ...blocks, ...prefetch }))
     take(logs)
-else {
+} else {
   const client = createPublicClient({ transport: http(url) })
   const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
   // In pages of its own choice, as ours.
