@@ -74,6 +74,15 @@ test('a captured order is refunded in part, and the dialog names order, amount a
   expect(transfer).toMatchObject({ submitter: expect.any(String) })
 })
 
+test('the books show the refunds of all orders beside the payments', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant/books${key}`)
+  await page.getByText('Your records match the chain exactly.').waitFor()
+  const paidBack = page.locator('dt:text-is("Paid back") + dd')
+  await paidBack.getByText('8.50').waitFor()
+  await page.close()
+})
+
 test('a refund needs the keyboard only, and the focus comes back', async () => {
   const { page, orderId, refund, readRefunds } = await openCaptured(1, '7.00')
   await refund.focus()

@@ -35,7 +35,7 @@ export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
       <div className="stack">
         <p className="muted small">
           Adds up all transfers that you received on the chain, and all payments
-          on record. Changes nothing.
+          on record, and compares each refund. Changes nothing.
         </p>
         {problem && <Notice tone="bad" title={problem} />}
         {answer && <AuditResult report={answer} />}
@@ -79,7 +79,8 @@ function DestinationSums({
   destination: Destination
 }): ReactNode {
   const money = useUnits()
-  const { chain, captured, unmatched, fromBlock, toBlock } = destination
+  const { chain, captured, unmatched, refunded, fromBlock, toBlock } =
+    destination
   const record = BigInt(captured.value) + BigInt(unmatched.value)
   const isEqual = record === BigInt(chain.value)
   return (
@@ -103,6 +104,7 @@ function DestinationSums({
           ['Blocks', `${fromBlock} to ${toBlock}`],
           ['Paid for orders', money(captured.value)],
           ['Without an order', money(unmatched.value)],
+          ['Paid back', refunded.count > 0 && money(refunded.value)],
         ]}
       />
     </>
