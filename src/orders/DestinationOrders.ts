@@ -20,6 +20,7 @@ import type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 import type { AuditParameters, AuditReport } from './verbs/auditOrders.js'
 import type { CancelOrderParameters } from './verbs/cancelOrder.js'
 import type { CaptureOrderParameters } from './verbs/captureOrder.js'
+import type { DraftOrderParameters } from './verbs/draftFacts.js'
 import type {
   GetForBuyerParameters,
   OrderForBuyer,
@@ -29,7 +30,6 @@ import type { GetOrderParameters } from './verbs/getOrder.js'
 import type { GetRefundParameters } from './verbs/getRefund.js'
 import type { ListEventsParameters, ListedEvents } from './verbs/listEvents.js'
 import type { ListedOrders, ListOrdersParameters } from './verbs/listOrders.js'
-import type { DraftOrderParameters } from './verbs/planDraft.js'
 import type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 import type { RefundOrderParameters } from './verbs/refundOrder.js'
 import type { RefundToSignParameters } from './verbs/refundToSign.js'

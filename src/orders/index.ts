@@ -69,6 +69,7 @@ export type {
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
 export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
+export type { DraftOrderParameters } from './verbs/draftFacts.js'
 export type {
   GetForBuyerParameters,
   OrderForBuyer,
@@ -91,7 +92,6 @@ export type {
   ListOrdersParameters,
 } from './verbs/listOrders.js'
 export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
-export type { DraftOrderParameters } from './verbs/planDraft.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RefundOrderParameters } from './verbs/refundOrder.js'
 export type { RefundToSignParameters } from './verbs/refundToSign.js'

@@ -22,7 +22,12 @@ type Captured = {
   submitter: Address
 }
 type Refund = Captured & { refundId: string; refundTo: Address }
-type Drafted = { value: string; nonce: Hash; validBefore: string }
+type Drafted = {
+  value: string
+  atMost?: string | undefined
+  nonce: Hash
+  validBefore: string
+}
 
 declare const event: OrderEvent
 declare const payload: WebhookPayload
@@ -38,6 +43,9 @@ test('after a look at its type, an event has the data of that type', () => {
         validBefore: string
       }>()
     case 'captureRequested':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        value?: string | undefined
+      }>()
     case 'reopened':
       return expectTypeOf(event.data).toEqualTypeOf<Record<never, never>>()
     case 'capturing':
@@ -205,7 +213,7 @@ test('what concerns no order cannot be written as an event of an order', () => {
 test('the reason of a rejected capture is one of a known list', () => {
   type Rejected = Extract<CaptureResult, { status: 'rejected' }>
   expectTypeOf<Rejected['reason']>().toEqualTypeOf<
-    OrderReason | 'notOpen' | 'canceled'
+    OrderReason | 'notOpen' | 'canceled' | 'otherAmount' | 'exceedsCeiling'
   >()
   expectTypeOf<Order['reason']>().toEqualTypeOf<OrderReason | undefined>()
   expectTypeOf<string>().not.toExtend<OrderReason>()

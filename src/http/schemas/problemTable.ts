@@ -319,6 +319,21 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     title: 'Another payment',
     detail: 'The order holds another payment than this.',
   },
+  otherAmount: {
+    status: 409,
+    title: 'Another amount',
+    detail: 'The order has another amount, or another one was captured.',
+  },
+  exceedsCeiling: {
+    status: 409,
+    title: 'Above the ceiling',
+    detail: 'The amount is more than the payer signed for.',
+  },
+  permitOpen: {
+    status: 409,
+    title: 'Another permit is open',
+    detail: 'The payer has another open order with a permit of this token.',
+  },
   tooManyTries: {
     status: 429,
     title: 'Too many tries',

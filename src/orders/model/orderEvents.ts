@@ -10,9 +10,16 @@ type MaybeAbsent<data> = { [member in keyof data]?: data[member] | undefined }
  * times are decimal strings.
  */
 export type OrderEventData = {
-  drafted: { value: string; nonce: Hex; validBefore: string }
+  /** `atMost` is set if the value is a ceiling. */
+  drafted: {
+    value: string
+    atMost?: string | undefined
+    nonce: Hex
+    validBefore: string
+  }
   accepted: { payer: Address; attempt: number; validBefore: string }
-  captureRequested: Record<never, never>
+  /** `value` is what is captured of a ceiling. */
+  captureRequested: { value?: string | undefined }
   capturing: { attempt: number }
   /** The block being made shows the capture. It can still be dropped. */
   preconfirmed: { transactionHash: Hash }

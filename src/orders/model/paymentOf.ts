@@ -20,11 +20,15 @@ import { openSealed } from './openSealed.js'
 import type { RefundRow } from './storedOrder.js'
 import type { DraftedPayment, OrdersContext } from './types.js'
 
+/** The fields of an order and its attempt, on record or about to be. */
+type OrderFields = Omit<OrderRecord, 'version' | 'position'>
+type AttemptFields = Omit<AttemptRecord, 'version'>
+
 /** Builds the payment that an attempt offers to the buyer to sign. */
 export function draftedPaymentOf(
   context: HasKinds,
-  order: OrderRecord,
-  attempt: AttemptRecord,
+  order: OrderFields,
+  attempt: AttemptFields,
 ): DraftedPayment {
   const { validAfter, validBefore } = attempt
   const { payer } = order
@@ -93,16 +97,16 @@ type Signed = Pick<StoredFields, 'payer' | 'validAfter' | 'validBefore'>
 
 function buildOf(
   context: HasKinds,
-  order: OrderRecord,
-  attempt: AttemptRecord,
+  order: OrderFields,
+  attempt: AttemptFields,
   signed: Signed,
 ): AnyPayment {
   return kindOf(context, order).build(fieldsOf(order, attempt, signed))
 }
 
 function fieldsOf(
-  order: OrderRecord,
-  { nonce, terms }: AttemptRecord,
+  order: OrderFields,
+  { nonce, terms }: AttemptFields,
   signed: Signed,
 ): StoredFields {
   return {

@@ -41,7 +41,7 @@ export function senderOf(
     ({ submitter }) =>
       submitter.chainId === chainId && submitter.account === account,
   )
-  if (known || primaryType === 'ReceiveWithAuthorization') return known
+  if (known || primaryType !== 'TransferWithAuthorization') return known
   return drawSender(context, order)
 }
 

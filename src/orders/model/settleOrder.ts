@@ -139,6 +139,7 @@ function settleCapture(
     {
       ...settledBy(proof),
       payer: proof.payer,
+      ...(order.total === 'atMost' ? { captureValue: proof.value } : {}),
       unexpected,
       requested: overtakenRequest(order),
     },

@@ -1,5 +1,6 @@
 import { formatAmount } from '../../core/amount.js'
 import type { ProofRecord } from '../../store/types.js'
+import { captureValueOf } from './kindOf.js'
 import type { SettledCancellation } from './settledTypes.js'
 import { showCapture } from './showCapture.js'
 import { showRefunds } from './showRefund.js'
@@ -17,7 +18,8 @@ export function showOrder(stored: StoredOrder): Order {
       kind === (order.state === 'captured' ? 'capture' : 'cancel'),
   )
   const finality = order.finality ?? 'included'
-  const { chainId, token, recipient, id, state, payer, value } = order
+  const { chainId, token, recipient, id, state, payer, decimals } = order
+  const value = captureValueOf(order) ?? order.value
   return {
     chainId,
     token,
@@ -27,8 +29,13 @@ export function showOrder(stored: StoredOrder): Order {
     attempt: order.attempt,
     nonce: attempt.nonce,
     payer,
-    amount: formatAmount(value, order.decimals),
+    kind: order.kind,
+    amount: formatAmount(value, decimals),
     value,
+    atMost:
+      order.total === 'atMost'
+        ? formatAmount(order.value, decimals)
+        : undefined,
     primaryType: order.primaryType,
     validAfter: attempt.validAfter,
     validBefore: attempt.validBefore,

@@ -213,10 +213,17 @@ export type Order = Destination & {
   attempt: number
   nonce: Hex
   payer: Address | undefined
-  /** Decimal amount in whole tokens. */
+  /** Name of the kind of its payments: `eip3009`, or one of `kinds`. */
+  kind: string
+  /**
+   * Decimal amount in whole tokens. With a ceiling, the amount that `capture`
+   * named, and before that the ceiling.
+   */
   amount: string
-  /** Token units. */
+  /** `amount` in token units. */
   value: bigint
+  /** The ceiling that the payer signs; absent if the amount is exact. */
+  atMost: string | undefined
   primaryType: AnyPayment['primaryType']
   /** The newest window in Unix seconds, both ends exclusive. */
   validAfter: bigint
@@ -278,6 +285,8 @@ export type AcceptRefusal =
   | 'noWallet'
   | 'contractPayer'
   | 'otherPayment'
+  /** The payer has another open permit of the token. */
+  | 'permitOpen'
   | 'tooManyTries'
   | 'acceptInFlight'
   | 'notOpen'
@@ -300,6 +309,10 @@ export type CaptureRefusal =
   | 'contractPayer'
   /** An older payment can be spent again: a reorg undid its cancellation. */
   | 'otherPayment'
+  /** The order has another amount, or `capture` named another one before. */
+  | 'otherAmount'
+  /** The amount is above the ceiling. */
+  | 'exceedsCeiling'
   /** The seal of the stored signature does not open. */
   | 'sealBroken'
 

@@ -1,8 +1,10 @@
+import { InvalidFieldError } from '../../core/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
+import { captureValueOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -50,8 +52,10 @@ async function writeRequests(
   )
   for (const { orderId, settle, fail } of requests) {
     const order = found.get(orderId)
-    if (order) settle(order)
-    else fail(new OrderNotFoundError({ orderId }))
+    if (!order) fail(new OrderNotFoundError({ orderId }))
+    else if (captureValueOf(order) === undefined)
+      fail(new InvalidFieldError('amount', undefined, 'given, up to a ceiling'))
+    else settle(order)
   }
 }
 
@@ -73,7 +77,14 @@ export async function writeCaptureRequests(
     if (!isToBeAsked(order)) continue
     const asked = withEvent(
       order,
-      { type: 'captureRequested', at, data: {} },
+      {
+        type: 'captureRequested',
+        at,
+        data:
+          order.captureValue === undefined
+            ? {}
+            : { value: String(order.captureValue) },
+      },
       {
         requested: 'capture',
         sendDue: 0n,
@@ -93,14 +104,12 @@ export async function writeCaptureRequests(
 }
 
 /**
- * False while a capture or cancellation is in flight, or is already requested.
+ * False while a capture or cancellation is in flight, or is already requested,
+ * and while the amount is not known.
  */
-function isToBeAsked({
-  state,
-  requested,
-  needsReview,
-  sendDue,
-}: OrderRecord): boolean {
+function isToBeAsked(order: OrderRecord): boolean {
+  const { state, requested, needsReview, sendDue } = order
+  if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined
   return state === 'stored' && requested !== 'cancel' && !isAsked

@@ -1,9 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { parsePayment } from '../../core/fields.js'
-import type { Payment, SignedPayment } from '../../core/types.js'
-import { decodePayment } from '../../payments/message/codec.js'
+import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
+import type { PaymentKind } from '../../payments/verify/kind.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { loadShown } from '../model/orderLoader.js'
 import { parseOrderId } from '../model/parseOrderId.js'
@@ -47,8 +47,9 @@ export async function acceptPayment(
 ): Promise<AcceptVerdict> {
   checkMembers(parameters, members)
   const orderId = parseOrderId(parameters.orderId)
-  const payment = parseSignedPayment(parameters.payment)
   const found = await loadShown(context, orderId)
+  const kind = kindOf(context, found.order)
+  const payment = parseSignedPayment(kind, parameters.payment)
   const known = await checkRecord(context, found, payment)
   if (known) return known
 
@@ -67,7 +68,7 @@ export async function acceptPayment(
 async function acceptAlone(
   context: OrdersContext,
   found: StoredOrder,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
 ): Promise<AcceptVerdict> {
   const judged = await judgeAccept(context, found.order, payment)
   if (!judged.ok) {
@@ -90,7 +91,7 @@ async function acceptAlone(
 async function checkRecord(
   context: OrdersContext,
   found: StoredOrder,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
 ): Promise<AcceptVerdict | undefined> {
   const check = checkAccept(context, found, payment)
   if (check.verdict && check.isTry) await countTry(context, found.order.id)
@@ -108,15 +109,18 @@ async function countTry(
 }
 
 /** Accepts JSON text, its parsed value, or the result of `signPayment`. */
-function parseSignedPayment(given: unknown): SignedPayment {
+function parseSignedPayment(
+  kind: PaymentKind,
+  given: unknown,
+): AnySignedPayment {
   const { value } = Object(Object(given).message)
   // A bigint cannot come from JSON, so this is an object from `signPayment`.
   const payment =
-    typeof value === 'bigint' ? parsePayment(given) : decodePayment(given)
+    typeof value === 'bigint' ? kind.parse(given) : kind.decode(given)
   if (isSigned(payment)) return payment
   throw new InvalidFieldError('payment.signature', undefined, 'a signature')
 }
 
-function isSigned(payment: Payment | SignedPayment): payment is SignedPayment {
+function isSigned(payment: AnyPayment): payment is AnySignedPayment {
   return 'signature' in payment
 }

@@ -3,6 +3,7 @@ import type { Token } from '../../chain/state/getToken.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
+import { eip3009 } from '../../payments/verify/kind.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   AttemptRecord,
@@ -161,6 +162,8 @@ function planUndrafted(
     recipient,
     payer: from,
     primaryType: 'TransferWithAuthorization',
+    kind: eip3009,
+    permitNonce: undefined,
     metadata: parseMetadata(parameters.metadata),
   })
   const attempt = {

@@ -7,18 +7,26 @@ import { parseOrderId } from '../model/parseOrderId.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CaptureResult, OrdersContext } from '../model/types.js'
+import { nameAmount } from '../submitter/nameAmount.js'
 import type { SubmitterEngine } from '../submitter/submitterEngine.js'
 import { isDecided } from '../submitter/waitForOrders.js'
 
 /** What `capture` takes. */
 export type CaptureOrderParameters = {
   orderId: string
+  /**
+   * The amount to capture of an order with a ceiling, such as `'42.10'`, in
+   * whole tokens. The first call fixes it; later calls may leave it out. For an
+   * exact order, only its own amount.
+   */
+  amount?: string | undefined
   /** Milliseconds to wait for a result. @default 60_000 */
   timeout?: number | undefined
 }
 
 const members: MembersOf<CaptureOrderParameters> = {
   orderId: true,
+  amount: true,
   timeout: true,
 }
 
@@ -32,7 +40,7 @@ export async function captureOrder(
   parameters: CaptureOrderParameters,
 ): Promise<CaptureResult> {
   checkMembers(parameters, members)
-  const { orderId, timeout = 60_000 } = parameters
+  const { orderId, amount, timeout = 60_000 } = parameters
   const id = parseOrderId(orderId)
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(
@@ -40,6 +48,10 @@ export async function captureOrder(
       timeout,
       `milliseconds from 0 to ${longest}`,
     )
+  if (amount !== undefined) {
+    const refused = await nameAmount(context, id, amount)
+    if (refused) return refused
+  }
   const asked = await engine.requestCapture(id)
   return waitForCapture(context, engine, asked, timeout)
 }

@@ -2,11 +2,11 @@ import type { Hash } from 'viem'
 import { hashHex, type Keccak256 } from '../../core/keccak.js'
 import { redact } from '../../core/redact.js'
 import { tokenSignature } from '../../core/signature.js'
-import type { SignedPayment, TokenDomain } from '../../core/types.js'
+import type { AnySignedPayment, TokenDomain } from '../../core/types.js'
 import { numberWord } from '../../core/words.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { MessageRefusal } from '../../payments/verify/types.js'
-import type { HasKinds } from '../model/kindOf.js'
+import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -29,7 +29,7 @@ export type AcceptCheck =
 export function checkAccept(
   context: Pick<OrdersContext, 'keccak256' | 'kinds'>,
   found: StoredOrder,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
 ): AcceptCheck {
   const { order, attempt } = found
   const { state } = order
@@ -74,7 +74,7 @@ export function checkAccept(
  * hash.
  */
 export function hashSigned(
-  { message, signature }: SignedPayment,
+  { message, signature }: AnySignedPayment,
   keccak256: Keccak256,
 ): Hash {
   const form = tokenSignature(signature) ?? '0x'
@@ -102,14 +102,17 @@ export function takesPayment({ order, attempt }: StoredOrder): boolean {
 function checkAgainst(
   context: HasKinds,
   { order, attempt }: StoredOrder,
-  { signature, ...payment }: SignedPayment,
+  { signature, ...payment }: AnySignedPayment,
 ): MessageRefusal | undefined {
   const { domain, message } = draftedPaymentOf(context, order, attempt)
-  const refusal = checkMessage(payment, signature, {
+  const { recipient, operator } = kindOf(context, order).accounts(payment)
+  // The message of some kinds names a contract instead of the recipient.
+  const paid = { ...payment, message: { ...payment.message, to: recipient } }
+  const refusal = checkMessage(paid, signature, {
     chainId: order.chainId,
     token: order.token,
     primaryType: order.primaryType,
-    nonce: attempt.nonce,
+    nonce: message.nonce,
     from: order.payer,
     to: order.recipient,
     // The value is compared below, in token units.
@@ -120,6 +123,12 @@ function checkAgainst(
     return {
       reason: 'wrongDomain',
       details: { found: redactDomain(payment.domain), expected: domain },
+    }
+  // An exact payment has no terms, and its message names the recipient.
+  if (attempt.terms && operator !== order.submitter)
+    return {
+      reason: 'wrongOperator',
+      details: { found: operator, expected: order.submitter },
     }
   return payment.message.value === message.value
     ? undefined

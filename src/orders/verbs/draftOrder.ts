@@ -15,13 +15,9 @@ import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { DraftedOrder, OrdersContext } from '../model/types.js'
+import { type DraftOrderParameters, draftMembers } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
-import {
-  type Draft,
-  type DraftOrderParameters,
-  draftMembers,
-  planDraft,
-} from './planDraft.js'
+import { type Draft, planDraft } from './planDraft.js'
 
 /** `draft` of `DestinationOrders`. */
 export async function draftOrder(
@@ -61,7 +57,12 @@ async function writeDraft(
   const changed = withEvent(blank, {
     type: 'drafted',
     at: context.now(),
-    data: { value: String(value), nonce, validBefore: String(validBefore) },
+    data: {
+      value: String(value),
+      ...(draft.order.total === 'atMost' ? { atMost: String(value) } : {}),
+      nonce,
+      validBefore: String(validBefore),
+    },
   })
   const { version, position, ...order } = changed.order
   await tables.orders.insert([order])
@@ -101,8 +102,9 @@ function contentsOf(
   { validAfter, validBefore }: Draft['attempt'],
 ): string {
   const { chainId, token, recipient, primaryType, payer, metadata } = order
+  const { kind } = order
   return canonicalJson({
-    destination: [chainId, token, recipient, primaryType, payer ?? null],
+    destination: [chainId, token, recipient, kind, primaryType, payer ?? null],
     amounts: [String(order.value), String(validBefore - validAfter)],
     metadata,
   })

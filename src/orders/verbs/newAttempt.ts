@@ -1,6 +1,8 @@
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
+import { type HasKinds, kindOf } from '../model/kindOf.js'
+import { draftedPaymentOf } from '../model/paymentOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
 /** Creates an unsigned attempt with a new payment nonce. */
@@ -13,6 +15,7 @@ export function newAttempt(
     | 'token'
     | 'payer'
     | 'value'
+    | 'terms'
     | 'validAfter'
     | 'validBefore'
   >,
@@ -24,11 +27,24 @@ export function newAttempt(
     signedBefore: undefined,
     signatureHash: undefined,
     spendableUntil: undefined,
-    terms: undefined,
     spendable: false,
     signature: undefined,
     cancellation: undefined,
   }
+}
+
+/**
+ * Gives an attempt the payment nonce that follows from its terms, if its kind
+ * has such nonces.
+ */
+export function withOwnNonce<attempt extends Omit<AttemptRecord, 'version'>>(
+  context: HasKinds,
+  order: Parameters<typeof draftedPaymentOf>[1],
+  attempt: attempt,
+): attempt {
+  if (!kindOf(context, order).hasOwnNonce) return attempt
+  const { nonce } = draftedPaymentOf(context, order, attempt).message
+  return { ...attempt, nonce }
 }
 
 /** Seconds from `validAfter` to now. The chain's clock may be behind ours. */

@@ -2,8 +2,13 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock } from '../../core/clock.js'
-import type { AttemptRecord, StoreWriter } from '../../store/types.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { clientOf } from '../evidence/clientOf.js'
 import {
   moveOrder,
   noChanges,
@@ -12,12 +17,20 @@ import {
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
-import { newAttempt, parseWindow, windowFrom } from './newAttempt.js'
+import { getKindToken } from './getCeilingFacts.js'
+import {
+  newAttempt,
+  parseWindow,
+  windowFrom,
+  withOwnNonce,
+} from './newAttempt.js'
+import { chooseSubmitter } from './planDraft.js'
 
 /** What `reauthorize` takes. */
 export type ReauthorizeOrderParameters = {
@@ -36,6 +49,11 @@ const members: MembersOf<ReauthorizeOrderParameters> = {
 
 type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 
+/** What the buyer signs again, and who submits it. */
+type Renewal = Window &
+  Pick<AttemptRecord, 'terms'> &
+  Pick<OrderRecord, 'submitter'>
+
 /** `reauthorize` of `DestinationOrders`. */
 export async function reauthorizeOrder(
   context: OrdersContext,
@@ -50,16 +68,41 @@ export async function reauthorizeOrder(
   if (!mayRenew(known)) return refuse(known)
   const time = await getChainTime(context, known.order.chainId)
   const window = windowFrom(time, seconds)
+  const renewed = await getNewTerms(context, known.order)
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
     if (!mayRenew(found)) return refuse(found)
     return isDead(found)
-      ? openAttempt(context, tables, found, window)
-      : renewAttempt(context, tables, found, window)
+      ? openAttempt(context, tables, found, { ...window, ...renewed })
+      : renewAttempt(context, tables, found, { ...window, ...renewed })
   })
 }
 
-function mayRenew({ order: { state, requested } }: StoredOrder): boolean {
+/**
+ * The operator and terms of a payment to sign again. Reads the permit nonce,
+ * which may have changed.
+ */
+async function getNewTerms(
+  context: OrdersContext,
+  order: OrderRecord,
+): Promise<Pick<Renewal, 'submitter' | 'terms'>> {
+  const kind = kindOf(context, order)
+  const { total, token, payer } = order
+  if (total === 'amount' || !payer)
+    return { submitter: order.submitter, terms: undefined }
+  const client = clientOf(context, order)
+  const found = await getKindToken(client, kind, { token, payer })
+  const submitter = chooseSubmitter(context, order)
+  const { permitNonce } = found
+  const terms = kind.drawTerms({ operator: submitter, permitNonce })
+  return { submitter, terms }
+}
+
+function mayRenew(found: StoredOrder): boolean {
+  const { state, requested, total } = found.order
+  // Terms name the window, so two signatures of a ceiling have two nonces: both
+  // could settle.
+  if (total === 'atMost') return isDead(found) || isUnsigned(found)
   return state === 'stored'
     ? requested !== 'cancel'
     : ['drafted', 'expired', 'canceled'].includes(state)
@@ -72,6 +115,12 @@ function isDead({ order: { state, finality } }: StoredOrder): boolean {
   )
 }
 
+/** True when the buyer has never given us a signature of the attempt. */
+function isUnsigned({ order: { state }, attempt }: StoredOrder): boolean {
+  const isOpen = state === 'drafted' || state === 'expired'
+  return isOpen && attempt.signatureHash === undefined
+}
+
 function refuse(found: StoredOrder): ReauthorizeVerdict {
   return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }
@@ -80,18 +129,24 @@ async function renewAttempt(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  asked: Window,
+  { submitter, terms, ...asked }: Renewal,
 ): Promise<ReauthorizeVerdict> {
+  const { order } = found
   const window = otherThanSigned(asked, found.attempt)
   // The buyer may have signed the old offer without sending it to us.
   const spendableUntil = lastSecondOf(found.attempt)
-  const attempt = { ...found.attempt, ...window, spendableUntil }
-  const { order } = found
+  const attempt = withOwnNonce(context, order, {
+    ...found.attempt,
+    ...window,
+    terms,
+    spendableUntil,
+  })
   const near = window.validBefore - context.policy.deadlineNear
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
   const changed = renewOrder(context, found, attempt, {
     // A stored payment keeps its deadline.
+    submitter,
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
     ...(isHeld ? { deadline: order.deadline } : {}),
   })
@@ -127,18 +182,20 @@ async function openAttempt(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  window: Window,
+  { submitter, ...renewal }: Renewal,
 ): Promise<ReauthorizeVerdict> {
   const { orderId, number, chainId, token, value } = found.attempt
   const { payer } = found.order
-  const fields = { orderId, chainId, token, value, payer, ...window }
-  const attempt = {
+  const fields = { orderId, chainId, token, value, payer, ...renewal }
+  const attempt = withOwnNonce(context, found.order, {
     ...newAttempt({ ...fields, number: number + 1 }),
     version: 1,
-  }
+  })
   const changed = renewOrder(context, found, attempt, {
     attempt: attempt.number,
-    lookDue: window.validBefore,
+    submitter,
+    captureValue: undefined,
+    lookDue: renewal.validBefore,
     finality: undefined,
     settledHash: undefined,
     settledBlock: undefined,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -15,6 +15,7 @@ import {
   withEvent,
   writeChanges,
 } from '../model/changes.js'
+import { captureValueOf, kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
@@ -30,7 +31,7 @@ import {
 
 type Accepted = {
   found: StoredOrder
-  payment: SignedPayment
+  payment: AnySignedPayment
   judged: { at: JudgedAt; balance: bigint; submitter: OrderRecord['submitter'] }
 }
 
@@ -130,6 +131,7 @@ type PlannedAccept =
       shown: Order
     }
   | Overdrawn
+  | Extract<AcceptVerdict, { ok: false }>
 
 /** Checks the payer's other payments, and plans the rows to write. */
 export async function planAccepted(
@@ -155,6 +157,8 @@ export async function planAccepted(
   )
   const open = sumUnconsumed(openOthers, funds) + spent
   const { value } = found.attempt
+  if (await isNonceTaken(context, tables, found, others, judged.at.time))
+    return { ok: false, reason: 'permitOpen', details: { at: judged.at } }
   if (open + value > balance)
     return {
       ok: false,
@@ -204,7 +208,7 @@ export async function planAccepted(
 export function signAttempt(
   { keccak256 }: Pick<OrdersContext, 'keccak256'>,
   attempt: AttemptRecord,
-  payment: SignedPayment,
+  payment: AnySignedPayment,
 ): AttemptRecord {
   const { from, validAfter, validBefore } = payment.message
   const { spendableUntil = 0n } = attempt
@@ -238,6 +242,28 @@ function sumUnconsumed(
   return attempts
     .filter(({ nonce }) => !consumed.has(nonce))
     .reduce((sum, { value }) => sum + value, 0n)
+}
+
+/**
+ * True when another open payment of this payer uses the same sequence of
+ * nonces: capturing one ends the other.
+ */
+async function isNonceTaken(
+  context: OrdersContext,
+  tables: StoreWriter,
+  { order }: StoredOrder,
+  others: readonly AttemptRecord[],
+  time: bigint,
+): Promise<boolean> {
+  if (kindOf(context, order).token !== 'permit') return false
+  const open = others.filter(
+    ({ spendableUntil }) => (spendableUntil ?? 0n) > time,
+  )
+  if (open.length === 0) return false
+  const orders = await tables.orders.find({
+    ids: open.map(({ orderId }) => orderId),
+  })
+  return orders.some(({ kind }) => kind === order.kind)
 }
 
 /**
@@ -278,15 +304,19 @@ function holdAccepted(
 
 function duesOf(
   { policy }: OrdersContext,
-  { requested, sendDue }: OrderRecord,
+  order: OrderRecord,
   { validBefore }: AttemptRecord,
 ): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
+  const { requested, sendDue } = order
   const near = validBefore - policy.deadlineNear
+  // A ceiling waits until `capture` names the amount.
+  const capture =
+    captureValueOf(order) === undefined ? 'manual' : policy.capture
   const byPolicy = {
     manual: undefined,
     onAccept: 0n,
     beforeDeadline: near,
-  }[policy.capture]
+  }[capture]
   return {
     sendDue: requested === 'capture' ? sendDue : byPolicy,
     lookDue: near,

@@ -5,7 +5,7 @@ import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import { checkClock } from '../../core/clock.js'
-import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
 import { balanceCall } from '../../payments/verify/rehearse.js'
 import type { OrderRecord } from '../../store/types.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
@@ -47,7 +47,7 @@ export async function writeWithinFunds<verdict extends object>(
     judged,
   }: {
     order: OrderRecord
-    payment: SignedPayment
+    payment: AnySignedPayment
     judged: Pick<PayerFunds, 'at' | 'balance'>
   },
   write: (funds: PayerFunds) => Promise<verdict | Overdrawn>,

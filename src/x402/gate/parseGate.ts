@@ -3,7 +3,7 @@ import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { OrdersContext } from '../../orders/model/types.js'
-import { chooseRecipient, chooseToken } from '../../orders/verbs/planDraft.js'
+import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
 import {

@@ -76,6 +76,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   wrongWindow: end,
   consumed: spent,
   otherPayment: spent,
+  permitOpen: spent,
   notOpen: spent,
   wrongDomain: 'invalid_exact_evm_token_name_mismatch',
   wrongAmount: 'invalid_exact_evm_payload_authorization_value_mismatch',

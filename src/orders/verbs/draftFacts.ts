@@ -1,0 +1,172 @@
+import type { Address } from 'viem'
+import type { Token } from '../../chain/state/getToken.js'
+import type { MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import type { PrimaryType } from '../../core/types.js'
+import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { OrderRecord } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** What `draft` takes. */
+export type DraftOrderParameters = {
+  /** Up to 128 characters. @default a random id */
+  orderId?: string | undefined
+  /** @default the only one configured */
+  chainId?: number | undefined
+  /** @default the only one */
+  token?: Address | undefined
+  /** @default the only one */
+  recipient?: Address | undefined
+  /** A decimal such as `'12.50'`, in whole tokens; or `atMost` instead. */
+  amount?: string | undefined
+  /**
+   * The most that `capture` may take, such as `'50.00'`, in whole tokens. Needs
+   * `payer`, and a kind such as `checkout` in `kinds`.
+   */
+  atMost?: string | undefined
+  /** Who has to pay. @default anyone */
+  payer?: Address | undefined
+  /**
+   * Seconds from now until the payment expires; more than
+   * `policy.safetyMargin`. @default `policy.window`
+   */
+  window?: bigint | undefined
+  /** @default 'ReceiveWithAuthorization' */
+  primaryType?: PrimaryType | undefined
+  /** Plain JSON to keep with the order, up to 8 kB. */
+  metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const draftMembers: MembersOf<DraftOrderParameters> = {
+  orderId: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  amount: true,
+  atMost: true,
+  payer: true,
+  window: true,
+  primaryType: true,
+  metadata: true,
+}
+
+/** The facts of a new order. */
+export type DraftFacts = {
+  token: Pick<Token, 'domain' | 'decimals'>
+  time: bigint
+  window: bigint
+  value: bigint
+  recipient: Address
+  payer: Address | undefined
+  primaryType: OrderRecord['primaryType']
+  metadata: OrderRecord['metadata']
+  kind: PaymentKind
+  /** The payer's next permit nonce, if the kind has permits. */
+  permitNonce: bigint | undefined
+}
+
+/** Returns the time of the chain, whose clock and id must be right. */
+export function checkHead(
+  { now }: Pick<OrdersContext, 'now'>,
+  chosen: { chainId: number },
+  head: { chainId: number; timestamp: bigint },
+): bigint {
+  const { timestamp, chainId } = head
+  if (chainId !== chosen.chainId)
+    throw new InvalidFieldError(
+      'chainId',
+      chainId,
+      `${chosen.chainId}, the chain of the client`,
+      "Correct the client's chain, or the URL of its node.",
+    )
+  checkClock(head, now() / 1000n)
+  return timestamp
+}
+
+type Choice = {
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+}
+
+/**
+ * Returns the token of a draft: the given one, or the only one configured.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function chooseToken(
+  { tokens }: OrdersContext,
+  { chainId, token: given }: Choice,
+): OrdersContext['tokens'][number] {
+  const token =
+    given === undefined ? undefined : parseCheckedAddress(given, 'token')
+  const fitting = tokens.filter(
+    (known) =>
+      (chainId === undefined || known.chainId === chainId) &&
+      (token === undefined || known.token === token),
+  )
+  const [only] = fitting
+  if (only && fitting.length === 1) return only
+  if (only)
+    throw new InvalidFieldError(
+      'token',
+      token,
+      'given with chainId, since several tokens fit',
+    )
+  if (token === undefined && chainId !== undefined)
+    throw new InvalidFieldError(
+      'chainId',
+      chainId,
+      tokens.map((known) => known.chainId),
+    )
+  throw new InvalidFieldError(
+    'token',
+    token,
+    tokens.map((known) => known.token),
+  )
+}
+
+/**
+ * Returns the recipient of a draft: the given one, or the only one configured.
+ * For a Receive payment, it must be a wallet of ours.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function chooseRecipient(
+  { destinations, wallets }: OrdersContext,
+  { chainId, token }: { chainId: number; token: Address },
+  { recipient, primaryType }: Choice & { primaryType: PrimaryType },
+): Address {
+  const isReceive = primaryType === 'ReceiveWithAuthorization'
+  const fitting = destinations
+    .filter(
+      (destination) =>
+        destination.chainId === chainId && destination.token === token,
+    )
+    .map((destination) => destination.recipient)
+    .filter(
+      (one) =>
+        !isReceive ||
+        wallets.some(
+          ({ submitter }) =>
+            submitter.chainId === chainId && submitter.account === one,
+        ),
+    )
+  const asked =
+    recipient === undefined
+      ? undefined
+      : parseCheckedAddress(recipient, 'recipient')
+  const only = fitting.length === 1 ? fitting[0] : undefined
+  const found = asked ?? only
+  if (found && fitting.includes(found)) return found
+  const kind = isReceive ? 'the account of a wallet' : 'a recipient'
+  throw new InvalidFieldError(
+    'recipient',
+    asked,
+    asked || !fitting.length
+      ? `${kind} of these orders`
+      : 'given, since these orders have several',
+  )
+}

@@ -1,0 +1,124 @@
+import type { Address, Client } from 'viem'
+import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
+import { getPermitToken } from '../../chain/state/getPermitToken.js'
+import { getTokenAndHead, type Token } from '../../chain/state/getToken.js'
+import type { RunHead } from '../../chain/state/types.js'
+import { parseAmount } from '../../core/amount.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { OrdersContext } from '../model/types.js'
+import {
+  checkHead,
+  chooseRecipient,
+  chooseToken,
+  type DraftFacts,
+  type DraftOrderParameters,
+} from './draftFacts.js'
+import { parseWindow } from './newAttempt.js'
+import { parseMetadata } from './parseMetadata.js'
+
+/** Gets the facts of a new order with a ceiling. */
+export async function getCeilingFacts(
+  context: OrdersContext,
+  parameters: DraftOrderParameters & { atMost: string },
+): Promise<DraftFacts> {
+  const { atMost, primaryType } = parameters
+  const kinds = [...context.kinds.values()].filter(
+    ({ total }) => total === 'atMost',
+  )
+  if (kinds.length === 0)
+    throw new InvalidFieldError(
+      'atMost',
+      atMost,
+      'left out, since kinds has no kind with a ceiling, such as checkout',
+    )
+  if (primaryType !== undefined)
+    throw new InvalidFieldError('primaryType', primaryType, 'left out')
+  const metadata = parseMetadata(parameters.metadata)
+  const window = parseWindow(context.policy, parameters.window)
+  const { client, ...chosen } = chooseToken(context, parameters)
+  const recipient = chooseRecipient(context, chosen, {
+    ...parameters,
+    // Its sender is its operator, with or without a wallet of the recipient.
+    primaryType: 'TransferWithAuthorization',
+  })
+  // The terms that the payer signs name the payer.
+  const payer = parseCheckedAddress(parameters.payer, 'payer')
+  if (payer === recipient)
+    throw new InvalidFieldError(
+      'payer',
+      payer,
+      'another account than the recipient',
+    )
+  const { kind, token, permitNonce, head } = await findKind(client, kinds, {
+    token: chosen.token,
+    payer,
+  })
+  return {
+    token,
+    time: checkHead(context, chosen, head),
+    window,
+    value: parseAmount(atMost, token.decimals),
+    recipient,
+    payer,
+    primaryType: kind.primaryType,
+    metadata,
+    kind,
+    permitNonce,
+  }
+}
+
+/** A token as a kind of payments needs it. */
+type KindToken = {
+  token: Pick<Token, 'domain' | 'decimals'>
+  permitNonce: bigint | undefined
+  head: RunHead
+}
+
+type Holding = { token: Address; payer: Address }
+
+/**
+ * Finds the first kind that the token supports.
+ *
+ * @throws {@link UnsupportedTokenError} when it supports none.
+ */
+async function findKind(
+  client: Client,
+  [kind, ...others]: readonly PaymentKind[],
+  holding: Holding,
+): Promise<KindToken & { kind: PaymentKind }> {
+  if (!kind)
+    throw new UnsupportedTokenError({
+      token: holding.token,
+      problem: 'supports no kind of payment with a ceiling',
+    })
+  try {
+    return { kind, ...(await getKindToken(client, kind, holding)) }
+  } catch (error) {
+    if (!(error instanceof UnsupportedTokenError) || !others.length) throw error
+    return findKind(client, others, holding)
+  }
+}
+
+/**
+ * Gets the facts about a token that payments of a kind need.
+ *
+ * @throws {@link UnsupportedTokenError} when it does not support them.
+ */
+export async function getKindToken(
+  client: Client,
+  kind: PaymentKind,
+  { token: address, payer }: Holding,
+): Promise<KindToken> {
+  if (kind.token === 'permit') {
+    const { head, ...token } = await getPermitToken(client, address, payer)
+    return { token, permitNonce: token.permitNonce, head }
+  }
+  const { token, head } = await getTokenAndHead(client, address)
+  if (token.capabilities.receive) return { token, permitNonce: undefined, head }
+  throw new UnsupportedTokenError({
+    token: address,
+    problem: 'cannot settle ReceiveWithAuthorization',
+  })
+}
