@@ -24,9 +24,12 @@ function counterName(order: Destination & { state: string }): string {
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
 }
 
-/** Refunds are not counted as orders. */
-function isRefund(row: object): boolean {
-  return Reflect.get(row, 'refundOf') !== undefined
+/** Refunds and held permissions are not counted as orders. */
+function isUncounted(row: object): boolean {
+  const isPermission =
+    Reflect.get(row, 'subscriptionId') !== undefined &&
+    Reflect.get(row, 'chargeId') === undefined
+  return isPermission || Reflect.get(row, 'refundOf') !== undefined
 }
 
 /** Name of the counter to which an order row belongs. */
@@ -82,7 +85,7 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
   let rises = new Map<string, bigint>()
   const count = (rows: readonly object[], by: bigint) => {
     for (const row of rows) {
-      if (isRefund(row)) continue
+      if (isUncounted(row)) continue
       const name = counterOf(row)
       rises.set(name, (rises.get(name) ?? 0n) + by)
     }

@@ -25,6 +25,7 @@ export async function findOrders(
 ): Promise<OrderRecord[]> {
   if ('ids' in query) return findByIds(finder, query.ids)
   if ('refundsOf' in query) return findRefunds(finder, query.refundsOf)
+  if ('chargesOf' in query) return findCharges(finder, query)
   const rows =
     'listed' in query
       ? await listOrders(finder, query)
@@ -79,6 +80,24 @@ async function findRefunds(
   return decodeRows(orderTable, rows)
 }
 
+type ChargeSearch = Extract<OrderQuery, { chargesOf: string }>
+
+async function findCharges(
+  { session }: Finder,
+  { chargesOf, before, limit }: ChargeSearch,
+): Promise<OrderRecord[]> {
+  const rows = await session
+    .selectFrom('orders')
+    .selectAll()
+    .where('subscription_id', '=', chargesOf)
+    .where('charge_id', 'is not', null)
+    .where('position', '<', before ?? maxInteger)
+    .orderBy('position', 'desc')
+    .limit(BigInt(limit))
+    .execute()
+  return decodeRows(orderTable, rows)
+}
+
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 function listOrders(
@@ -90,7 +109,9 @@ function listOrders(
       .selectFrom('orders')
       .selectAll()
       .where(inDestination(destination))
-      .where('refund_of', 'is', null)
+      .where(
+        sql<boolean>`refund_of is null and (subscription_id is null or charge_id is not null)`,
+      )
       .orderBy('position', 'desc')
       .limit(BigInt(limit))
     if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
@@ -110,7 +131,10 @@ function listOrders(
 
 type Search = Exclude<
   OrderQuery,
-  Listing | { ids: readonly string[] } | { refundsOf: readonly string[] }
+  | Listing
+  | ChargeSearch
+  | { ids: readonly string[] }
+  | { refundsOf: readonly string[] }
 >
 
 function searchOrders(
@@ -149,7 +173,7 @@ function searchOrders(
       .where(inDestination(query.settled))
       .where('finality', '=', query.finality)
       .where('settled_block', '>=', query.fromBlock ?? 0n)
-      .where('settled_block', '<=', query.toBlock ?? maxBlock)
+      .where('settled_block', '<=', query.toBlock ?? maxInteger)
       .orderBy('settled_block')
       .orderBy('position')
       .execute()
@@ -173,4 +197,4 @@ function searchOrders(
     .execute()
 }
 
-const maxBlock = 9_223_372_036_854_775_807n
+const maxInteger = 9_223_372_036_854_775_807n

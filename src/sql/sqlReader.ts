@@ -11,6 +11,7 @@ import { findNotes } from './sqlNotes.js'
 import { type Finder, findOrders } from './sqlOrders.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { loadValue, parseValue } from './sqlSettings.js'
+import { findSubscriptions } from './sqlSubscriptions.js'
 import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
 import {
@@ -19,6 +20,7 @@ import {
   orderTable,
   proofTable,
   type SqlTable,
+  subscriptionTable,
   transactionTable,
 } from './tables/sqlTables.js'
 
@@ -52,6 +54,10 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     },
     events: { find: (query) => unit.run(() => findEvents(finder, query)) },
     notes: { find: (query) => see(noteTable, () => findNotes(finder, query)) },
+    subscriptions: {
+      find: (query) =>
+        see(subscriptionTable, () => findSubscriptions(finder, query)),
+    },
     getValue: (key) =>
       unit.run(async () => parseValue(await loadValue(finder, key))),
     getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),

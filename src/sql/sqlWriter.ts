@@ -21,6 +21,7 @@ import {
   orderTable,
   proofTable,
   type SqlTable,
+  subscriptionTable,
   transactionTable,
 } from './tables/sqlTables.js'
 
@@ -89,6 +90,10 @@ export function sqlWriter(
         ...reader.notes,
         ...changes(noteTable),
         remove: (keys) => change(() => removeNotes(finder, keys)),
+      },
+      subscriptions: {
+        ...reader.subscriptions,
+        ...changes(subscriptionTable),
       },
       ...sqlSettings(finder, change, unit),
       lock: (name) => unit.run(() => engine.lock(session, name)),

@@ -11,7 +11,10 @@ import type {
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
   identity: ({ id }) => id,
-  words: ({ refundOf }) => [`refunds of ${refundOf}`],
+  words: ({ refundOf, subscriptionId }) => [
+    `refunds of ${refundOf}`,
+    `charges of ${subscriptionId}`,
+  ],
 }
 
 /** Returns the orders that a query selects, sorted. */
@@ -22,6 +25,7 @@ export function filterOrders(
   if ('ids' in query)
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
   if ('refundsOf' in query) return findRefunds(rows, query.refundsOf)
+  if ('chargesOf' in query) return findCharges(rows, query)
   return sortRows(
     rows.all().filter((row) => isWanted(row, query)),
     orderPlace(query),
@@ -39,21 +43,50 @@ function findRefunds(
   return sortRows(found, ({ position }) => [position])
 }
 
-/** Counts the orders of these destinations by state, without refunds. */
+type ChargeSearch = Extract<OrderQuery, { chargesOf: string }>
+
+function findCharges(
+  rows: Rows<OrderRecord>,
+  { chargesOf, before, limit }: ChargeSearch,
+): OrderRecord[] {
+  const found = rows
+    .pick([`charges of ${chargesOf}`])
+    .filter(
+      ({ subscriptionId, chargeId }) =>
+        subscriptionId === chargesOf && chargeId !== undefined,
+    )
+    .filter(({ position }) => before === undefined || position < before)
+  return sortRows(found, ({ position }) => [-position]).slice(0, limit)
+}
+
+/** True for orders of merchants: not for refunds and held permissions. */
+function isListed({
+  refundOf,
+  subscriptionId,
+  chargeId,
+}: OrderRecord): boolean {
+  const isPermission = subscriptionId !== undefined && chargeId === undefined
+  return refundOf === undefined && !isPermission
+}
+
+/**
+ * Counts the orders of these destinations by state, without refunds and without
+ * the orders that hold permissions.
+ */
 export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {
   const counts: Partial<Record<OrderState, number>> = {}
   for (const row of rows.all())
-    if (row.refundOf === undefined && isInDestinations(row, destinations))
+    if (isListed(row) && isInDestinations(row, destinations))
       counts[row.state] = (counts[row.state] ?? 0) + 1
   return counts
 }
 
 type OrderSearch = Exclude<
   OrderQuery,
-  { ids: readonly string[] } | { refundsOf: readonly string[] }
+  { ids: readonly string[] } | { refundsOf: readonly string[] } | ChargeSearch
 >
 
 function isWanted(row: OrderRecord, query: OrderSearch): boolean {
@@ -61,8 +94,7 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
     const { listed, states = [row.state], payer = row.payer } = query
     const isBefore = row.position < (query.before ?? row.position + 1n)
     const isMeant = states.includes(row.state) && payer === row.payer
-    const isOrder = row.refundOf === undefined
-    return isOrder && isBefore && isMeant && isInDestinations(row, listed)
+    return isListed(row) && isBefore && isMeant && isInDestinations(row, listed)
   }
   if ('sendDue' in query)
     return (

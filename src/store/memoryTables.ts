@@ -11,6 +11,7 @@ import {
 import { filterNotes, noteKeys } from './memoryNotes.js'
 import { countStates, filterOrders, orderKeys } from './memoryOrders.js'
 import { secretsReader } from './memorySecrets.js'
+import { filterSubscriptions, subscriptionKeys } from './memorySubscriptions.js'
 import {
   copyTable,
   emptyTable,
@@ -28,6 +29,7 @@ import type {
   ProofRecord,
   StoredValue,
   StoreReader,
+  SubscriptionRecord,
   TransactionRecord,
 } from './types.js'
 
@@ -39,6 +41,7 @@ export type MemoryTables = {
   proofs: MemoryTable<ProofRecord>
   events: MemoryTable<EventRecord>
   notes: MemoryTable<NoteRecord>
+  subscriptions: MemoryTable<SubscriptionRecord>
   values: MemoryTable<{ key: string; value: StoredValue }>
 }
 
@@ -65,6 +68,7 @@ export function emptyTables(): MemoryTables {
     proofs: emptyTable(proofKeys),
     events: emptyTable(eventKeys),
     notes: emptyTable(noteKeys),
+    subscriptions: emptyTable(subscriptionKeys),
     values: emptyTable(valueKeys),
   }
 }
@@ -78,6 +82,7 @@ export function copyTables(tables: MemoryTables): MemoryTables {
     proofs: copyTable(tables.proofs),
     events: copyTable(tables.events),
     notes: copyTable(tables.notes),
+    subscriptions: copyTable(tables.subscriptions),
     values: copyTable(tables.values),
   }
 }
@@ -90,6 +95,7 @@ export function stageTables(tables: MemoryTables): MemoryStages {
     proofs: stageTable(tables.proofs),
     events: stageTable(tables.events),
     notes: stageTable(tables.notes),
+    subscriptions: stageTable(tables.subscriptions),
     values: stageTable(tables.values),
   }
 }
@@ -102,6 +108,7 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.proofs, stages.proofs)
   keepStaged(tables.events, stages.events)
   keepStaged(tables.notes, stages.notes)
+  keepStaged(tables.subscriptions, stages.subscriptions)
   keepStaged(tables.values, stages.values)
 }
 
@@ -111,6 +118,7 @@ export function stageReader(
 ): Omit<StoreReader, 'getLease'> {
   const { orders, attempts, transactions, proofs, events, notes, values } =
     stages
+  const { subscriptions } = stages
   return {
     orders: {
       find: async (query) => filterOrders(orders, query),
@@ -123,6 +131,9 @@ export function stageReader(
     proofs: { find: async (query) => filterProofs(proofs, query) },
     events: { find: async (query) => filterEvents(events, query) },
     notes: { find: async (query) => filterNotes(notes, query) },
+    subscriptions: {
+      find: async (query) => filterSubscriptions(subscriptions, query),
+    },
     getValue: async (key) => values.get(key)?.value,
     secrets: secretsReader(stages),
   }

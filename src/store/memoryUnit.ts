@@ -19,6 +19,7 @@ import type {
   OrderRecord,
   ProofRecord,
   StoreWriter,
+  SubscriptionRecord,
   TransactionRecord,
 } from './types.js'
 
@@ -71,6 +72,7 @@ function stageWriter(
 ): StoreWriter {
   const reader = stageReader(stages)
   let position = BigInt(tables.orders.rows.size)
+  let place = BigInt(tables.subscriptions.rows.size)
   let cursor = BigInt(tables.events.rows.size)
   const tableWriter = <row extends { version: number }, inserted>(
     table: MemoryTable<row>,
@@ -134,6 +136,18 @@ function stageWriter(
         (row: Omit<NoteRecord, 'version'>) => ({ ...row, version: 1 }),
       ),
       remove: (keys) => change(keys, (key) => stageRemoval(stages.notes, key)),
+    },
+    subscriptions: {
+      ...reader.subscriptions,
+      ...tableWriter(
+        tables.subscriptions,
+        stages.subscriptions,
+        (row: Omit<SubscriptionRecord, 'version' | 'position'>) => ({
+          ...row,
+          version: 1,
+          position: ++place,
+        }),
+      ),
     },
     getValue: reader.getValue,
     setValue: (key, value) =>

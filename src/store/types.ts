@@ -153,6 +153,50 @@ export type OrderRecord = Destination & {
   refundTo: Address | undefined
   /** Refunds only: number of the order's attempt whose payment it refunds. */
   refundAttempt: number | undefined
+  /**
+   * Set for the charges of a subscription, and for the order of the same id
+   * that holds the subscription's permission.
+   */
+  subscriptionId: string | undefined
+  /** Charges only: the id that the merchant or the schedule gave the charge. */
+  chargeId: string | undefined
+}
+
+/** How the schedule of a subscription goes on. */
+export type ScheduleState =
+  /** The newest charge was paid, or none is due yet. */
+  | 'active'
+  /** A charge failed. It is tried again. */
+  | 'pastDue'
+  /** A charge failed for good. Nothing is charged until the merchant resumes. */
+  | 'unpaid'
+
+/**
+ * What is charged each period of a spend permission, and when next. The order of
+ * the same id holds the signature, and is canceled by a revocation. All times
+ * are Unix seconds on the chain's clock.
+ */
+export type SubscriptionRecord = Destination & {
+  id: string
+  /** Starts at 1; each update adds 1. An update of an older version fails. */
+  version: number
+  /** Sort key among all subscriptions. The store assigns it on insert. */
+  position: bigint
+  state: ScheduleState
+  /** The smart wallet that pays. */
+  payer: Address
+  /** The permission without its signature, as plain JSON. */
+  permission: JsonObject
+  /** Token units of each charge. Absent if the schedule charges nothing. */
+  price: bigint | undefined
+  /** Number of the newest period that the schedule is done with; 0 before. */
+  period: bigint
+  /** The scheduled charge that is not decided yet. */
+  chargeId: string | undefined
+  /** How often the charge of this period failed. */
+  tries: number
+  /** When the schedule looks at it next. Absent if never. */
+  due: bigint | undefined
 }
 
 /** One payment asked of the buyer, with its own payment nonce. */
@@ -302,8 +346,8 @@ export type OrderQuery =
   /** In the order of `ids`. */
   | { ids: readonly string[] }
   /**
-   * Orders of these destinations without refunds, newest first. `before` is a
-   * position.
+   * Orders of these destinations, newest first, without refunds and without the
+   * orders that hold permissions. `before` is a position.
    */
   | {
       listed: readonly Destination[]
@@ -337,6 +381,22 @@ export type OrderQuery =
   | { refundsOf: readonly string[] }
   /** Refunds in the state `drafted`, oldest first. `after` is a position. */
   | { refundsDue: Destination; after?: bigint | undefined; limit: number }
+  /** Charges of a subscription, newest first. `before` is a position. */
+  | { chargesOf: string; before?: bigint | undefined; limit: number }
+
+/** Selects subscriptions in one of these ways. */
+export type SubscriptionQuery =
+  /** In the order of `ids`. */
+  | { ids: readonly string[] }
+  /** Newest first. `before` is a position. */
+  | {
+      listed: readonly Destination[]
+      payer?: Address | undefined
+      before?: bigint | undefined
+      limit: number
+    }
+  /** Subscriptions whose `due` is at or before `until`, earliest first. */
+  | { due: Destination; until: bigint; limit: number }
 
 /** Selects attempts in one of these ways. */
 export type AttemptQuery =
@@ -416,7 +476,10 @@ export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
 /** Reads one consistent snapshot of the store. */
 export type StoreReader = {
   orders: Reader<OrderRecord, OrderQuery> & {
-    /** Counts the orders of these destinations by state, without refunds. */
+    /**
+     * Counts the orders of these destinations by state, without refunds and
+     * without the orders that hold permissions.
+     */
     count(
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
@@ -426,6 +489,7 @@ export type StoreReader = {
   proofs: Reader<ProofRecord, ProofQuery>
   events: Reader<EventRecord, EventQuery>
   notes: Reader<NoteRecord, NoteQuery>
+  subscriptions: Reader<SubscriptionRecord, SubscriptionQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
   /** Returns who holds a lease now, by the database's clock. */
@@ -480,6 +544,11 @@ export type StoreWriter = {
     /** Removes the notes of these keys; does nothing for those without one. */
     remove(keys: readonly string[]): Promise<void>
   }
+  subscriptions: Table<
+    SubscriptionRecord,
+    SubscriptionQuery,
+    Omit<SubscriptionRecord, 'version' | 'position'>
+  >
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
   /** Writes the value under a key. Replaces any earlier value. */

@@ -7,6 +7,7 @@ import { recordCases } from './storeCasesRecords.js'
 import { refundCases } from './storeCasesRefunds.js'
 import { refusalCases } from './storeCasesRefusals.js'
 import { secretCases } from './storeCasesSecrets.js'
+import { subscriptionCases } from './storeCasesSubscriptions.js'
 import type { StoreCase } from './storeCasesTools.js'
 import { unitCases } from './storeCasesUnits.js'
 
@@ -37,5 +38,6 @@ export const storeCases: readonly StoreCase[] = [
   ...unitCases,
   ...eventCases,
   ...noteCases,
+  ...subscriptionCases,
   ...leaseCases,
 ]

@@ -91,6 +91,8 @@ export function sampleOrder(
     refundId: undefined,
     refundTo: undefined,
     refundAttempt: undefined,
+    subscriptionId: undefined,
+    chargeId: undefined,
     ...facts,
   }
 }
@@ -135,6 +137,8 @@ export function fullOrderFacts(): Partial<NewOrder> {
     refundId: oddText,
     refundTo: drawAddress(),
     refundAttempt: 2 ** 31 - 1,
+    subscriptionId: drawId(),
+    chargeId: oddText,
   }
 }
 

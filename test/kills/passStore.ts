@@ -69,6 +69,7 @@ function noteWrites(tables: StoreWriter): {
     proofs: noteTable('proofs', tables.proofs),
     events: noteTable('events', tables.events),
     notes: noteTable('notes', tables.notes),
+    subscriptions: noteTable('subscriptions', tables.subscriptions),
     getValue: (key) => tables.getValue(key),
     setValue: (key, value) => {
       touched.add(`value ${kindOf(key)}`)

@@ -78,6 +78,8 @@ export function planRefund(
       refundId,
       refundTo: payment.payer,
       refundAttempt: attempt,
+      subscriptionId: undefined,
+      chargeId: undefined,
     },
     attempt: unsignedAttempt({ chainId, token, id, value, recipient }, 1),
   }

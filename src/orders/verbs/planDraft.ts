@@ -151,6 +151,8 @@ export function fillDraft(
     refundId: undefined,
     refundTo: undefined,
     refundAttempt: undefined,
+    subscriptionId: undefined,
+    chargeId: undefined,
   } as const
   const attempt = newAttempt({
     orderId: id,

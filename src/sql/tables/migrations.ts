@@ -3,6 +3,7 @@ import { StoreError } from '../../store/errors.js'
 import { addKinds } from './schemaKinds.js'
 import { addNotes } from './schemaNotes.js'
 import { addRefunds } from './schemaRefunds.js'
+import { addSubscriptions } from './schemaSubscriptions.js'
 import { version1 } from './schemaVersion1.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
@@ -12,6 +13,7 @@ export const migrations: readonly Migration[] = [
   addNotes,
   addRefunds,
   addKinds,
+  addSubscriptions,
 ]
 
 /**

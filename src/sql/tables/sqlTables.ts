@@ -5,6 +5,7 @@ import type {
   NoteRecord,
   OrderRecord,
   ProofRecord,
+  SubscriptionRecord,
   TransactionRecord,
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
@@ -27,6 +28,7 @@ export type SqlTables = {
   proofs: SqlRow<Columns<ProofRecord>>
   events: SqlRow<Columns<EventRecord>>
   notes: SqlRow<Columns<NoteRecord>>
+  subscriptions: SqlRow<Columns<SubscriptionRecord>>
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
   counters: { name: string; last: bigint }
@@ -82,6 +84,8 @@ export const orderTable: SqlTable<OrderRecord> = {
     refundId: 'text',
     refundTo: 'bytes',
     refundAttempt: 'number',
+    subscriptionId: 'text',
+    chargeId: 'text',
   },
 }
 
@@ -177,5 +181,25 @@ export const noteTable: SqlTable<NoteRecord> = {
     version: 'number',
     until: 'bigint',
     data: 'json',
+  },
+}
+
+export const subscriptionTable: SqlTable<SubscriptionRecord> = {
+  name: 'subscriptions',
+  key: ['id'],
+  given: 'position',
+  columns: {
+    ...destination,
+    id: 'text',
+    version: 'number',
+    position: 'bigint',
+    state: 'text',
+    payer: 'bytes',
+    permission: 'json',
+    price: 'amount',
+    period: 'bigint',
+    chargeId: 'text',
+    tries: 'number',
+    due: 'bigint',
   },
 }

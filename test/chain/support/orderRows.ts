@@ -201,6 +201,8 @@ export async function storeOrder(
     refundId: undefined,
     refundTo: undefined,
     refundAttempt: undefined,
+    subscriptionId: undefined,
+    chargeId: undefined,
     ...changes,
   }
   const attempt: Omit<AttemptRecord, 'version'> = {

@@ -94,6 +94,8 @@ export async function putOrder(
         refundId: undefined,
         refundTo: undefined,
         refundAttempt: undefined,
+        subscriptionId: undefined,
+        chargeId: undefined,
         ...changes.order,
       },
     ])

@@ -4,6 +4,7 @@ import { brokenNotes } from './brokenNotes.js'
 import { brokenQueries } from './brokenQueries.js'
 import { brokenRows } from './brokenRows.js'
 import { brokenSecrets } from './brokenSecrets.js'
+import { brokenSubscriptions } from './brokenSubscriptions.js'
 import { brokenWrites } from './brokenWrites.js'
 import type { BrokenStore } from './spoilStore.js'
 
@@ -16,4 +17,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenEvents,
   ...brokenLeases,
   ...brokenNotes,
+  ...brokenSubscriptions,
 ]

@@ -187,6 +187,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           proofs,
           events,
           notes,
+          subscriptions,
           getValue,
         } = withoutUnits(store)
         return work({
@@ -195,6 +196,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           proofs,
           events,
           notes,
+          subscriptions,
           getValue,
           orders: {
             ...orders,

@@ -53,6 +53,8 @@ export const order: OrderRecord = {
   refundId: undefined,
   refundTo: undefined,
   refundAttempt: undefined,
+  subscriptionId: undefined,
+  chargeId: undefined,
 }
 
 export const attempt: AttemptRecord = {

@@ -45,6 +45,8 @@ export const storedOrder: OrderRecord = {
   refundId: undefined,
   refundTo: undefined,
   refundAttempt: undefined,
+  subscriptionId: undefined,
+  chargeId: undefined,
 }
 
 /** Signed until 900 first, and then again until 200. */

@@ -1,0 +1,38 @@
+import { isInDestinations } from './isInDestinations.js'
+import { type Rows, sortRows } from './memoryRows.js'
+import type { RowKeys } from './memoryTable.js'
+import type { SubscriptionQuery, SubscriptionRecord } from './types.js'
+
+export const subscriptionKeys: RowKeys<SubscriptionRecord> = {
+  table: 'subscriptions',
+  identity: ({ id }) => id,
+  words: () => [],
+}
+
+/** Returns the subscriptions that a query selects, sorted. */
+export function filterSubscriptions(
+  rows: Rows<SubscriptionRecord>,
+  query: SubscriptionQuery,
+): SubscriptionRecord[] {
+  if ('ids' in query)
+    return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
+  if ('due' in query) {
+    const { until, limit } = query
+    const found = rows
+      .all()
+      .filter((row) => isInDestinations(row, [query.due]))
+      .filter(({ due }) => due !== undefined && due <= until)
+    const place = ({ due = 0n, position }: SubscriptionRecord) => [
+      due,
+      position,
+    ]
+    return sortRows(found, place).slice(0, limit)
+  }
+  const { listed, payer, before, limit } = query
+  const found = rows
+    .all()
+    .filter((row) => isInDestinations(row, listed))
+    .filter((row) => payer === undefined || row.payer === payer)
+    .filter(({ position }) => before === undefined || position < before)
+  return sortRows(found, ({ position }) => [-position]).slice(0, limit)
+}
