@@ -55,6 +55,15 @@ const rooms = {
   'x402/middleware': ['x402/wire', 'x402/gate'],
   'subscriptions/permission': [],
   'subscriptions/charges': ['subscriptions/permission'],
+  'subscriptions/schedule': [
+    'subscriptions/permission',
+    'subscriptions/charges',
+  ],
+  'subscriptions/verbs': [
+    'subscriptions/permission',
+    'subscriptions/charges',
+    'subscriptions/schedule',
+  ],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
 }

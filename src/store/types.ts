@@ -42,6 +42,10 @@ export type OrderReason =
   | 'feeTooHigh'
   | 'otherPayment'
   | 'sealBroken'
+  /** The payer or you revoked the spend permission, for good. */
+  | 'revoked'
+  /** The period's allowance of the spend permission does not cover the charge. */
+  | 'allowanceUsed'
   /** Waits for the merchant, because a capture from this payer failed. */
   | 'needsReview'
   /** The order no longer needed its transaction, and a filler replaced it. */

@@ -101,6 +101,8 @@ const reasons: Readonly<Record<OrderReason, OrderReason>> = {
   feeTooHigh: 'feeTooHigh',
   otherPayment: 'otherPayment',
   sealBroken: 'sealBroken',
+  revoked: 'revoked',
+  allowanceUsed: 'allowanceUsed',
   needsReview: 'needsReview',
   released: 'released',
   voided: 'voided',

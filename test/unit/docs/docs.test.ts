@@ -115,6 +115,8 @@ const orderReasons: Record<
   feeTooHigh: true,
   deadlinePassed: true,
   sealBroken: true,
+  revoked: true,
+  allowanceUsed: true,
   canceled: true,
   needsReview: true,
   released: true,

@@ -12,6 +12,8 @@ const words: Readonly<Record<string, string>> = {
   walletRejects: 'the payer’s wallet rejects the signature',
   gasTooHigh: 'the capture would use too much gas',
   feeTooHigh: 'the network fee is too high',
+  revoked: 'the permission was revoked',
+  allowanceUsed: 'the allowance of this period is used',
   deadlinePassed: 'it is too late to capture',
   notOpen: 'the order is not open',
   needsReview: 'the payer needs a review',

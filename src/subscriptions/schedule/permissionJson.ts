@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../store/types.js'
+import { parseSpendPermission } from '../permission/parseSpendPermission.js'
+import type { SpendPermission } from '../permission/types.js'
+
+/** Turns a permission into plain JSON: integers become decimal strings. */
+export function encodePermission({
+  primaryType,
+  domain,
+  message,
+}: SpendPermission): JsonObject {
+  return {
+    primaryType,
+    domain: { ...domain },
+    message: {
+      ...message,
+      allowance: String(message.allowance),
+      period: String(message.period),
+      start: String(message.start),
+      end: String(message.end),
+      salt: String(message.salt),
+    },
+  }
+}
+
+/**
+ * Reads a permission from the record.
+ *
+ * @throws {@link InvalidFieldError} when it is malformed.
+ */
+export function decodePermission(stored: JsonObject): SpendPermission {
+  const { message } = stored
+  const given: Record<string, unknown> = { ...Object(message) }
+  for (const name of ['allowance', 'period', 'start', 'end', 'salt'])
+    given[name] = BigInt(String(given[name]))
+  return parseSpendPermission({ ...stored, message: given })
+}

@@ -1,0 +1,71 @@
+import type { OrderReason, SubscriptionRecord } from '../../store/types.js'
+import type { SpendPeriod } from '../permission/types.js'
+
+/**
+ * The state of a subscription.
+ *
+ * - `drafted`: waits for the payer's signature.
+ * - `active`: charged each period. `pastDue`: the newest charge failed, and is
+ *   tried again, or the next period is charged.
+ * - `unpaid`: given up. Charges nothing until you call `resume`.
+ * - `canceling`: the revocation is sent or about to be. `canceled`: the chain
+ *   shows it, or nothing was signed.
+ * - `ended`: the last period is over.
+ */
+export type SubscriptionState =
+  | 'drafted'
+  | 'active'
+  | 'pastDue'
+  | 'unpaid'
+  | 'canceling'
+  | 'canceled'
+  | 'ended'
+
+/** How the schedule charges; each field has a default. */
+export type SchedulePolicy = {
+  /** How often a failed charge is tried again in its period. @default 3 */
+  retries?: number | undefined
+  /**
+   * Seconds from a failure to the next try. @default a fifth of the period, at
+   * most a day
+   */
+  retryAfter?: bigint | undefined
+}
+
+/** A policy with the margin of the orders. */
+export type SettledSchedule = {
+  retries: number
+  retryAfter: bigint | undefined
+  /** Seconds before the end of a period from which nothing is sent. */
+  margin: bigint
+}
+
+/** What the record says about the scheduled charge of a subscription. */
+export type ChargeFate =
+  /** Sent, or about to be. */
+  | { kind: 'sending' }
+  | { kind: 'paid' }
+  /** Nothing is sent, and nothing will be without another request. */
+  | { kind: 'refused'; reason: OrderReason }
+  /** Its period is over, or the merchant voided it. */
+  | { kind: 'over'; isVoided: boolean }
+
+/** What the schedule does next. */
+export type ScheduleStep = {
+  /** The subscription as it is then. */
+  row: SubscriptionRecord
+  /** Charge this period now. */
+  charge?: SpendPeriod | undefined
+  /** Try the charge of `row.chargeId` again at this time. */
+  retryAt?: bigint | undefined
+  /** What to report. */
+  report?: ScheduleReport | undefined
+}
+
+/** What is reported about a subscription. */
+export type ScheduleReport = {
+  type: 'subscriptionPastDue' | 'subscriptionUnpaid'
+  /** Number of the period. */
+  period: bigint
+  reason: OrderReason
+}
