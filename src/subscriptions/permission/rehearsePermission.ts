@@ -83,7 +83,7 @@ export async function rehearsePermission(
  * A deployed wallet takes the inner signature. The validator then calls no
  * factory.
  */
-function usableSignature(
+export function usableSignature(
   signature: SignedSpendPermission['signature'],
   wallet: WalletCode,
 ): SignedSpendPermission['signature'] {

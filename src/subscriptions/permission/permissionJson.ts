@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../store/types.js'
-import { parseSpendPermission } from '../permission/parseSpendPermission.js'
-import type { SpendPermission } from '../permission/types.js'
+import { parseSpendPermission } from './parseSpendPermission.js'
+import type { SpendPermission } from './types.js'
 
 /** Turns a permission into plain JSON: integers become decimal strings. */
 export function encodePermission({

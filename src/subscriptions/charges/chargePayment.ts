@@ -1,0 +1,90 @@
+import type { Hex } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
+import type { CaptureProof, ProofReceipt } from '../../core/receiptProof.js'
+import { proofOf, same } from '../../core/receiptProof.js'
+import type { Payment } from '../../core/types.js'
+import {
+  decodePermission,
+  encodePermission,
+} from '../permission/permissionJson.js'
+import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
+import type { SpendPermission } from '../permission/types.js'
+import { findUses } from './findUses.js'
+
+/**
+ * A charge in the shape of a payment. Its message is not signed: the permission
+ * is. Without a `chargeId` it holds the permission itself, which is never
+ * charged and can be revoked.
+ */
+export type ChargePayment = Payment & {
+  permission: SpendPermission
+  chargeId: string | undefined
+}
+
+/** What the record has of a charge besides the fields of a payment. */
+export type ChargeTerms = Readonly<Record<string, string>>
+
+/** Encodes a permission and a charge of it for the record. */
+export function encodeTerms(
+  permission: SpendPermission,
+  chargeId: string | undefined,
+): ChargeTerms {
+  return {
+    permission: JSON.stringify(encodePermission(permission)),
+    ...(chargeId === undefined ? {} : { chargeId }),
+  }
+}
+
+/**
+ * Reads what {@link encodeTerms} wrote.
+ *
+ * @throws {@link InvalidFieldError} when it is malformed.
+ */
+export function decodeTerms(
+  terms: ChargeTerms | undefined,
+): Pick<ChargePayment, 'permission' | 'chargeId'> {
+  const { permission, chargeId } = terms ?? {}
+  if (permission === undefined)
+    throw new InvalidFieldError('terms', terms, 'the terms of a permission')
+  return { permission: decodePermission(JSON.parse(permission)), chargeId }
+}
+
+/**
+ * Finds the proof of a charge in the receipt of its own transaction: the
+ * manager's event, and the exact `Transfer` after it. The caller knows that
+ * this transaction carries the mark of the charge.
+ */
+export function proveCharge(
+  receipt: ProofReceipt,
+  { permission, chargeId, message }: ChargePayment,
+): Omit<CaptureProof, 'finality'> | undefined {
+  if (chargeId === undefined) return undefined
+  const use = findUses(receipt, permission).find(
+    ({ value, logIndex }) => value === message.value && logIndex !== undefined,
+  )
+  const transfer = receipt.logs.find(
+    ({ logIndex }) => use !== undefined && logIndex === use.logIndex,
+  )
+  return transfer && proofOf(receipt, transfer)
+}
+
+/** `SpendPermissionRevoked(bytes32,(address,address,address,uint160,uint48,uint48,uint48,uint256,bytes))`. */
+export const revokedTopic: Hex =
+  '0xff59e520513907d7deffc74c82b5492b06b2988d7d03dacfd4995de47fe94c95'
+
+/** True when a receipt shows that a permission was revoked. */
+export function provesRevocation(
+  receipt: ProofReceipt,
+  permission: SpendPermission,
+): boolean {
+  const hash = hashSpendPermission(permission)
+  return (
+    receipt.status === 'success' &&
+    receipt.logs.some(
+      ({ address, topics }) =>
+        same(address, permission.domain.verifyingContract) &&
+        same(topics[0], revokedTopic) &&
+        same(topics[1], hash),
+    )
+  )
+}

@@ -1,0 +1,50 @@
+import type { Client, Hash } from 'viem'
+import { getLogs } from '../../chain/logs/getLogs.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { findBlockAt } from '../../orders/evidence/findBlockAt.js'
+import { markOf } from '../permission/spendCalls.js'
+import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
+import type { ChargePayment } from './chargePayment.js'
+import { revokedTopic } from './chargePayment.js'
+import { findCharges } from './findCharges.js'
+
+/**
+ * Finds the transaction that made a charge, by its mark, or the one that
+ * revoked the permission, if the payment is no charge.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its blocks changed meanwhile.
+ */
+export async function findChargeHash(
+  client: Client,
+  { permission, chargeId }: ChargePayment,
+  {
+    since,
+    toBlock,
+  }: {
+    /** Unix seconds of the record: nothing happened before. */
+    since: bigint
+    /** Last block to search. */
+    toBlock: bigint
+  },
+): Promise<Hash | undefined> {
+  const head = await getBlockHead(client, toBlock)
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: `names no block ${toBlock}`,
+    })
+  const fromBlock = await findBlockAt(client, since, head)
+  if (chargeId === undefined) {
+    const [log] = await getLogs(client, {
+      address: permission.domain.verifyingContract,
+      topics: [revokedTopic, hashSpendPermission(permission)],
+      fromBlock,
+      toBlock,
+    })
+    return log?.transactionHash
+  }
+  const charges = await findCharges(client, { permission, fromBlock, toBlock })
+  return charges.find(({ mark }) => mark === markOf(chargeId))?.transactionHash
+}

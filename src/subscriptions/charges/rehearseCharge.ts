@@ -1,0 +1,165 @@
+import type { Address, Client, Hex } from 'viem'
+import {
+  isPassing,
+  NodeAnswerError,
+  NodeError,
+} from '../../chain/rpc/errors.js'
+import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
+import { isTrue, isWord } from '../../chain/state/executor.js'
+import { formatAmount } from '../../core/amount.js'
+import type { OrderReason } from '../../store/types.js'
+import { judgePermission } from '../permission/judgePermission.js'
+import {
+  rehearsePermission,
+  usableSignature,
+} from '../permission/rehearsePermission.js'
+import {
+  approveCall,
+  type ManagerCall,
+  revokeCall,
+  spendCall,
+} from '../permission/spendCalls.js'
+import type { SpendPermission } from '../permission/types.js'
+import type { SpendPermissionRefusal } from '../permission/verdict.js'
+
+/** Wallets whose code may run in a charge, and the gas it may take. */
+export type WalletLimits = {
+  implementations: readonly Address[]
+  factories: readonly Address[]
+  /** Gas of one charge. */
+  maxGas: bigint
+}
+
+/** The next transaction to send, or why none is. */
+export type RehearsedCall =
+  | { ok: true; call: ManagerCall; gas: bigint }
+  | { ok: false; reason: OrderReason }
+
+/** Most gas of an approval that also deploys the wallet. */
+const maxApprovalGas = 2_000_000n
+
+/**
+ * Rehearses a charge by the manager's own code, and returns the next
+ * transaction for it: the approval, while the manager does not know the
+ * permission, and then the charge itself.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or is on another chain.
+ */
+export async function rehearseCharge(
+  client: Client,
+  {
+    permission,
+    signature,
+    value,
+    chargeId,
+    limits,
+  }: {
+    permission: SpendPermission
+    signature: Hex
+    /** Token units. */
+    value: bigint
+    chargeId: string
+    limits: WalletLimits
+  },
+): Promise<RehearsedCall> {
+  const { message } = permission
+  const rehearsed = await rehearsePermission(client, {
+    permission,
+    signature,
+    value,
+    block: 'latest',
+    maxGas: limits.maxGas,
+  })
+  const { approved, decimals } = rehearsed.answers.calls
+  const places = isWord(decimals) ? Number(BigInt(decimals.data)) : 0
+  const verdict = judgePermission(permission, rehearsed, {
+    ...limits,
+    expect: {
+      spender: message.spender,
+      token: message.token,
+      allowance: formatAmount(message.allowance, places),
+      amount: formatAmount(value, places),
+      period: message.period,
+      manager: permission.domain.verifyingContract,
+      chainId: permission.domain.chainId,
+    },
+  })
+  if (!verdict.ok) return refuse(verdict.reason)
+  if (rehearsed.answers.head.timestamp < message.start)
+    return { ok: false, reason: 'notYetValid' }
+  if (isTrue(approved))
+    return withGas(client, message.spender, {
+      call: spendCall(permission, { value, chargeId }),
+      most: limits.maxGas,
+    })
+  const usable = usableSignature(signature, rehearsed.wallet)
+  return withGas(client, message.spender, {
+    call: approveCall({ permission, signature: usable }),
+    most: maxApprovalGas,
+  })
+}
+
+/** Returns the transaction that revokes a permission. */
+export function rehearseRevocation(
+  client: Client,
+  permission: SpendPermission,
+  maxGas: bigint,
+): Promise<RehearsedCall> {
+  return withGas(client, permission.message.spender, {
+    call: revokeCall(permission),
+    most: maxGas,
+  })
+}
+
+async function withGas(
+  client: Client,
+  from: Address,
+  { call, most }: { call: ManagerCall; most: bigint },
+): Promise<RehearsedCall> {
+  const method = 'eth_estimateGas'
+  const { result, failure } = await tryRequest(client, method, [
+    { from, ...call },
+  ])
+  if (failure) {
+    const isRevert = /revert|evm|gas|opcode/i.test(failure.words)
+    if (isPassing(failure) && !isRevert)
+      throw new NodeError({ method, failure })
+    return { ok: false, reason: 'simulationFailed' }
+  }
+  const used = parseQuantity(result, method)
+  if (used > most) return { ok: false, reason: 'gasTooHigh' }
+  return { ok: true, call, gas: (used * 5n) / 4n }
+}
+
+/** Refusals of a permission whose name orders do not use. */
+const otherNames: Partial<Record<SpendPermissionRefusal, OrderReason>> = {
+  blocked: 'payerBlocked',
+  unknownWallet: 'walletRejects',
+  managerNotOwner: 'walletRejects',
+  unknownFactory: 'walletNotDeployed',
+}
+
+const sameNames: readonly OrderReason[] = [
+  'malformedSignature',
+  'wrongToken',
+  'expired',
+  'revoked',
+  'wrongSigner',
+  'walletNotDeployed',
+  'allowanceUsed',
+  'insufficientFunds',
+  'paused',
+  'gasTooHigh',
+]
+
+function refuse(reason: SpendPermissionRefusal): RehearsedCall {
+  // The permission is for the right chain, so the node is wrong: try again.
+  if (reason === 'wrongChain')
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: 'is of another chain',
+    })
+  const same = sameNames.find((one) => one === reason)
+  return { ok: false, reason: same ?? otherNames[reason] ?? 'simulationFailed' }
+}
