@@ -5,6 +5,15 @@ export {
 } from './charges/findCharges.js'
 export type { PermissionUse } from './charges/findUses.js'
 export {
+  type SpendPermissions,
+  type SpendPermissionsParameters,
+  spendPermissions,
+} from './charges/spendPermissions.js'
+export {
+  type CreateSubscriptionsParameters,
+  createSubscriptions,
+} from './createSubscriptions.js'
+export {
   type BuildSpendPermissionParameters,
   buildSpendPermission,
   spendPermissionManager,
@@ -44,3 +53,37 @@ export {
   type VerifySpendPermissionParameters,
   verifySpendPermission,
 } from './permission/verifySpendPermission.js'
+export type { RunSchedulesParameters } from './runSchedules.js'
+export type { Subscriptions } from './Subscriptions.js'
+export type { Subscription } from './schedule/showSubscription.js'
+export type { SchedulePolicy, SubscriptionState } from './schedule/types.js'
+export type {
+  AcceptSubscriptionParameters,
+  AcceptSubscriptionVerdict,
+} from './verbs/acceptSubscription.js'
+export type {
+  CancelSubscriptionVerdict,
+  SubscriptionIdParameters,
+} from './verbs/cancelSubscription.js'
+export type {
+  ChargeRefusal,
+  ChargeSubscriptionParameters,
+  ChargeVerdict,
+} from './verbs/chargeSubscription.js'
+export type {
+  DraftedSubscription,
+  DraftSubscriptionParameters,
+} from './verbs/draftSubscription.js'
+export { SubscriptionNotFoundError } from './verbs/errors.js'
+export type {
+  ListChargesParameters,
+  ListedCharges,
+  ListedSubscriptions,
+  ListSubscriptionsParameters,
+} from './verbs/listSubscriptions.js'
+export type {
+  ReconcileChargesParameters,
+  ReconciledCharges,
+} from './verbs/reconcileCharges.js'
+export type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
+export type { ScheduleReport } from './verbs/runSchedule.js'

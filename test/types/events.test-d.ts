@@ -125,6 +125,12 @@ test('after a look at its type, an event has the data of that type', () => {
       return expectTypeOf(event.data).toEqualTypeOf<{ fulfilled: string }>()
     case 'needsReview':
       return expectTypeOf(event.data).toEqualTypeOf<{ payer: Address }>()
+    case 'subscriptionPastDue':
+    case 'subscriptionUnpaid':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        period: string
+        reason: OrderReason
+      }>()
     case 'submitterShared':
       return expectTypeOf(event.data).toEqualTypeOf<{
         account: Address

@@ -95,6 +95,7 @@ function dataSchemas(): DataSchemas {
   const nothing = z.strictObject({})
   const started = z.strictObject({ attempt: number })
   const rejected = z.strictObject({ reason: reasonSchema() })
+  const unpaidPeriod = rejected.extend({ period: decimal })
   const spent = z.strictObject({
     transactionHash: bytes32,
     blockNumber: decimal,
@@ -165,6 +166,8 @@ function dataSchemas(): DataSchemas {
     }),
     lossAfterFulfilment: z.strictObject({ fulfilled: text }),
     needsReview: z.strictObject({ payer: address }),
+    subscriptionPastDue: unpaidPeriod,
+    subscriptionUnpaid: unpaidPeriod,
     submitterShared: z.strictObject({ account: address, nonce: number }),
     unmatched: captured.extend({ from: address }),
     storeReplaced: z.strictObject({ identity: text, before: text.optional() }),

@@ -45,6 +45,8 @@ export async function findEvidence(
   const kind = kindOf(parameters, order)
   const payment = paymentOf(parameters, order, attempt)
   const number = await pinBlock(client, block)
+  if (kind.carried)
+    return findCarried(client, parameters, { block: number, final })
   const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(client, spentCall, number)
   if (!consumed)
@@ -77,6 +79,31 @@ export async function findEvidence(
   if (outcome.status !== 'consumed') return undefined
   const { transactionHash, blockNumber } = outcome
   return { kind: 'consumed', transactionHash, blockNumber }
+}
+
+/**
+ * Like {@link findEvidence}, for a kind without payment nonces. While its
+ * transaction is in flight, a payment does not expire: it could still be mined.
+ */
+async function findCarried(
+  client: Client,
+  parameters: Pick<StoredOrder, 'order' | 'attempt'> & HasKinds,
+  { block: toBlock, final }: { block: bigint; final: boolean },
+): Promise<Evidence | undefined> {
+  const { order, attempt } = parameters
+  const payment = paymentOf(parameters, order, attempt)
+  const { validAfter } = attempt
+  const since = validAfter < order.createdAt ? validAfter : order.createdAt
+  const hash = await kindOf(parameters, order).carried?.find(client, payment, {
+    since,
+    toBlock,
+  })
+  if (hash !== undefined) return getProof(client, parameters, hash)
+  const isSent = order.state === 'capturing' || order.state === 'canceling'
+  const head = isSent ? undefined : await getBlockHead(client, toBlock)
+  if (!head || head.timestamp < lastSecondOf(attempt)) return undefined
+  const { number: blockNumber, timestamp: blockTime } = head
+  return { kind: 'expired', blockNumber, blockTime, final }
 }
 
 /** Turns a tag into a number, so that all answers are about the same block. */

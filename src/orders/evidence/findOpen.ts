@@ -42,7 +42,7 @@ export async function findOpen(
 }> {
   const asked = storedOrders.flatMap(({ order, attempt }) => {
     const payer = attempt.payer ?? order.payer
-    if (!payer) return []
+    if (!payer || kindOf(context, order).carried) return []
     const payment = paymentOf(context, order, attempt)
     const call = kindOf(context, order).spentCall(payment)
     return [{ nonce: attempt.nonce, call }]

@@ -90,6 +90,13 @@ export type OrderEventData = {
   /** `fulfilled` is the `fulfilmentId` of the order. */
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }
+  /**
+   * A period of a subscription was not paid so far: its charge failed, or there
+   * was no time for it. The schedule goes on.
+   */
+  subscriptionPastDue: { period: string; reason: OrderReason }
+  /** The schedule gave up. Nothing is charged until you resume it. */
+  subscriptionUnpaid: { period: string; reason: OrderReason }
   submitterShared: { account: Address; nonce: number }
   unmatched: OrderEventData['captured'] & { from: Address }
   /** Identity of the database now, and of the one that it is a copy of. */

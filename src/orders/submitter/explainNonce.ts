@@ -166,11 +166,19 @@ async function explainMined(
       isOver: true,
     }
   }
+  const { carried } = kindOf(submitter, stored.order)
+  // It was one of several transactions, such as an approval: send the next.
+  if (carried && receipt.status === 'success')
+    return { judged, stored, isFree: true, isOver: true }
   const payment = paymentOf(submitter, stored.order, stored.attempt)
   const about = { nonce: judged.nonce, orderId: stored.order.id }
-  const reason = await explainRevert(submitter.reader, receipt, payment).then(
-    (error) => error.reason,
-    (error: unknown) => postponeReason(submitter, about, error),
+  const explaining = carried
+    ? carried.explain(submitter.reader, receipt)
+    : explainRevert(submitter.reader, receipt, payment).then(
+        (error) => error.reason,
+      )
+  const reason = await explaining.catch((error: unknown) =>
+    postponeReason(submitter, about, error),
   )
   return reason === undefined
     ? undefined
@@ -317,7 +325,10 @@ async function isUnused(
   below: BlockHead,
 ): Promise<boolean> {
   const payment = paymentOf(submitter, order, attempt)
-  const spentCall = kindOf(submitter, order).spentCall(payment)
+  const kind = kindOf(submitter, order)
+  // `findEvidence` has just searched for it, up to the newest block.
+  if (kind.carried) return true
+  const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(
     submitter.reader,
     spentCall,
@@ -353,6 +364,8 @@ export async function blamesPayer(
 ): Promise<boolean> {
   // The payer of a refund is the merchant.
   if (stored?.order.refundOf !== undefined) return false
+  // The schedule of a subscription counts its own failures.
+  if (stored?.order.subscriptionId !== undefined) return false
   if (!failure) {
     const isReverted =
       judged.kind === 'mined' && judged.receipt.status === 'reverted'

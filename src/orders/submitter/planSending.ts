@@ -81,7 +81,9 @@ export function againAt(
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
-  const isManual = capture === 'manual' && order.refundOf === undefined
+  const isManual =
+    order.subscriptionId !== undefined ||
+    (capture === 'manual' && order.refundOf === undefined)
   if (isManual || order.requested === 'cancel') return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n

@@ -127,14 +127,20 @@ export async function rehearseDue(
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const isCancel = ({ order }: StoredOrder) => order.requested === 'cancel'
-  const captures = groupByKind(
-    storedOrders.filter((stored) => !isCancel(stored)),
-  )
+  const isCarried = ({ order }: StoredOrder) =>
+    kindOf(context, order).carried !== undefined
+  const others = storedOrders.filter((stored) => !isCarried(stored))
+  const captures = groupByKind(others.filter((stored) => !isCancel(stored)))
   const done = await Promise.all([
+    ...storedOrders.filter(isCarried).map((stored) =>
+      rehearseCarried(context, submitter, stored)
+        .catch((error: unknown) => failedWith(stored, error))
+        .then((due) => [due]),
+    ),
     ...captures.map((group) =>
       rehearseTogether(context, submitter, group, { fees, splits: mostSplits }),
     ),
-    ...storedOrders.filter(isCancel).map((stored) =>
+    ...others.filter(isCancel).map((stored) =>
       rehearseCancellation(context, submitter, stored, fees)
         .catch((error: unknown) => failedWith(stored, error))
         .then((due) => [due]),
@@ -332,6 +338,30 @@ async function rehearseCancellation(
     encodeCancel(cancellation),
   )
   return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
+}
+
+/** Rehearses a payment whose kind does this itself. */
+async function rehearseCarried(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  stored: StoredOrder,
+): Promise<RehearsedDue> {
+  const { order } = stored
+  const { account } = submitter.wallet.submitter
+  if (order.recipient !== account) return { stored, reason: 'wrongSender' }
+  const payment = await openOrWait(takePayment(context, submitter, stored))
+  if (payment === undefined) return { stored, reason: 'sealBroken' }
+  if (payment instanceof CountersignError) return { stored, failure: payment }
+  const action = order.requested === 'cancel' ? 'cancel' : 'capture'
+  const kind = kindOf(context, order)
+  const rehearsed = await kind.carried?.rehearse(submitter.reader, {
+    payment,
+    action,
+  })
+  if (!rehearsed) return { stored, reason: 'simulationFailed' }
+  if (!rehearsed.ok) return { stored, reason: rehearsed.reason }
+  const { call, gas } = rehearsed
+  return { stored, draft: { stored, kind: action, call, gas } }
 }
 
 function draftOf(

@@ -109,6 +109,9 @@ export async function writeCaptureRequests(
  */
 function isToBeAsked(order: OrderRecord): boolean {
   const { state, requested, needsReview, sendDue } = order
+  const { subscriptionId, chargeId } = order
+  // It holds a permission, whose charges are orders of their own.
+  if (subscriptionId !== undefined && chargeId === undefined) return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined

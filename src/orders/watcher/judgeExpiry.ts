@@ -3,7 +3,7 @@ import type { OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import type { HasKinds } from '../model/kindOf.js'
+import { type HasKinds, kindOf } from '../model/kindOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -57,8 +57,10 @@ export async function judgeExpiry(
     findOpen(context, client, destination, over, latest.number),
     confirm(),
   ])
+  const { finalized } = sure
   const explain = async (
     stored: StoredOrder,
+    isCarried = false,
   ): Promise<Evidence | undefined> => {
     try {
       const block = latest.number
@@ -67,8 +69,11 @@ export async function judgeExpiry(
         kinds: context.kinds,
         block,
       })
+      if (evidence?.kind !== 'expired') return evidence
+      const isFinal = finalized && isOver(stored, finalized.timestamp)
+      if (isCarried) return isFinal ? expiredAt(finalized, true) : evidence
       // Used a moment ago and unused now: the next look decides.
-      return evidence?.kind === 'expired' ? undefined : evidence
+      return undefined
     } catch (error) {
       // One order that fails must not block the others.
       apart.put(stored.order.id, error, latest.timestamp + lookAgain)
@@ -77,6 +82,7 @@ export async function judgeExpiry(
   }
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
+    if (kindOf(context, order).carried) return explain(stored, true)
     if (spent.has(attempt.nonce)) return explain(stored)
     // Without a payer, there is no account whose nonce we could check.
     if (!payerOf(stored))
@@ -88,7 +94,6 @@ export async function judgeExpiry(
     // The node may answer at an older block than the requested one.
     const isOlder = answered < latest.timestamp
     const timestamp = isOlder ? answered : latest.timestamp
-    const { finalized } = sure
     const isFinal =
       finalized !== undefined &&
       finalized.timestamp <= timestamp &&

@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address, Client, Hash, Hex } from 'viem'
 import {
   authorizationCall,
   authorizationLogs,
@@ -14,6 +14,7 @@ import type {
   AnySignedPayment,
   Payment,
   PaymentTerms,
+  RejectionReason,
   TokenDomain,
 } from '../../core/types.js'
 import { decodePayment } from '../message/codec.js'
@@ -90,12 +91,54 @@ export type OrderKind = {
   build(fields: StoredFields): AnyPayment
 }
 
+/** The next transaction of a payment, or why none is sent. */
+export type CarriedCall =
+  | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
+  | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
+
+/**
+ * What orders ask of a kind whose payments leave no nonce on the chain: nothing
+ * but the transactions themselves shows which payments were made.
+ */
+export type CarriedKind = {
+  /**
+   * Rehearses a payment or its cancellation, and returns its next transaction.
+   * A payment may need several, one after the other.
+   */
+  rehearse(
+    client: Client,
+    given: { payment: AnySignedPayment; action: 'capture' | 'cancel' },
+  ): Promise<CarriedCall>
+  /** Finds the transaction that settled a payment. */
+  find(
+    client: Client,
+    payment: AnyPayment,
+    range: {
+      /** Unix seconds: nothing settled it before. */
+      since: bigint
+      /** Last block to search. */
+      toBlock: bigint
+    },
+  ): Promise<Hash | undefined>
+  /** Explains why a transaction failed. */
+  explain(
+    client: Client,
+    receipt: { transactionHash: Hash; blockNumber: bigint },
+  ): Promise<Extract<CarriedCall, { ok: false }>['reason']>
+}
+
 /**
  * What differs by the kind of a payment: what the payer signs, the call that
  * captures it, what proves that, and what an order stores of it. Nothing else
  * asks for a kind.
  */
-export type PaymentKind = SigningKind & CaptureKind & OutcomeKind & OrderKind
+export type PaymentKind = SigningKind &
+  CaptureKind &
+  OutcomeKind &
+  OrderKind & {
+    /** Set if payments of this kind leave no nonce on the chain. */
+    readonly carried?: CarriedKind | undefined
+  }
 
 /** Builds an EIP-3009 payment from its fields. */
 export function buildAuthorization(fields: StoredFields): Payment {

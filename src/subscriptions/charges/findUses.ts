@@ -22,7 +22,7 @@ export type PermissionUse = {
 }
 
 /** `SpendPermissionUsed(bytes32,address,address,address,(uint48,uint48,uint160))`. */
-const usedTopic: Hash =
+export const usedTopic: Hash =
   '0xbcba65b462dfff1a0af642e2ccd28778c64fcb16da2132dabf6eee8906d6753c'
 
 /** The topics of each use of a permission. */

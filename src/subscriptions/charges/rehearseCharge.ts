@@ -7,7 +7,8 @@ import {
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
-import type { OrderReason } from '../../store/types.js'
+import type { CarriedCall } from '../../payments/verify/kind.js'
+import { currentPeriod } from '../permission/getSpendPermission.js'
 import { judgePermission } from '../permission/judgePermission.js'
 import {
   rehearsePermission,
@@ -21,6 +22,8 @@ import {
 } from '../permission/spendCalls.js'
 import type { SpendPermission } from '../permission/types.js'
 import type { SpendPermissionRefusal } from '../permission/verdict.js'
+import type { ChargePayment } from './chargePayment.js'
+import { findChargeHash } from './findChargeHash.js'
 
 /** Wallets whose code may run in a charge, and the gas it may take. */
 export type WalletLimits = {
@@ -30,10 +33,8 @@ export type WalletLimits = {
   maxGas: bigint
 }
 
-/** The next transaction to send, or why none is. */
-export type RehearsedCall =
-  | { ok: true; call: ManagerCall; gas: bigint }
-  | { ok: false; reason: OrderReason }
+/** Why a charge is not sent. */
+export type ChargeReason = Extract<CarriedCall, { ok: false }>['reason']
 
 /** Most gas of an approval that also deploys the wallet. */
 const maxApprovalGas = 2_000_000n
@@ -48,22 +49,14 @@ const maxApprovalGas = 2_000_000n
  */
 export async function rehearseCharge(
   client: Client,
-  {
-    permission,
-    signature,
-    value,
-    chargeId,
-    limits,
-  }: {
-    permission: SpendPermission
-    signature: Hex
-    /** Token units. */
-    value: bigint
-    chargeId: string
-    limits: WalletLimits
-  },
-): Promise<RehearsedCall> {
+  payment: ChargePayment,
+  { signature, limits }: { signature: Hex; limits: WalletLimits },
+): Promise<CarriedCall> {
+  const { permission, chargeId } = payment
   const { message } = permission
+  const { value, validAfter } = payment.message
+  // It holds the permission, and charges nothing.
+  if (chargeId === undefined) return { ok: false, reason: 'simulationFailed' }
   const rehearsed = await rehearsePermission(client, {
     permission,
     signature,
@@ -85,8 +78,16 @@ export async function rehearseCharge(
       chainId: permission.domain.chainId,
     },
   })
+  const { head, calls } = rehearsed.answers
+  const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
+  // Something was charged in this period. A lost record may not know what.
+  if (spent > 0n) {
+    const range = { since: validAfter, toBlock: head.number }
+    const hash = await findChargeHash(client, payment, range)
+    if (hash !== undefined) return { ok: false, reason: 'consumed' }
+  }
   if (!verdict.ok) return refuse(verdict.reason)
-  if (rehearsed.answers.head.timestamp < message.start)
+  if (head.timestamp < message.start)
     return { ok: false, reason: 'notYetValid' }
   if (isTrue(approved))
     return withGas(client, message.spender, {
@@ -105,7 +106,7 @@ export function rehearseRevocation(
   client: Client,
   permission: SpendPermission,
   maxGas: bigint,
-): Promise<RehearsedCall> {
+): Promise<CarriedCall> {
   return withGas(client, permission.message.spender, {
     call: revokeCall(permission),
     most: maxGas,
@@ -116,7 +117,7 @@ async function withGas(
   client: Client,
   from: Address,
   { call, most }: { call: ManagerCall; most: bigint },
-): Promise<RehearsedCall> {
+): Promise<CarriedCall> {
   const method = 'eth_estimateGas'
   const { result, failure } = await tryRequest(client, method, [
     { from, ...call },
@@ -133,14 +134,14 @@ async function withGas(
 }
 
 /** Refusals of a permission whose name orders do not use. */
-const otherNames: Partial<Record<SpendPermissionRefusal, OrderReason>> = {
+const otherNames: Partial<Record<SpendPermissionRefusal, ChargeReason>> = {
   blocked: 'payerBlocked',
   unknownWallet: 'walletRejects',
   managerNotOwner: 'walletRejects',
   unknownFactory: 'walletNotDeployed',
 }
 
-const sameNames: readonly OrderReason[] = [
+const sameNames: readonly ChargeReason[] = [
   'malformedSignature',
   'wrongToken',
   'expired',
@@ -153,13 +154,18 @@ const sameNames: readonly OrderReason[] = [
   'gasTooHigh',
 ]
 
-function refuse(reason: SpendPermissionRefusal): RehearsedCall {
+function refuse(reason: SpendPermissionRefusal): CarriedCall {
   // The permission is for the right chain, so the node is wrong: try again.
   if (reason === 'wrongChain')
     throw new NodeAnswerError({
       method: 'eth_call',
       problem: 'is of another chain',
     })
+  return { ok: false, reason: chargeReason(reason) }
+}
+
+/** The name that orders have for a refusal of a permission. */
+export function chargeReason(reason: SpendPermissionRefusal): ChargeReason {
   const same = sameNames.find((one) => one === reason)
-  return { ok: false, reason: same ?? otherNames[reason] ?? 'simulationFailed' }
+  return same ?? otherNames[reason] ?? 'simulationFailed'
 }

@@ -123,7 +123,7 @@ export function stateCalls({
 }
 
 /** The period at a time, with the amounts that the manager has on record. */
-function currentPeriod(
+export function currentPeriod(
   message: SpendPermissionMessage,
   answer: CallAnswer,
   time: bigint,

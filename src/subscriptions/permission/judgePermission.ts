@@ -195,7 +195,7 @@ const managerReasons: Readonly<
 }
 
 /** The reason of a revert of manager, wallet or token. */
-function refusalOf(
+export function refusalOf(
   answer: Pick<CallAnswer, 'data' | 'words'> | undefined,
 ): SpendPermissionProblem {
   const { data = '0x', words } = Object(answer)

@@ -177,7 +177,7 @@ const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
   'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
-  'overpaid refundRequested refunded refundFailed lossAfterFulfilment needsReview submitterShared unmatched storeReplaced'
+  'overpaid refundRequested refunded refundFailed lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
 
 /**
  * Parses the types of events that a target takes.

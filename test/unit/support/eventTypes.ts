@@ -29,6 +29,8 @@ const every: Record<OrderEventType, true> = {
   refundFailed: true,
   lossAfterFulfilment: true,
   needsReview: true,
+  subscriptionPastDue: true,
+  subscriptionUnpaid: true,
   submitterShared: true,
   unmatched: true,
   storeReplaced: true,

@@ -57,6 +57,8 @@ const data: OrderEventData = {
   },
   lossAfterFulfilment: { fulfilled: `order-1/${hash}` },
   needsReview: { payer: account },
+  subscriptionPastDue: { period: '2', reason: 'insufficientFunds' },
+  subscriptionUnpaid: { period: '2', reason: 'insufficientFunds' },
   submitterShared: { account, nonce: 7 },
   unmatched: { ...captured, from: account },
   storeReplaced: { identity: 'one', before: 'other' },

@@ -38,6 +38,8 @@ const titles: Partial<Record<OrderEventType, string>> = {
   refundFailed: 'Refund failed',
   lossAfterFulfilment: 'Payment lost after fulfilment',
   needsReview: 'Payer needs review',
+  subscriptionPastDue: 'Subscription past due',
+  subscriptionUnpaid: 'Subscription unpaid',
 }
 
 const failures: readonly OrderEventType[] = [

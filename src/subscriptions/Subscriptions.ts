@@ -1,0 +1,274 @@
+import type { RunSchedulesParameters } from './runSchedules.js'
+import type { Subscription } from './schedule/showSubscription.js'
+import type {
+  AcceptSubscriptionParameters,
+  AcceptSubscriptionVerdict,
+} from './verbs/acceptSubscription.js'
+import type {
+  CancelSubscriptionVerdict,
+  SubscriptionIdParameters,
+} from './verbs/cancelSubscription.js'
+import type {
+  ChargeSubscriptionParameters,
+  ChargeVerdict,
+} from './verbs/chargeSubscription.js'
+import type {
+  DraftedSubscription,
+  DraftSubscriptionParameters,
+} from './verbs/draftSubscription.js'
+import type {
+  ListChargesParameters,
+  ListedCharges,
+  ListedSubscriptions,
+  ListSubscriptionsParameters,
+} from './verbs/listSubscriptions.js'
+import type {
+  ReconcileChargesParameters,
+  ReconciledCharges,
+} from './verbs/reconcileCharges.js'
+import type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
+import type { ScheduleReport } from './verbs/runSchedule.js'
+
+/** All methods for the subscriptions of one store. */
+export interface Subscriptions {
+  /**
+   * Creates a subscription, and the permission for its payer to sign. The same
+   * id with the same terms returns the same permission.
+   *
+   * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
+   * parameter is malformed, or the id belongs to something else.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+   * s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const draft = (subscriptions: Subscriptions, account: `0x${string}`) =>
+   *   subscriptions.draft({ account, amount: '9.99', period: 30n * 86_400n })
+   * ```
+   */
+  draft(parameters: DraftSubscriptionParameters): Promise<DraftedSubscription>
+
+  /**
+   * Rehearses the approval and a first charge, and stores the signature sealed.
+   * From then on the schedule charges each period, the current one at once.
+   *
+   * A passing verdict holds for its block: the payer can spend the funds or
+   * revoke at any time.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+   * s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export async function accept(
+   *   subscriptions: Subscriptions,
+   *   subscriptionId: string,
+   *   signature: `0x${string}`,
+   * ) {
+   *   const verdict = await subscriptions.accept({ subscriptionId, signature })
+   *   return verdict.ok ? 'subscribed' : verdict.reason
+   * }
+   * ```
+   */
+  accept(
+    parameters: AcceptSubscriptionParameters,
+  ): Promise<AcceptSubscriptionVerdict>
+
+  /**
+   * Charges once under an id of yours, in the current period. The charge is an
+   * order, which a worker sends. The same id again is the same charge; one that
+   * was refused before it was sent is tried again.
+   *
+   * The manager has no nonce for a charge. Within an allowance above the price,
+   * two live databases could charge twice.
+   *
+   * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
+   * parameter is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+   * s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const bill = (subscriptions: Subscriptions, subscriptionId: string) =>
+   *   subscriptions.charge({
+   *     subscriptionId,
+   *     chargeId: 'usage-2026-11',
+   *     amount: '4.20',
+   *   })
+   * ```
+   */
+  charge(parameters: ChargeSubscriptionParameters): Promise<ChargeVerdict>
+
+  /**
+   * Charges nothing more, and has a worker revoke the permission on chain. A
+   * charge in flight can still be mined before. `canceled` is written from the
+   * manager's event.
+   *
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const stop = (subscriptions: Subscriptions, subscriptionId: string) =>
+   *   subscriptions.cancel({ subscriptionId })
+   * ```
+   */
+  cancel(
+    parameters: SubscriptionIdParameters,
+  ): Promise<CancelSubscriptionVerdict>
+
+  /**
+   * Lets the schedule of an `unpaid` subscription go on, with the current
+   * period.
+   *
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
+   * s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const goOn = (subscriptions: Subscriptions, subscriptionId: string) =>
+   *   subscriptions.resume({ subscriptionId })
+   * ```
+   */
+  resume(
+    parameters: SubscriptionIdParameters,
+  ): Promise<ResumeSubscriptionVerdict>
+
+  /**
+   * Returns a subscription, without credentials.
+   *
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export async function isPaid(subscriptions: Subscriptions, subscriptionId: string) {
+   *   const { state } = await subscriptions.get({ subscriptionId })
+   *   return state === 'active'
+   * }
+   * ```
+   */
+  get(parameters: SubscriptionIdParameters): Promise<Subscription>
+
+  /**
+   * Lists subscriptions, the newest first.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const list = (subscriptions: Subscriptions) =>
+   *   subscriptions.list({ limit: 20 })
+   * ```
+   */
+  list(parameters?: ListSubscriptionsParameters): Promise<ListedSubscriptions>
+
+  /**
+   * Lists the charges of a subscription, the newest first. Each is an order.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const history = (subscriptions: Subscriptions, subscriptionId: string) =>
+   *   subscriptions.charges({ subscriptionId })
+   * ```
+   */
+  charges(parameters: ListChargesParameters): Promise<ListedCharges>
+
+  /**
+   * Does what all schedules have due, once: for a cron job, instead of `run`.
+   * Writes only the record; `orders.run` sends the charges.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const everyMinute = (subscriptions: Subscriptions) =>
+   *   subscriptions.schedule()
+   * ```
+   */
+  schedule(): Promise<ScheduleReport>
+
+  /**
+   * Reads the charges of all subscriptions from the chain, and writes those that
+   * the record lacks. Call it after a restored backup, before `orders.resume`.
+   * `run` does it at its start and every ten minutes.
+   *
+   * It cannot see a transaction that is not mined yet.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
+   * a node refuses or does not answer.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export async function goOn(orders: Orders, subscriptions: Subscriptions) {
+   *   await orders.reconcile()
+   *   await subscriptions.reconcile()
+   *   await orders.resume()
+   * }
+   * ```
+   */
+  reconcile(parameters?: ReconcileChargesParameters): Promise<ReconciledCharges>
+
+  /**
+   * Charges each period at its time, until `signal` aborts or the orders are
+   * closed. `orders.run` must run too, here or in another process: it sends the
+   * charges. Any number of processes may run over one store.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const work = (
+   *   orders: Orders,
+   *   subscriptions: Subscriptions,
+   *   signal: AbortSignal,
+   * ) => Promise.all([orders.run({ signal }), subscriptions.run({ signal })])
+   * ```
+   */
+  run(parameters: RunSchedulesParameters): Promise<void>
+}

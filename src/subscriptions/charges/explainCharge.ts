@@ -1,0 +1,39 @@
+import type { Client, Hash } from 'viem'
+import { isPassing, NodeError } from '../../chain/rpc/errors.js'
+import {
+  encodeBlock,
+  requestNode,
+  tryRequest,
+} from '../../chain/rpc/requestNode.js'
+import { refusalOf } from '../permission/judgePermission.js'
+import { type ChargeReason, chargeReason } from './rehearseCharge.js'
+
+/**
+ * Finds out why a transaction failed by repeating it on the state after its
+ * block, which still holds the cause.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer.
+ */
+export async function explainCharge(
+  client: Client,
+  {
+    transactionHash,
+    blockNumber,
+  }: { transactionHash: Hash; blockNumber: bigint },
+): Promise<ChargeReason> {
+  const sent = Object(
+    await requestNode(client, 'eth_getTransactionByHash', [transactionHash]),
+  )
+  const method = 'eth_call'
+  const { failure } = await tryRequest(client, method, [
+    { from: sent.from, to: sent.to, data: sent.input, gas: sent.gas },
+    encodeBlock(blockNumber),
+  ])
+  if (!failure) return 'simulationFailed'
+  const isReplayed = /revert|evm|gas|opcode/i.test(failure.words)
+  if (isPassing(failure) && !isReplayed)
+    throw new NodeError({ method, failure })
+  const { data = '0x', words } = failure
+  return chargeReason(refusalOf({ data, words }).reason)
+}

@@ -1,0 +1,160 @@
+import type { Address } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import type { AnyPayment } from '../../core/types.js'
+import { accountsOf } from '../../payments/message/kind.js'
+import {
+  buildAuthorization,
+  type PaymentKind,
+} from '../../payments/verify/kind.js'
+import { baseFactories, baseImplementations } from '../permission/walletCode.js'
+import {
+  type ChargePayment,
+  decodeTerms,
+  proveCharge,
+  provesRevocation,
+} from './chargePayment.js'
+import { explainCharge } from './explainCharge.js'
+import { findChargeHash } from './findChargeHash.js'
+import {
+  rehearseCharge,
+  rehearseRevocation,
+  type WalletLimits,
+} from './rehearseCharge.js'
+
+/** What {@link spendPermissions} takes. */
+export type SpendPermissionsParameters = {
+  /**
+   * Accepted implementations of wallets. The manager makes the payer's wallet
+   * run its own code in your transaction. @default Base Account's versions 1
+   * and 1.1
+   */
+  implementations?: readonly Address[] | undefined
+  /**
+   * Accepted factories of wallets that are not deployed yet. @default Base
+   * Account's versions 1 and 1.1
+   */
+  factories?: readonly Address[] | undefined
+  /** Gas a charge may cost at most. @default 300_000n */
+  maxChargeGas?: bigint | undefined
+}
+
+const members: MembersOf<SpendPermissionsParameters> = {
+  implementations: true,
+  factories: true,
+  maxChargeGas: true,
+}
+
+/** The name of the kind on record. It never changes. */
+export const spendPermissionName = 'spendPermission'
+
+/** The kind of the charges of subscriptions. */
+export type SpendPermissions = PaymentKind & {
+  readonly limits: WalletLimits
+}
+
+const defaultMaxChargeGas = 300_000n
+
+/**
+ * Creates the kind of the charges of subscriptions. Pass it in `kinds` to
+ * `createOrders`, in every process that runs a worker.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ *
+ * @example
+ * ```ts
+ * import { type CreateOrdersParameters, createOrders } from 'countersign/orders'
+ * import { spendPermissions } from 'countersign/subscriptions'
+ *
+ * export const openOrders = (parameters: CreateOrdersParameters) =>
+ *   createOrders({ ...parameters, kinds: [spendPermissions()] })
+ * ```
+ */
+export function spendPermissions(
+  parameters: SpendPermissionsParameters = {},
+): SpendPermissions {
+  checkMembers(parameters, members)
+  const {
+    implementations = baseImplementations,
+    factories = baseFactories,
+    maxChargeGas = defaultMaxChargeGas,
+  } = parameters
+  if (typeof maxChargeGas !== 'bigint' || maxChargeGas < 1n)
+    throw new InvalidFieldError(
+      'maxChargeGas',
+      maxChargeGas,
+      'a positive bigint',
+    )
+  const limits = {
+    implementations: parseList(implementations, 'implementations'),
+    factories: parseList(factories, 'factories'),
+    maxGas: maxChargeGas,
+  }
+  return {
+    name: spendPermissionName,
+    limits,
+    total: 'amount',
+    primaryType: 'ReceiveWithAuthorization',
+    expected: {},
+    hasOwnNonce: false,
+    token: 'receive',
+    parse: refuse,
+    typedData: refuse,
+    hash: refuse,
+    encodeCapture: refuse,
+    spentCall: refuse,
+    spentLogs: refuse,
+    decode: refuse,
+    drawTerms: refuse,
+    accounts: accountsOf,
+    build: (fields): ChargePayment => ({
+      ...buildAuthorization(fields),
+      ...decodeTerms(fields.terms),
+    }),
+    prove: (receipt, payment) => proveCharge(receipt, chargeOf(payment)),
+    end: (receipt, payment) => {
+      const { permission, chargeId } = chargeOf(payment)
+      const isOver =
+        chargeId === undefined && provesRevocation(receipt, permission)
+      return isOver ? 'canceled' : undefined
+    },
+    carried: {
+      rehearse: (client, { payment, action }) => {
+        const charge = chargeOf(payment)
+        return action === 'cancel'
+          ? rehearseRevocation(client, charge.permission, limits.maxGas)
+          : rehearseCharge(client, charge, {
+              signature: payment.signature,
+              limits,
+            })
+      },
+      find: (client, payment, range) =>
+        findChargeHash(client, chargeOf(payment), range),
+      explain: explainCharge,
+    },
+  }
+}
+
+/** Charges are neither drafted nor signed: their permission is. */
+function refuse(): never {
+  throw new InvalidFieldError(
+    'kind',
+    spendPermissionName,
+    'a kind of payments that payers sign',
+  )
+}
+
+/** Narrows a payment to those that `build` returns. */
+function chargeOf(payment: AnyPayment): ChargePayment {
+  if ('permission' in payment) return payment as ChargePayment
+  throw new InvalidFieldError('payment', payment, 'a charge')
+}
+
+function parseList(given: readonly Address[], field: string): Address[] {
+  if (!Array.isArray(given))
+    throw new InvalidFieldError(field, given, 'a list of addresses')
+  return given.map((one, index) =>
+    parseCheckedAddress(one, `${field}[${index}]`),
+  )
+}

@@ -1,0 +1,136 @@
+import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { contextOf } from '../orders/contextOf.js'
+import { watchVerb } from '../orders/createInstance.js'
+import { OrdersSetupError } from '../orders/model/errors.js'
+import type { OrdersContext } from '../orders/model/types.js'
+import type { Orders } from '../orders/Orders.js'
+import {
+  type SpendPermissions,
+  spendPermissionName,
+} from './charges/spendPermissions.js'
+import { runSchedules } from './runSchedules.js'
+import type { Subscriptions } from './Subscriptions.js'
+import type { SchedulePolicy, SettledSchedule } from './schedule/types.js'
+import { acceptSubscription } from './verbs/acceptSubscription.js'
+import { cancelSubscription } from './verbs/cancelSubscription.js'
+import { chargeSubscription } from './verbs/chargeSubscription.js'
+import type { SubscriptionsDesk } from './verbs/desk.js'
+import { draftSubscription } from './verbs/draftSubscription.js'
+import {
+  getSubscription,
+  listCharges,
+  listSubscriptions,
+} from './verbs/listSubscriptions.js'
+import { reconcileCharges } from './verbs/reconcileCharges.js'
+import { resumeSubscription } from './verbs/resumeSubscription.js'
+import { runSchedule } from './verbs/runSchedule.js'
+
+/** What {@link createSubscriptions} takes. */
+export type CreateSubscriptionsParameters = {
+  /** Made with `kinds: [spendPermissions()]`. */
+  orders: Orders
+  policy?: SchedulePolicy | undefined
+}
+
+const members: MembersOf<CreateSubscriptionsParameters> = {
+  orders: true,
+  policy: true,
+}
+
+const policyMembers: MembersOf<SchedulePolicy> = {
+  retries: true,
+  retryAfter: true,
+}
+
+/**
+ * Charges smart wallets each period: draft a permission, accept its signature,
+ * and let `run` charge each period at its time. Each charge is an order, so
+ * `orders.run` sends it, watches it and raises its finality.
+ *
+ * Nothing is reserved: the payer can spend the funds or revoke at any time.
+ * With an allowance above the price, two live databases could charge twice in
+ * one period.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ * @throws {@link OrdersSetupError} when `orders` does not know the kind
+ * `spendPermission`.
+ *
+ * @example
+ * ```ts
+ * import { type CreateOrdersParameters, createOrders } from 'countersign/orders'
+ * import { createSubscriptions, spendPermissions } from 'countersign/subscriptions'
+ *
+ * export function openSubscriptions(parameters: CreateOrdersParameters) {
+ *   const orders = createOrders({ ...parameters, kinds: [spendPermissions()] })
+ *   return { orders, subscriptions: createSubscriptions({ orders }) }
+ * }
+ * ```
+ */
+export function createSubscriptions(
+  parameters: CreateSubscriptionsParameters,
+): Subscriptions {
+  checkMembers(parameters, members)
+  const { context, instance } = contextOf(parameters.orders)
+  const desk: SubscriptionsDesk = {
+    context,
+    instance,
+    kind: requireKind(context),
+    schedule: settleSchedule(context, parameters.policy),
+  }
+  const perform = <result>(
+    name: string,
+    work: () => Promise<result>,
+  ): Promise<result> =>
+    watchVerb(context, `subscriptions.${name}`, async () => {
+      await instance.openSealed()
+      return work()
+    })
+  return {
+    draft: (given) => perform('draft', () => draftSubscription(desk, given)),
+    accept: (given) => perform('accept', () => acceptSubscription(desk, given)),
+    charge: (given) => perform('charge', () => chargeSubscription(desk, given)),
+    cancel: (given) => perform('cancel', () => cancelSubscription(desk, given)),
+    resume: (given) => perform('resume', () => resumeSubscription(desk, given)),
+    get: (given) => perform('get', () => getSubscription(desk, given)),
+    list: (given = {}) => perform('list', () => listSubscriptions(desk, given)),
+    charges: (given) => perform('charges', () => listCharges(desk, given)),
+    schedule: () => perform('schedule', () => runSchedule(desk)),
+    reconcile: (given = {}) =>
+      perform('reconcile', () => reconcileCharges(desk, given)),
+    run: (given) =>
+      watchVerb(context, 'subscriptions.run', () =>
+        instance.hold(runSchedules(desk, given)),
+      ),
+  }
+}
+
+function requireKind({ kinds }: OrdersContext): SpendPermissions {
+  const kind = kinds.get(spendPermissionName)
+  if (kind && 'limits' in kind) return kind as SpendPermissions
+  throw new OrdersSetupError(
+    'have no kind for charges: pass kinds: [spendPermissions()] to createOrders',
+  )
+}
+
+function settleSchedule(
+  { policy: { safetyMargin: margin } }: OrdersContext,
+  given: SchedulePolicy = {},
+): SettledSchedule {
+  checkMembers(given, policyMembers, 'policy')
+  const { retries = 3, retryAfter } = Object(given)
+  if (!Number.isInteger(retries) || retries < 0 || retries > 1000)
+    throw new InvalidFieldError(
+      'policy.retries',
+      retries,
+      'an integer from 0 to 1000',
+    )
+  const isTime = typeof retryAfter === 'bigint' && retryAfter > 0n
+  if (retryAfter !== undefined && !isTime)
+    throw new InvalidFieldError(
+      'policy.retryAfter',
+      retryAfter,
+      'a positive bigint of seconds',
+    )
+  return { retries, retryAfter, margin }
+}

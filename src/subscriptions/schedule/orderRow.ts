@@ -1,0 +1,226 @@
+import type { Hex } from 'viem'
+import { word } from '../../core/words.js'
+import type {
+  AttemptRecord,
+  OrderRecord,
+  SubscriptionRecord,
+} from '../../store/types.js'
+import { encodeTerms } from '../charges/chargePayment.js'
+import { spendPermissionName } from '../charges/spendPermissions.js'
+import { encodePermission } from '../permission/permissionJson.js'
+import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
+import type { SpendPeriod, SpendPermission } from '../permission/types.js'
+import { chargeNonce, chargeOrderId } from './chargeIds.js'
+
+/** An order and its attempt, ready to insert. */
+export type PlannedOrder = {
+  order: Omit<OrderRecord, 'version' | 'position'>
+  attempt: Omit<AttemptRecord, 'version'>
+}
+
+/** What all orders of a subscription share. */
+export type SubscriptionFacts = {
+  subscriptionId: string
+  permission: SpendPermission
+  decimals: number
+  tokenName: string
+  tokenVersion: string
+  metadata: OrderRecord['metadata']
+  /** Unix seconds of the chain. */
+  createdAt: bigint
+}
+
+/** No buyer has a token of these orders: no text has this hash. */
+const noBuyerToken: Hex = /* @__PURE__ */ `0x${word('0x0')}`
+
+/**
+ * Plans the order that holds a permission: it keeps the signature, is never
+ * captured, and is canceled by a revocation. Pure.
+ */
+export function planPermission(facts: SubscriptionFacts): PlannedOrder {
+  const { subscriptionId, permission } = facts
+  const { allowance, start, end } = permission.message
+  return planOrder(facts, {
+    id: subscriptionId,
+    chargeId: undefined,
+    value: allowance,
+    nonce: hashSpendPermission(permission),
+    validAfter: start - 1n,
+    validBefore: end,
+  })
+}
+
+/**
+ * Plans the order of a charge, which is due at once. Its window is its period:
+ * mined later, it would use the next period's allowance. Pure.
+ */
+export function planCharge(
+  facts: SubscriptionFacts,
+  {
+    chargeId,
+    value,
+    period,
+    signature,
+  }: {
+    chargeId: string
+    /** Token units. */
+    value: bigint
+    period: SpendPeriod
+    /** The sealed signature of the permission. */
+    signature: string
+  },
+): PlannedOrder {
+  const { order, attempt } = planOrder(facts, {
+    id: chargeOrderId(facts.subscriptionId, chargeId),
+    chargeId,
+    value,
+    nonce: chargeNonce(facts.permission, chargeId),
+    validAfter: period.start - 1n,
+    validBefore: period.end,
+  })
+  return {
+    order: {
+      ...order,
+      state: 'stored',
+      requested: 'capture',
+      sendDue: 0n,
+      lookDue: period.end,
+    },
+    attempt: {
+      ...attempt,
+      signedAfter: attempt.validAfter,
+      signedBefore: attempt.validBefore,
+      spendableUntil: attempt.validBefore,
+      spendable: true,
+      signature,
+    },
+  }
+}
+
+function planOrder(
+  {
+    subscriptionId,
+    permission,
+    decimals,
+    tokenName,
+    tokenVersion,
+    metadata,
+    createdAt,
+  }: SubscriptionFacts,
+  {
+    id,
+    chargeId,
+    value,
+    nonce,
+    validAfter,
+    validBefore,
+  }: Pick<OrderRecord, 'id' | 'chargeId' | 'value'> &
+    Pick<AttemptRecord, 'nonce' | 'validAfter' | 'validBefore'>,
+): PlannedOrder {
+  const { account: payer, spender, token } = permission.message
+  const { chainId } = permission.domain
+  return {
+    order: {
+      chainId,
+      token,
+      recipient: spender,
+      id,
+      sequence: 0,
+      submitter: spender,
+      state: 'drafted',
+      attempt: 1,
+      kind: spendPermissionName,
+      total: 'amount',
+      value,
+      captureValue: undefined,
+      decimals,
+      // Only the recipient may send it.
+      primaryType: 'ReceiveWithAuthorization',
+      tokenName,
+      tokenVersion,
+      payer,
+      buyerTokenHash: noBuyerToken,
+      metadata,
+      createdAt,
+      deadline: validBefore,
+      sendDue: undefined,
+      lookDue: undefined,
+      requested: undefined,
+      reason: undefined,
+      tries: 0,
+      needsReview: false,
+      unexpected: false,
+      overpaid: false,
+      fulfilled: undefined,
+      finality: undefined,
+      settledHash: undefined,
+      settledBlock: undefined,
+      refunds: 0,
+      refundOf: undefined,
+      refundId: undefined,
+      refundTo: undefined,
+      refundAttempt: undefined,
+      subscriptionId,
+      chargeId,
+    },
+    attempt: {
+      chainId,
+      token,
+      orderId: id,
+      number: 1,
+      nonce,
+      payer,
+      validAfter,
+      validBefore,
+      signedAfter: undefined,
+      signedBefore: undefined,
+      signatureHash: undefined,
+      spendableUntil: undefined,
+      value,
+      terms: encodeTerms(permission, chargeId),
+      spendable: false,
+      signature: undefined,
+      cancellation: undefined,
+    },
+  }
+}
+
+/** Plans the schedule of a subscription, which begins with its signature. Pure. */
+export function planSubscription(
+  { subscriptionId, permission }: SubscriptionFacts,
+  price: bigint | undefined,
+): Omit<SubscriptionRecord, 'version' | 'position'> {
+  const { account, spender, token } = permission.message
+  return {
+    chainId: permission.domain.chainId,
+    token,
+    recipient: spender,
+    id: subscriptionId,
+    state: 'active',
+    payer: account,
+    permission: encodePermission(permission),
+    price,
+    period: 0n,
+    chargeId: undefined,
+    tries: 0,
+    due: undefined,
+  }
+}
+
+/** The facts of a subscription on record. Pure. */
+export function factsOf(
+  order: OrderRecord,
+  permission: SpendPermission,
+  createdAt: bigint,
+): SubscriptionFacts {
+  const { id, decimals, tokenName, tokenVersion, metadata } = order
+  return {
+    subscriptionId: id,
+    permission,
+    decimals,
+    tokenName,
+    tokenVersion,
+    metadata,
+    createdAt,
+  }
+}

@@ -1,0 +1,169 @@
+import type { Hex } from 'viem'
+import { formatAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { hashHex } from '../../core/keccak.js'
+import { normalizeSignature } from '../../core/signature.js'
+import { clientOf } from '../../orders/evidence/clientOf.js'
+import {
+  moveOrder,
+  noChanges,
+  writeChanges,
+} from '../../orders/model/changes.js'
+import { sealContextOf } from '../../orders/model/paymentOf.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { findPeriod } from '../permission/periodAt.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import type {
+  SpendPermissionRefusal,
+  SpendPermissionVerdict,
+} from '../permission/verdict.js'
+import { verifySpendPermission } from '../permission/verifySpendPermission.js'
+import {
+  type StoredSubscription,
+  type Subscription,
+  showSubscription,
+} from '../schedule/showSubscription.js'
+import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { parseSubscriptionId } from './draftSubscription.js'
+
+/** What `accept` takes. */
+export type AcceptSubscriptionParameters = {
+  subscriptionId: string
+  /** The signature of the permission. */
+  signature: Hex
+}
+
+const members: MembersOf<AcceptSubscriptionParameters> = {
+  subscriptionId: true,
+  signature: true,
+}
+
+/** Whether the subscription accepts the signature, and why not. */
+export type AcceptSubscriptionVerdict =
+  | { ok: true; subscription: Subscription }
+  | {
+      ok: false
+      reason: SpendPermissionRefusal | 'notOpen'
+      details: Readonly<Record<string, unknown>>
+      subscription: Subscription
+    }
+
+/** `accept` of `Subscriptions`: rehearses, seals and stores the signature. */
+export async function acceptSubscription(
+  desk: SubscriptionsDesk,
+  parameters: AcceptSubscriptionParameters,
+): Promise<AcceptSubscriptionVerdict> {
+  checkMembers(parameters, members)
+  const { context } = desk
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  const signature = normalizeSignature(parameters.signature)
+  const found = await context.store.read((tables) =>
+    loadSubscription(tables, context, id),
+  )
+  if (signature === undefined) return refuse(found, 'malformedSignature')
+  const hash = hashHex(signature, context.keccak256)
+  const known = checkKnown(found, hash)
+  if (known) return known
+  const verdict = await judge(desk, found, signature)
+  if (!verdict.ok) return refuse(found, verdict.reason, verdict.details)
+  const { order, attempt } = found.held
+  // Before the unit of work, because sealing may call a key service.
+  const sealed = await context.sealer.seal(
+    signature,
+    sealContextOf('payment', order, attempt),
+  )
+  const { message } = decodePermission(found.row.permission)
+  const { time } = verdict.at
+  const current = findPeriod(message, time)?.number ?? 1n
+  return writeAgain(context, async (tables) => {
+    const now = await loadSubscription(tables, context, id)
+    const late = checkKnown(now, hash)
+    if (late) return late
+    const { validAfter, validBefore, number } = now.held.attempt
+    const signed = {
+      ...now.held.attempt,
+      signedAfter: validAfter,
+      signedBefore: validBefore,
+      signatureHash: hash,
+      signature: sealed,
+    }
+    const moved = moveOrder(now.held.order, 'stored', {
+      type: 'accepted',
+      at: context.now(),
+      data: {
+        payer: now.row.payer,
+        attempt: number,
+        validBefore: String(validBefore),
+      },
+    })
+    const row = {
+      ...now.row,
+      // Periods before the signature are not owed.
+      period: current - 1n,
+      due: 0n,
+    }
+    await writeChanges(tables, {
+      ...noChanges(),
+      orders: [moved.order],
+      attempts: [signed],
+      events: [moved.event],
+    })
+    await tables.subscriptions.update([row])
+    return accept({ row, held: { ...now.held, order: moved.order } })
+  })
+}
+
+function judge(
+  { context, kind }: SubscriptionsDesk,
+  { row, held: { order } }: StoredSubscription,
+  signature: Hex,
+): Promise<SpendPermissionVerdict> {
+  const permission = decodePermission(row.permission)
+  const { domain, message } = permission
+  const { account, spender, token, allowance, period } = message
+  const { implementations, factories, maxGas } = kind.limits
+  return verifySpendPermission(clientOf(context, row), {
+    permission,
+    signature,
+    expect: {
+      chainId: domain.chainId,
+      manager: domain.verifyingContract,
+      account,
+      spender,
+      token,
+      allowance: formatAmount(allowance, order.decimals),
+      amount:
+        row.price === undefined
+          ? undefined
+          : formatAmount(row.price, order.decimals),
+      period,
+    },
+    maxChargeGas: maxGas,
+    implementations,
+    factories,
+    now: context.now() / 1000n,
+  })
+}
+
+/** The verdict on a subscription that takes no new signature. */
+function checkKnown(
+  found: StoredSubscription,
+  hash: Hex,
+): AcceptSubscriptionVerdict | undefined {
+  const { order, attempt } = found.held
+  if (order.state === 'drafted') return undefined
+  const isSame = order.state === 'stored' && attempt.signatureHash === hash
+  return isSame ? accept(found) : refuse(found, 'notOpen')
+}
+
+function accept(found: StoredSubscription): AcceptSubscriptionVerdict {
+  return { ok: true, subscription: showSubscription(found) }
+}
+
+function refuse(
+  found: StoredSubscription,
+  reason: SpendPermissionRefusal | 'notOpen',
+  details: Readonly<Record<string, unknown>> = {},
+): AcceptSubscriptionVerdict {
+  return { ok: false, reason, details, subscription: showSubscription(found) }
+}

@@ -1,0 +1,105 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import {
+  moveOrder,
+  noChanges,
+  withEvent,
+  writeChanges,
+} from '../../orders/model/changes.js'
+import type { OrderRecord, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { chargeOrderId } from '../schedule/chargeIds.js'
+import {
+  type StoredSubscription,
+  type Subscription,
+  showSubscription,
+  stateOf,
+} from '../schedule/showSubscription.js'
+import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { parseSubscriptionId } from './draftSubscription.js'
+
+/** What `cancel`, `get` and `resume` take. */
+export type SubscriptionIdParameters = { subscriptionId: string }
+
+export const idMembers: MembersOf<SubscriptionIdParameters> = {
+  subscriptionId: true,
+}
+
+/** Whether the subscription is canceled or about to be. */
+export type CancelSubscriptionVerdict =
+  | { ok: true; subscription: Subscription }
+  /** Its last period is over. */
+  | { ok: false; reason: 'notOpen'; subscription: Subscription }
+
+/**
+ * `cancel` of `Subscriptions`: charges nothing more, and has the worker revoke
+ * the permission.
+ */
+export function cancelSubscription(
+  { context }: SubscriptionsDesk,
+  parameters: SubscriptionIdParameters,
+): Promise<CancelSubscriptionVerdict> {
+  checkMembers(parameters, idMembers)
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  return writeAgain(context, async (tables) => {
+    const found = await loadSubscription(tables, context, id)
+    const { row, held } = found
+    const state = stateOf(row, held.order)
+    if (state === 'ended')
+      return {
+        ok: false,
+        reason: 'notOpen',
+        subscription: showSubscription(found),
+      }
+    if (state === 'canceled' || state === 'canceling')
+      return { ok: true, subscription: showSubscription(found) }
+    const order = await writeCancel(context.now(), tables, found)
+    const stopped = { ...row, due: undefined, chargeId: undefined }
+    await tables.subscriptions.update([stopped])
+    const subscription = showSubscription({
+      row: stopped,
+      held: { ...held, order },
+    })
+    return { ok: true, subscription }
+  })
+}
+
+async function writeCancel(
+  at: bigint,
+  tables: StoreWriter,
+  { row, held: { order } }: StoredSubscription,
+): Promise<OrderRecord> {
+  const changed =
+    order.state === 'drafted'
+      ? moveOrder(order, 'voided', { type: 'voided', at, data: {} })
+      : withEvent(
+          order,
+          { type: 'cancelRequested', at, data: { relayed: true } },
+          { requested: 'cancel', sendDue: 0n, reason: undefined },
+        )
+  const unsent = await findUnsent(tables, row)
+  const voided = unsent.map((charge) =>
+    moveOrder(
+      charge,
+      'voided',
+      { type: 'voided', at, data: {} },
+      { requested: undefined, sendDue: undefined },
+    ),
+  )
+  await writeChanges(tables, {
+    ...noChanges(),
+    orders: [changed.order, ...voided.map((one) => one.order)],
+    events: [changed.event, ...voided.map(({ event }) => event)],
+  })
+  return changed.order
+}
+
+/** The scheduled charge, if nothing was sent for it. One in flight goes on. */
+async function findUnsent(
+  tables: StoreWriter,
+  { id, chargeId }: StoredSubscription['row'],
+): Promise<OrderRecord[]> {
+  if (chargeId === undefined) return []
+  const ids = [chargeOrderId(id, chargeId)]
+  const found = await tables.orders.find({ ids })
+  return found.filter(({ state }) => state === 'stored')
+}

@@ -1,0 +1,192 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { parseAmount } from '../../core/amount.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { clientOf } from '../../orders/evidence/clientOf.js'
+import { loadOrder } from '../../orders/model/loadOrders.js'
+import { showOrder } from '../../orders/model/showOrder.js'
+import type { Order } from '../../orders/model/types.js'
+import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type { Destination, StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { findPeriod } from '../permission/periodAt.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import type { SpendPeriod } from '../permission/types.js'
+import { chargeNonce } from '../schedule/chargeIds.js'
+import type { PlannedOrder } from '../schedule/orderRow.js'
+import {
+  type StoredSubscription,
+  stateOf,
+} from '../schedule/showSubscription.js'
+import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { parseSubscriptionId } from './draftSubscription.js'
+import { buildCharge, insertCharge } from './writeCharge.js'
+
+/** What `charge` takes. */
+export type ChargeSubscriptionParameters = {
+  subscriptionId: string
+  /**
+   * Your id for this charge, unique in the subscription; up to 63 characters.
+   * The same id again is the same charge. The schedule uses `period-1` and so
+   * on.
+   */
+  chargeId: string
+  /** A decimal such as `'9.99'`. @default the amount of the schedule */
+  amount?: string | undefined
+}
+
+const members: MembersOf<ChargeSubscriptionParameters> = {
+  subscriptionId: true,
+  chargeId: true,
+  amount: true,
+}
+
+/** Why a charge is not made. */
+export type ChargeRefusal =
+  /** The id belongs to a charge of another amount, or to another order. */
+  | 'chargeConflict'
+  /** Not signed, canceled or over. */
+  | 'notOpen'
+  /** The first period has not begun. */
+  | 'notYetValid'
+  /** More than the allowance of a period. */
+  | 'exceedsAllowance'
+  /** The period ends too soon to send anything. */
+  | 'deadlinePassed'
+  /** The stored signature does not open. */
+  | 'sealBroken'
+
+/** The order of the charge, or why there is none. */
+export type ChargeVerdict =
+  /** A worker sends it; `order` says how far it is. */
+  { ok: true; order: Order } | { ok: false; reason: ChargeRefusal }
+
+/** `charge` of `Subscriptions`. */
+export async function chargeSubscription(
+  desk: SubscriptionsDesk,
+  parameters: ChargeSubscriptionParameters,
+): Promise<ChargeVerdict> {
+  checkMembers(parameters, members)
+  const { context, schedule } = desk
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  const chargeId = parseSubscriptionId(parameters.chargeId, 'chargeId')
+  const found = await context.store.read((tables) =>
+    loadSubscription(tables, context, id),
+  )
+  const value = chargeValueOf(found, parameters.amount)
+  const known = await writeAgain(context, (tables) =>
+    repeatCharge(desk, tables, { id, chargeId, value }),
+  )
+  if (known) return known
+  if (!isChargeable(found)) return { ok: false, reason: 'notOpen' }
+  const { message } = decodePermission(found.row.permission)
+  if (value > message.allowance)
+    return { ok: false, reason: 'exceedsAllowance' }
+  const now = await getChainTime(desk, found.row)
+  const period = findPeriod(message, now)
+  if (!period)
+    return {
+      ok: false,
+      reason: now < message.start ? 'notYetValid' : 'notOpen',
+    }
+  if (now + schedule.margin >= period.end)
+    return { ok: false, reason: 'deadlinePassed' }
+  return addCharge(desk, found, { chargeId, value, period, now })
+}
+
+async function addCharge(
+  desk: SubscriptionsDesk,
+  found: StoredSubscription,
+  wanted: { chargeId: string; value: bigint; period: SpendPeriod; now: bigint },
+): Promise<ChargeVerdict> {
+  const { context } = desk
+  const { id } = found.row
+  const { chargeId, value } = wanted
+  const planned = await buildCharge(context, found, wanted)
+  if (!planned) return { ok: false, reason: 'sealBroken' }
+  const write = (charge: PlannedOrder) =>
+    writeAgain(context, async (tables): Promise<ChargeVerdict> => {
+      const current = await loadSubscription(tables, context, id)
+      if (!isChargeable(current)) return { ok: false, reason: 'notOpen' }
+      const { id: orderId } = await insertCharge(context, tables, charge)
+      return {
+        ok: true,
+        order: showOrder(await loadOrder(tables, context, orderId)),
+      }
+    })
+  return write(planned).catch(async (error: unknown) => {
+    if (!(error instanceof DuplicateRecordError)) throw error
+    // Another call made the same charge at the same time.
+    const known = await writeAgain(context, (tables) =>
+      repeatCharge(desk, tables, { id, chargeId, value }),
+    )
+    return known ?? { ok: false, reason: 'chargeConflict' }
+  })
+}
+
+/**
+ * The verdict on a charge that is on record. Sends it again if it was refused
+ * before it was sent.
+ */
+async function repeatCharge(
+  { context }: SubscriptionsDesk,
+  tables: StoreWriter,
+  { id, chargeId, value }: { id: string; chargeId: string; value: bigint },
+): Promise<ChargeVerdict | undefined> {
+  const { row } = await loadSubscription(tables, context, id)
+  const nonces = [chargeNonce(decodePermission(row.permission), chargeId)]
+  // By its mark: a charge that only the chain knew has no other id.
+  const [attempt] = await tables.attempts.find({ nonces })
+  if (!attempt) return undefined
+  const { orderId } = attempt
+  const [order] = await tables.orders.find({ ids: [orderId] })
+  if (order?.value !== value) return { ok: false, reason: 'chargeConflict' }
+  if (order.state === 'stored')
+    await writeCaptureRequests(context, tables, [orderId])
+  const stored = await loadOrder(tables, context, orderId)
+  return { ok: true, order: showOrder(stored) }
+}
+
+function chargeValueOf(
+  { row, held }: StoredSubscription,
+  amount: string | undefined,
+): bigint {
+  const value =
+    amount === undefined ? row.price : parseAmount(amount, held.order.decimals)
+  if (value !== undefined) return value
+  throw new InvalidFieldError(
+    'amount',
+    amount,
+    'given, since the subscription has no fixed amount',
+  )
+}
+
+function isChargeable({ row, held }: StoredSubscription): boolean {
+  return ['active', 'pastDue', 'unpaid'].includes(stateOf(row, held.order))
+}
+
+/**
+ * The time of the newest block, in Unix seconds.
+ *
+ * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer.
+ */
+export async function getChainTime(
+  { context }: SubscriptionsDesk,
+  destination: Destination,
+): Promise<bigint> {
+  const client = clientOf(context, destination)
+  const head = await getBlockHead(client, 'latest')
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: 'names no latest block',
+    })
+  const { chainId } = destination
+  checkClock({ timestamp: head.timestamp, chainId }, context.now() / 1000n)
+  return head.timestamp
+}

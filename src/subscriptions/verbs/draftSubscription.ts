@@ -1,0 +1,268 @@
+import type { Address, Hex } from 'viem'
+import { getTokenAndHead } from '../../chain/state/getToken.js'
+import { parseAmount } from '../../core/amount.js'
+import { canonicalJson } from '../../core/canonicalJson.js'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkClock } from '../../core/clock.js'
+import { drawNonce } from '../../core/drawNonce.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { withEvent } from '../../orders/model/changes.js'
+import { parseOrderId } from '../../orders/model/parseOrderId.js'
+import { parseMetadata } from '../../orders/verbs/parseMetadata.js'
+import { chooseRecipient, chooseToken } from '../../orders/verbs/planDraft.js'
+import { DuplicateRecordError } from '../../store/errors.js'
+import type { StoreWriter } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { buildSpendPermission } from '../permission/buildSpendPermission.js'
+import type { SpendPermission } from '../permission/types.js'
+import {
+  planPermission,
+  planSubscription,
+  type SubscriptionFacts,
+} from '../schedule/orderRow.js'
+import {
+  type Subscription,
+  showSubscription,
+} from '../schedule/showSubscription.js'
+import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+
+/** What `draft` takes. */
+export type DraftSubscriptionParameters = {
+  /** Up to 63 characters. @default a random id */
+  subscriptionId?: string | undefined
+  /** The payer's smart wallet. */
+  account: Address
+  /**
+   * What the schedule charges each period: a decimal such as `'9.99'`, in whole
+   * tokens. @default nothing: you call `charge`
+   */
+  amount?: string | undefined
+  /**
+   * Most that one period may cost. Leave it out with a fixed price: the chain
+   * itself then allows one charge in a period. @default `amount`
+   */
+  allowance?: string | undefined
+  /** Seconds of one period. */
+  period: bigint
+  /** First second of the first period. @default now, by the chain */
+  start?: bigint | undefined
+  /** First second after the permission. @default `periods`, or else no end */
+  end?: bigint | undefined
+  /** How many periods it lasts, instead of `end`. */
+  periods?: number | undefined
+  /** @default the only one configured */
+  chainId?: number | undefined
+  /** @default the only one */
+  token?: Address | undefined
+  /** Your account: it charges, and is paid. @default the only one */
+  recipient?: Address | undefined
+  /** @default the address that Base publishes */
+  manager?: Address | undefined
+  /** Data of yours in the signed message. @default none */
+  extraData?: Hex | undefined
+  /** Plain JSON to keep with the subscription, up to 8 kB. */
+  metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+const members: MembersOf<DraftSubscriptionParameters> = {
+  subscriptionId: true,
+  account: true,
+  amount: true,
+  allowance: true,
+  period: true,
+  start: true,
+  end: true,
+  periods: true,
+  chainId: true,
+  token: true,
+  recipient: true,
+  manager: true,
+  extraData: true,
+  metadata: true,
+}
+
+/** A new subscription, with the permission for its payer to sign. */
+export type DraftedSubscription = {
+  subscription: Subscription
+  permission: SpendPermission
+}
+
+/** `draft` of `Subscriptions`. */
+export async function draftSubscription(
+  desk: SubscriptionsDesk,
+  parameters: DraftSubscriptionParameters,
+): Promise<DraftedSubscription> {
+  checkMembers(parameters, members)
+  const { context } = desk
+  const { facts, price } = await getFacts(desk, parameters)
+  const write = () =>
+    writeAgain(context, (tables) => writeDraft(desk, tables, { facts, price }))
+  return write().catch((error: unknown) => {
+    // Another call drafted the same id at the same time: load that one.
+    if (error instanceof DuplicateRecordError) return write()
+    throw error
+  })
+}
+
+type Terms = { facts: SubscriptionFacts; price: bigint | undefined }
+
+async function getFacts(
+  { context }: SubscriptionsDesk,
+  parameters: DraftSubscriptionParameters,
+): Promise<Terms> {
+  const { amount, allowance = amount } = parameters
+  const subscriptionId = parseSubscriptionId(
+    parameters.subscriptionId ?? drawNonce().slice(2, 34),
+  )
+  if (allowance === undefined)
+    throw new InvalidFieldError(
+      'amount',
+      amount,
+      "a decimal such as '9.99', or left out with an allowance",
+    )
+  const metadata = parseMetadata(parameters.metadata)
+  const { client, ...chosen } = chooseToken(context, parameters)
+  const spender = chooseRecipient(context, chosen, {
+    recipient: parameters.recipient,
+    primaryType: 'ReceiveWithAuthorization',
+  })
+  const { token, head } = await getTokenAndHead(client, chosen.token)
+  const { timestamp: time, chainId } = head
+  if (chainId !== chosen.chainId)
+    throw new InvalidFieldError(
+      'chainId',
+      chainId,
+      `${chosen.chainId}, the chain of the client`,
+      "Correct the client's chain, or the URL of its node.",
+    )
+  checkClock(head, context.now() / 1000n)
+  const { decimals, domain } = token
+  const price = amount === undefined ? undefined : parseAmount(amount, decimals)
+  const { account, period, start, end, periods, manager, extraData } =
+    parameters
+  const permission = buildSpendPermission({
+    chainId,
+    account,
+    spender,
+    token: chosen.token,
+    allowance,
+    decimals,
+    period,
+    start,
+    end,
+    periods,
+    manager,
+    extraData,
+    now: time,
+  })
+  if (price !== undefined && price > permission.message.allowance)
+    throw new InvalidFieldError(
+      'amount',
+      amount,
+      `at most allowance, which is ${allowance}`,
+    )
+  return {
+    price,
+    facts: {
+      subscriptionId,
+      permission,
+      decimals,
+      tokenName: domain.name,
+      tokenVersion: domain.version,
+      metadata,
+      createdAt: time,
+    },
+  }
+}
+
+/** Longest id, so that the ids of its charges fit into those of orders. */
+const longestId = 63
+
+/**
+ * Checks the id of a subscription or a charge.
+ *
+ * @throws {@link InvalidFieldError} when it is longer than 63 characters, or no
+ * id of an order.
+ */
+export function parseSubscriptionId(
+  value: unknown,
+  field = 'subscriptionId',
+): string {
+  const id = parseOrderId(value, field)
+  if (id.length <= longestId) return id
+  throw new InvalidFieldError(
+    field,
+    value,
+    `text of 1 to ${longestId} characters`,
+  )
+}
+
+async function writeDraft(
+  desk: SubscriptionsDesk,
+  tables: StoreWriter,
+  { facts, price }: Terms,
+): Promise<DraftedSubscription> {
+  const { context } = desk
+  const { subscriptionId } = facts
+  const planned = planPermission(facts)
+  const row = planSubscription(facts, price)
+  const [known] = await tables.orders.find({ ids: [subscriptionId] })
+  if (known) return redraft(desk, tables, { facts, price })
+  const { value, nonce, validBefore } = planned.attempt
+  // The store assigns position and version; neither is shown.
+  const blank = { ...planned.order, version: 1, position: 0n }
+  const changed = withEvent(blank, {
+    type: 'drafted',
+    at: context.now(),
+    data: { value: String(value), nonce, validBefore: String(validBefore) },
+  })
+  const { version, position, ...order } = changed.order
+  await tables.orders.insert([order])
+  await tables.attempts.insert([planned.attempt])
+  await tables.subscriptions.insert([row])
+  await tables.events.append([changed.event])
+  const attempt = { ...planned.attempt, version }
+  return {
+    permission: facts.permission,
+    subscription: showSubscription({
+      row: { ...row, version, position },
+      held: { order: changed.order, attempt, attempts: [attempt], proofs: [] },
+    }),
+  }
+}
+
+/** The same terms again get the same permission. */
+async function redraft(
+  { context }: SubscriptionsDesk,
+  tables: StoreWriter,
+  { facts, price }: Terms,
+): Promise<DraftedSubscription> {
+  const { subscriptionId } = facts
+  const [found] = await loadSubscriptions(tables, context, [subscriptionId])
+  const subscription = found && showSubscription(found)
+  const isSame =
+    found &&
+    subscription?.state === 'drafted' &&
+    contentsOf(subscription.permission, found.row.price) ===
+      contentsOf(facts.permission, price)
+  if (!isSame)
+    throw new InvalidFieldError(
+      'subscriptionId',
+      subscriptionId,
+      'an id that no other subscription or order has',
+    )
+  return { permission: subscription.permission, subscription }
+}
+
+/** The terms that must be equal when an id is drafted again. */
+function contentsOf(
+  { domain, message }: SpendPermission,
+  price: bigint | undefined,
+): string {
+  const { account, spender, token, allowance, period, extraData } = message
+  return canonicalJson({
+    accounts: [domain.chainId, domain.verifyingContract, account, spender],
+    amounts: [token, String(allowance), String(price), String(period)],
+    extraData,
+  })
+}

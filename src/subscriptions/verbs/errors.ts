@@ -1,0 +1,12 @@
+import { CountersignError } from '../../core/CountersignError.js'
+
+/** This instance has no subscription with this id. */
+export class SubscriptionNotFoundError extends CountersignError {
+  override readonly name = 'SubscriptionNotFoundError'
+
+  constructor({ subscriptionId }: { subscriptionId: string }) {
+    super(`There is no subscription ${JSON.stringify(subscriptionId)}.`, {
+      subscriptionId,
+    })
+  }
+}

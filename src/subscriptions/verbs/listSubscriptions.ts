@@ -1,0 +1,121 @@
+import type { Address } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { loadOrders } from '../../orders/model/loadOrders.js'
+import { showOrder } from '../../orders/model/showOrder.js'
+import type { Order } from '../../orders/model/types.js'
+import { parseLimit, parsePosition } from '../../orders/verbs/listOrders.js'
+import {
+  type Subscription,
+  showSubscription,
+} from '../schedule/showSubscription.js'
+import {
+  idMembers,
+  type SubscriptionIdParameters,
+} from './cancelSubscription.js'
+import {
+  loadSubscription,
+  loadSubscriptions,
+  type SubscriptionsDesk,
+} from './desk.js'
+import { parseSubscriptionId } from './draftSubscription.js'
+
+/** Which subscriptions `list` returns. */
+export type ListSubscriptionsParameters = {
+  /** The smart wallet that pays. */
+  payer?: Address | undefined
+  /** The `cursor` of the previous page. */
+  before?: bigint | undefined
+  /** At most 200. @default 50 */
+  limit?: number | undefined
+}
+
+const members: MembersOf<ListSubscriptionsParameters> = {
+  payer: true,
+  before: true,
+  limit: true,
+}
+
+/** A page of subscriptions. */
+export type ListedSubscriptions = {
+  subscriptions: readonly Subscription[]
+  /** Pass it as `before` for the next page; absent on the last page. */
+  cursor: bigint | undefined
+}
+
+/** Which charges `charges` returns. */
+export type ListChargesParameters = SubscriptionIdParameters &
+  Pick<ListSubscriptionsParameters, 'before' | 'limit'>
+
+const chargeMembers: MembersOf<ListChargesParameters> = {
+  ...idMembers,
+  before: true,
+  limit: true,
+}
+
+/** A page of charges, which are orders. */
+export type ListedCharges = {
+  charges: readonly Order[]
+  /** Pass it as `before` for the next page; absent on the last page. */
+  cursor: bigint | undefined
+}
+
+const limits = { usual: 50, most: 200 }
+
+/** `get` of `Subscriptions`. */
+export async function getSubscription(
+  { context }: SubscriptionsDesk,
+  parameters: SubscriptionIdParameters,
+): Promise<Subscription> {
+  checkMembers(parameters, idMembers)
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  const found = await context.store.read((tables) =>
+    loadSubscription(tables, context, id),
+  )
+  return showSubscription(found)
+}
+
+/** `list` of `Subscriptions`: the newest first. */
+export async function listSubscriptions(
+  { context }: SubscriptionsDesk,
+  parameters: ListSubscriptionsParameters,
+): Promise<ListedSubscriptions> {
+  checkMembers(parameters, members)
+  const limit = parseLimit(parameters.limit, limits)
+  const before = parsePosition(parameters.before, 'before')
+  const payer =
+    parameters.payer === undefined
+      ? undefined
+      : parseCheckedAddress(parameters.payer, 'payer')
+  const { destinations: listed } = context
+  return context.store.read(async (tables) => {
+    const query = { listed, payer, before, limit }
+    const rows = await tables.subscriptions.find(query)
+    const ids = rows.map(({ id }) => id)
+    const found = await loadSubscriptions(tables, context, ids)
+    return {
+      subscriptions: found.map(showSubscription),
+      cursor: rows.length < limit ? undefined : rows.at(-1)?.position,
+    }
+  })
+}
+
+/** `charges` of `Subscriptions`: the newest first. */
+export async function listCharges(
+  { context }: SubscriptionsDesk,
+  parameters: ListChargesParameters,
+): Promise<ListedCharges> {
+  checkMembers(parameters, chargeMembers)
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  const limit = parseLimit(parameters.limit, limits)
+  const before = parsePosition(parameters.before, 'before')
+  return context.store.read(async (tables) => {
+    await loadSubscription(tables, context, id)
+    const query = { chargesOf: id, before, limit }
+    const found = [...(await loadOrders(tables, query)).values()]
+    return {
+      charges: found.map(showOrder),
+      cursor: found.length < limit ? undefined : found.at(-1)?.order.position,
+    }
+  })
+}

@@ -1,0 +1,61 @@
+import { checkMembers } from '../../core/checkMembers.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { findPeriod } from '../permission/periodAt.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import { chargeIdOf } from '../schedule/chargeIds.js'
+import {
+  type Subscription,
+  showSubscription,
+  stateOf,
+} from '../schedule/showSubscription.js'
+import {
+  idMembers,
+  type SubscriptionIdParameters,
+} from './cancelSubscription.js'
+import { getChainTime } from './chargeSubscription.js'
+import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { parseSubscriptionId } from './draftSubscription.js'
+
+/** Whether the schedule goes on. */
+export type ResumeSubscriptionVerdict =
+  | { ok: true; subscription: Subscription }
+  /** It is not `unpaid`. */
+  | { ok: false; reason: 'notOpen'; subscription: Subscription }
+
+/** `resume` of `Subscriptions`. */
+export async function resumeSubscription(
+  desk: SubscriptionsDesk,
+  parameters: SubscriptionIdParameters,
+): Promise<ResumeSubscriptionVerdict> {
+  checkMembers(parameters, idMembers)
+  const { context } = desk
+  const id = parseSubscriptionId(parameters.subscriptionId)
+  const { row: known } = await context.store.read((tables) =>
+    loadSubscription(tables, context, id),
+  )
+  const now = await getChainTime(desk, known)
+  const { message } = decodePermission(known.permission)
+  const current = findPeriod(message, now)?.number
+  return writeAgain(context, async (tables) => {
+    const { row, held } = await loadSubscription(tables, context, id)
+    if (stateOf(row, held.order) !== 'unpaid')
+      return {
+        ok: false,
+        reason: 'notOpen',
+        subscription: showSubscription({ row, held }),
+      }
+    const resumed = {
+      ...row,
+      state: 'pastDue' as const,
+      // A charge of this period that failed is tried again.
+      chargeId: row.period === current ? chargeIdOf(row.period) : undefined,
+      tries: 0,
+      due: 0n,
+    }
+    await tables.subscriptions.update([resumed])
+    return {
+      ok: true,
+      subscription: showSubscription({ row: resumed, held }),
+    }
+  })
+}

@@ -1,0 +1,83 @@
+import { withEvent } from '../../orders/model/changes.js'
+import { openSealed } from '../../orders/model/openSealed.js'
+import { sealContextOf } from '../../orders/model/paymentOf.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import type { OrderRecord, StoreWriter } from '../../store/types.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import type { SpendPeriod } from '../permission/types.js'
+import { factsOf, type PlannedOrder, planCharge } from '../schedule/orderRow.js'
+import type { StoredSubscription } from '../schedule/showSubscription.js'
+
+/** A charge to make. */
+export type WantedCharge = {
+  chargeId: string
+  /** Token units. */
+  value: bigint
+  period: SpendPeriod
+  /** Unix seconds of the chain. */
+  now: bigint
+}
+
+/**
+ * Builds the order of a charge, with the permission's signature sealed for it.
+ * Returns `undefined` if the signature does not open.
+ */
+export async function buildCharge(
+  context: OrdersContext,
+  { row, held: { order, attempt } }: StoredSubscription,
+  { now, ...wanted }: WantedCharge,
+): Promise<PlannedOrder | undefined> {
+  if (attempt.signature === undefined) return undefined
+  const signature = await openSealed(
+    context,
+    attempt.signature,
+    sealContextOf('payment', order, attempt),
+  )
+  if (signature === undefined) return undefined
+  const facts = factsOf(order, decodePermission(row.permission), now)
+  const planned = planCharge(facts, { ...wanted, signature: '' })
+  const sealed = await context.sealer.seal(
+    signature,
+    sealContextOf(
+      'payment',
+      { ...planned.order, version: 1, position: 0n },
+      { ...planned.attempt, version: 1 },
+    ),
+  )
+  return { ...planned, attempt: { ...planned.attempt, signature: sealed } }
+}
+
+/**
+ * Inserts the order of a charge, which is due at once.
+ *
+ * @throws {@link DuplicateRecordError} when the charge is on record.
+ */
+export async function insertCharge(
+  context: OrdersContext,
+  tables: StoreWriter,
+  { order: planned, attempt }: PlannedOrder,
+): Promise<OrderRecord> {
+  const at = context.now()
+  const accepted = withEvent(
+    { ...planned, version: 1, position: 0n },
+    {
+      type: 'accepted',
+      at,
+      data: {
+        payer: attempt.payer ?? planned.recipient,
+        attempt: attempt.number,
+        validBefore: String(attempt.validBefore),
+      },
+    },
+  )
+  const asked = withEvent(accepted.order, {
+    type: 'captureRequested',
+    at,
+    data: {},
+  })
+  const { version, position, ...order } = asked.order
+  await tables.orders.insert([order])
+  await tables.attempts.insert([attempt])
+  await tables.events.append([accepted.event, asked.event])
+  return asked.order
+}
