@@ -94,4 +94,4 @@ test(`after ${sequences} random sequences, record, chain and books agree to the 
   let booked = 0n
   for await (const { gross } of shop.orders.ledger({})) booked += gross
   expect(booked).toBe(balance)
-}, 1_800_000)
+}, 10_800_000)
