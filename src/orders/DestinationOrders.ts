@@ -57,6 +57,8 @@ export interface DestinationOrders {
    * does not renew a window that is over: only `reauthorize` does. The id of an
    * `expired` order stays in use.
    *
+   * With `atMost` the payer signs a ceiling, and `capture` names the amount.
+   *
    * A draft reserves nothing and does not check the buyer's funds.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
@@ -139,12 +141,16 @@ export interface DestinationOrders {
    * capture is in flight or decided, a second call gets the first one's result.
    * A rejected order that is still open may be captured again.
    *
+   * The first `amount` of an order with a ceiling is on record before anything
+   * is signed. Another one is rejected with `otherAmount`, even later.
+   *
    * `unknown` is no failure: the request is on record, and `run` or another
    * call continues it. A captured order may still be lost to a reorg: ship on
    * its `fulfil` event.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
-   * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
+   * parameter is malformed, or an order with a ceiling has no amount yet.
    *
    * @example
    * ```ts
