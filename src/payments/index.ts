@@ -50,6 +50,7 @@ export type {
   JudgedAt,
   Payment,
   PaymentAuthorization,
+  PaymentTerms,
   PermitAuthorization,
   PrimaryType,
   RejectionReason,
@@ -140,7 +141,9 @@ export {
 export {
   type CaptureKind,
   eip3009,
+  type OrderKind,
   type PaymentKind,
+  type StoredFields,
 } from './verify/kind.js'
 export type {
   CeilingExpectation,
