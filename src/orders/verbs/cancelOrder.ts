@@ -108,6 +108,8 @@ function checkState({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
+  // Its permission is revoked instead.
+  if (order.subscriptionId !== undefined) return 'notOpen'
   switch (order.state) {
     case 'captured':
     case 'canceled':

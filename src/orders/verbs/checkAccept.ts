@@ -90,6 +90,7 @@ export function hashSigned(
  * signed one.
  */
 export function takesPayment({ order, attempt }: StoredOrder): boolean {
+  if (order.subscriptionId !== undefined) return false
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&

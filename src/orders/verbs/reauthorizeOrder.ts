@@ -99,7 +99,9 @@ async function getNewTerms(
 }
 
 function mayRenew(found: StoredOrder): boolean {
-  const { state, requested, total } = found.order
+  const { state, requested, total, subscriptionId } = found.order
+  // The payer signed its permission, and no payment.
+  if (subscriptionId !== undefined) return false
   // Terms name the window, so two signatures of a ceiling have two nonces: both
   // could settle.
   if (total === 'atMost') return isDead(found) || isUnsigned(found)

@@ -72,6 +72,12 @@ export async function acceptSubscription(
     signature,
     sealContextOf('payment', order, attempt),
   )
+  // A revocation by the spender needs no signature, but the record of a
+  // cancellation has one.
+  const revocation = await context.sealer.seal(
+    '0x',
+    sealContextOf('cancellation', order, attempt),
+  )
   const { message } = decodePermission(found.row.permission)
   const { time } = verdict.at
   const current = findPeriod(message, time)?.number ?? 1n
@@ -86,6 +92,7 @@ export async function acceptSubscription(
       signedBefore: validBefore,
       signatureHash: hash,
       signature: sealed,
+      cancellation: revocation,
     }
     const moved = moveOrder(now.held.order, 'stored', {
       type: 'accepted',

@@ -1,3 +1,5 @@
+import { clientOf } from '../../orders/evidence/clientOf.js'
+import { findEvidence } from '../../orders/evidence/findEvidence.js'
 import {
   noChanges,
   withEvent,
@@ -114,11 +116,28 @@ async function advance(
       if (isOver) await writeEnd(desk, tables, { id, heads })
       return planned !== undefined || step.retryAt !== undefined
     })
+  const isRevoked = step.report?.reason === 'revoked'
+  if (isRevoked) await settleRevoked(desk, found)
   return write().catch((error: unknown) => {
     // Someone made this very charge: the next look sees its order.
     if (error instanceof DuplicateRecordError && planned)
       return adoptCharge(desk, found, step)
     throw error
+  })
+}
+
+/** Writes a revocation that the payer sent, from the manager's event. */
+async function settleRevoked(
+  { context }: SubscriptionsDesk,
+  { row, held }: StoredSubscription,
+): Promise<void> {
+  const { kinds } = context
+  const client = clientOf(context, row)
+  const evidence = await findEvidence(client, { ...held, kinds })
+  if (evidence?.kind !== 'cancel') return
+  await writeAgain(context, async (tables) => {
+    const { held: now } = await loadSubscription(tables, context, row.id)
+    await writeChanges(tables, settleOrder(now, evidence, context.now()))
   })
 }
 
