@@ -136,8 +136,8 @@ function findChanged<row>(
       // Objects may have been changed in place.
       const isSame =
         kept !== undefined &&
-        one.kind !== 'json' &&
-        Reflect.get(kept, one.member) === Reflect.get(row, one.member)
+        Reflect.get(kept, one.member) === Reflect.get(row, one.member) &&
+        (one.kind !== 'json' || Reflect.get(row, one.member) === undefined)
       if (!isSame) changed.add(one)
     }
   }

@@ -75,8 +75,3 @@ async function ask(
     })
   return result
 }
-
-/** The names of boundaries, in the order in which each was passed first. */
-export function namesOf({ passed }: DyingProcess): string[] {
-  return [...new Set(passed.map(({ name }) => name))]
-}
