@@ -52,6 +52,8 @@ export const permitCheckout: PaymentKind = {
     findCaptured(receipt, payment) ? 'consumed' : undefined,
   name: 'permitCheckout',
   hasOwnNonce: false,
+  capturedCall: ({ domain, message }: PermitPayment) =>
+    contractCall(selectors.captured, { domain, message }),
   token: 'permit',
   decode: decodePermitPayment,
   drawTerms: ({ operator, permitNonce = 0n }) => ({

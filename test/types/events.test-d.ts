@@ -65,6 +65,10 @@ test('after a look at its type, an event has the data of that type', () => {
     case 'cancelRequested':
       return expectTypeOf(event.data).toEqualTypeOf<{ relayed: boolean }>()
     case 'canceled':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        transactionHash?: Hash | undefined
+        blockNumber: string
+      }>()
     case 'consumed':
       return expectTypeOf(event.data).toEqualTypeOf<{
         transactionHash: Hash

@@ -112,6 +112,7 @@ function dataSchemas(): DataSchemas {
   return {
     drafted: z.strictObject({
       value: decimal,
+      atMost: decimal.optional(),
       nonce: bytes32,
       validBefore: decimal,
     }),
@@ -120,7 +121,7 @@ function dataSchemas(): DataSchemas {
       attempt: number,
       validBefore: decimal,
     }),
-    captureRequested: nothing,
+    captureRequested: z.strictObject({ value: decimal.optional() }),
     capturing: started,
     preconfirmed: z.strictObject({ transactionHash: bytes32 }),
     captureRejected: rejected,
@@ -130,7 +131,10 @@ function dataSchemas(): DataSchemas {
     cancelRequested: z.strictObject({ relayed: z.boolean() }),
     canceling: started,
     cancelRejected: rejected,
-    canceled: spent,
+    canceled: z.strictObject({
+      transactionHash: bytes32.optional(),
+      blockNumber: decimal,
+    }),
     expired: z.strictObject({ blockNumber: decimal, blockTime: decimal }),
     consumed: spent,
     reauthorized: z.strictObject({

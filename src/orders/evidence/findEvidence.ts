@@ -7,6 +7,8 @@ import {
 import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
+import type { Call, RunHead } from '../../chain/state/types.js'
+import { CountersignError } from '../../core/CountersignError.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
@@ -70,6 +72,12 @@ export async function findEvidence(
     return getProof(client, parameters, outcome.proof.transactionHash)
   if (outcome.status === 'canceled')
     return getProof(client, parameters, outcome.transactionHash)
+  if (outcome.status === 'unknown' && kind.capturedCall) {
+    const capturedCall = kind.capturedCall(payment)
+    const captured = await readSpent(client, capturedCall, number)
+    if (!captured.consumed)
+      return findWithdrawn(client, { attempt, spentCall, head, number, final })
+  }
   // The merchant drew the nonce, so nothing used it before the order.
   if (outcome.status === 'unknown')
     throw new NodeAnswerError({
@@ -104,6 +112,40 @@ async function findCarried(
   if (!head || head.timestamp < lastSecondOf(attempt)) return undefined
   const { number: blockNumber, timestamp: blockTime } = head
   return { kind: 'expired', blockNumber, blockTime, final }
+}
+
+/**
+ * Finds out about a payment that ended without an event. It counts as withdrawn
+ * once a final block shows it, because no receipt could show a reorganization.
+ */
+async function findWithdrawn(
+  client: Client,
+  {
+    attempt,
+    spentCall,
+    head,
+    number,
+    final,
+  }: {
+    attempt: StoredOrder['attempt']
+    spentCall: Call
+    head: RunHead
+    number: bigint
+    final: boolean
+  },
+): Promise<Evidence | undefined> {
+  const finalized = await readSpent(client, spentCall, 'finalized').catch(
+    (error: unknown) => {
+      // Not every node has final blocks, or their state.
+      if (error instanceof CountersignError) return undefined
+      throw error
+    },
+  )
+  if (finalized?.consumed)
+    return { kind: 'withdrawn', blockNumber: finalized.head.number }
+  if (head.timestamp < lastSecondOf(attempt)) return undefined
+  const blockTime = head.timestamp
+  return { kind: 'expired', blockNumber: number, blockTime, final }
 }
 
 /** Turns a tag into a number, so that all answers are about the same block. */

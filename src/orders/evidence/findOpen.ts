@@ -61,10 +61,12 @@ export async function findOpen(
   }
 }
 
+type Asked = { nonce: Hex; call: Call }
+
 async function askChunk(
   client: Client,
   { chainId, token }: Pick<Destination, 'chainId' | 'token'>,
-  asked: readonly { nonce: Hex; call: Call }[],
+  asked: readonly Asked[],
   block: bigint,
 ): Promise<{ spent: Hex[]; unused: [Hex, bigint][] }> {
   const { head, calls } = await runCalls(client, {
@@ -78,7 +80,12 @@ async function askChunk(
       method: 'eth_call',
       problem: `is of chain ${head.chainId}, and not ${chainId}`,
     })
-  if (Object.values(calls).some((answer) => !isWord(answer)))
+  // A checkout contract that is not deployed captured nothing.
+  const isAbsent = ({ nonce, call }: Asked) =>
+    call.target !== token && !(calls[nonce] ?? noAnswer).hasCode
+  const isOdd = (one: Asked) =>
+    !isWord(calls[one.nonce] ?? noAnswer) && !isAbsent(one)
+  if (asked.some(isOdd))
     throw new UnsupportedTokenError({
       token,
       problem: 'has no authorizationState',

@@ -27,7 +27,15 @@ export function kindOf(
 ): PaymentKind {
   const found = kinds.get(kind)
   if (found) return found
-  throw new OrdersSetupError(
+  throw unknownKind({ kind, id })
+}
+
+/** The error for an order whose kind this instance was not given. */
+export function unknownKind({
+  kind,
+  id,
+}: Pick<OrderRecord, 'kind' | 'id'>): OrdersSetupError {
+  return new OrdersSetupError(
     `do not know the kind ${JSON.stringify(kind)} of an order: add it to kinds`,
     { orderId: id, kind },
   )

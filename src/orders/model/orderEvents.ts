@@ -42,7 +42,8 @@ export type OrderEventData = {
   cancelRequested: { relayed: boolean }
   canceling: { attempt: number }
   cancelRejected: { reason: OrderReason }
-  canceled: { transactionHash: Hash; blockNumber: string }
+  /** Without a transaction if no event shows it, as for a permit. */
+  canceled: { transactionHash?: Hash | undefined; blockNumber: string }
   expired: { blockNumber: string; blockTime: string }
   consumed: { transactionHash: Hash; blockNumber: string }
   reauthorized: { attempt: number; nonce: Hex; validBefore: string }

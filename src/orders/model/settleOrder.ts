@@ -14,6 +14,8 @@ export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */
   | { kind: 'consumed'; transactionHash: Hash; blockNumber: bigint }
+  /** A final block shows that the payer ended it, without a transaction's event. */
+  | { kind: 'withdrawn'; blockNumber: bigint }
   /** In one block the nonce is unused and the time at or past `validBefore`. */
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
 
@@ -40,6 +42,8 @@ export function settleOrder(
       return settleCancel(stored, evidence.proof, at)
     case 'consumed':
       return settleConsumed(stored, evidence, at)
+    case 'withdrawn':
+      return settleWithdrawn(stored, evidence, at)
     case 'expired':
       return settleExpired(stored, evidence, at)
   }
@@ -267,6 +271,39 @@ function settleConsumed(
   return {
     ...noChanges(),
     attempts,
+    orders: lost.orders,
+    events: [moved.event, ...lost.events],
+  }
+}
+
+function settleWithdrawn(
+  { order, attempt, proofs }: Omit<StoredOrder, 'attempts'>,
+  { blockNumber }: Extract<Evidence, { kind: 'withdrawn' }>,
+  at: bigint,
+): Changes {
+  const closed = closeAttempt(attempt, true)
+  const isOver =
+    attempt.number !== order.attempt ||
+    ['captured', 'canceled', 'consumed'].includes(order.state)
+  if (isOver) return closed
+  const moved = moveOrder(
+    order,
+    'canceled',
+    { type: 'canceled', at, data: { blockNumber: String(blockNumber) } },
+    {
+      settledHash: undefined,
+      settledBlock: blockNumber,
+      finality: 'finalized',
+      sendDue: undefined,
+      lookDue: undefined,
+      requested: undefined,
+      reason: undefined,
+      needsReview: false,
+    },
+  )
+  const lost = reportLoss(moved.order, { proofs, at })
+  return {
+    ...closed,
     orders: lost.orders,
     events: [moved.event, ...lost.events],
   }

@@ -364,4 +364,5 @@ export type ReauthorizeVerdict =
 /** The cancellation for the buyer to sign, or why there is none. */
 export type CancellationRequest =
   | { ok: true; order: Order; cancellation: Cancellation }
-  | { ok: false; reason: 'notOpen'; order: Order }
+  /** `unsupportedToken`: only the payer can cancel, by another permit. */
+  | { ok: false; reason: 'notOpen' | 'unsupportedToken'; order: Order }

@@ -3,8 +3,10 @@ import { endOfTime } from '../../core/clock.js'
 import { wait } from '../../core/wait.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { kindOf } from '../model/kindOf.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { putAside } from '../model/putAside.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -226,7 +228,19 @@ export async function findDue(
   submitter.orders.rememberDue(storedOrders)
   return storedOrders
     .filter(({ order }) => !submitter.aside.isWaiting(order.id))
+    .filter(({ order }) => isReadable(submitter, order))
     .slice(0, most)
+}
+
+/** Puts an order aside whose payments are of a kind that we were not given. */
+function isReadable(submitter: SubmitterState, order: OrderRecord): boolean {
+  try {
+    kindOf(submitter, order)
+    return true
+  } catch (error) {
+    putAside(submitter.aside, order.id, error, order.id)
+    return false
+  }
 }
 
 function loadSendDue(

@@ -1,7 +1,7 @@
 import type { TransactionRecord } from '../../store/types.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
-import { kindOf } from '../model/kindOf.js'
+import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -50,7 +50,7 @@ function reportOne(
 ): ReturnType<typeof withEvent> | undefined {
   const receipt = hash && preconfirmed.get(hash)
   const isNew = order.state === 'capturing' && order.settledHash !== hash
-  if (!receipt || !isNew) return undefined
+  if (!receipt || !isNew || !knowsKind(context, order)) return undefined
   const payment = paymentOf(context, order, attempt)
   if (!kindOf(context, order).prove(receipt, payment)) return undefined
   const at = context.now()

@@ -10,6 +10,7 @@ import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
 import { sendersOf } from '../model/sendersOf.js'
@@ -130,6 +131,7 @@ function checkMatch(
   { order, attempt }: StoredOrder,
   { domain, message }: SignedCancellation,
 ): CancelRefusal | undefined {
+  if (!kindOf(context, order).hasOwnNonce) return 'unsupportedToken'
   const expected = cancellationOf(context, order, attempt)
   const matches =
     message.authorizer === expected.message.authorizer &&

@@ -1,4 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadShown } from '../model/orderLoader.js'
 import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
@@ -25,6 +26,8 @@ export async function requestCancellation(
     ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
     attempt.spendable
   if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
+  if (!kindOf(context, order).hasOwnNonce)
+    return { ok: false, reason: 'unsupportedToken', order: shown }
   const cancellation = cancellationOf(context, order, attempt)
   return { ok: true, order: shown, cancellation }
 }

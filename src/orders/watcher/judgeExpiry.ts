@@ -3,7 +3,12 @@ import type { OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { type HasKinds, kindOf } from '../model/kindOf.js'
+import {
+  type HasKinds,
+  kindOf,
+  knowsKind,
+  unknownKind,
+} from '../model/kindOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -52,7 +57,16 @@ export async function judgeExpiry(
   due: readonly StoredOrder[],
 ): Promise<Judged[]> {
   const { latest, confirm } = heads
-  const over = due.filter((stored) => isOver(stored, latest.timestamp))
+  const over = due.filter((stored) => {
+    if (!isOver(stored, latest.timestamp)) return false
+    if (knowsKind(context, stored.order)) return true
+    apart.put(
+      stored.order.id,
+      unknownKind(stored.order),
+      latest.timestamp + lookAgain,
+    )
+    return false
+  })
   const [{ spent, unused }] = await Promise.all([
     findOpen(context, client, destination, over, latest.number),
     confirm(),
@@ -73,7 +87,7 @@ export async function judgeExpiry(
       const isFinal = finalized && isOver(stored, finalized.timestamp)
       if (isCarried) return isFinal ? expiredAt(finalized, true) : evidence
       // Used a moment ago and unused now: the next look decides.
-      return undefined
+      return kindOf(context, stored.order).hasOwnNonce ? undefined : evidence
     } catch (error) {
       // One order that fails must not block the others.
       apart.put(stored.order.id, error, latest.timestamp + lookAgain)

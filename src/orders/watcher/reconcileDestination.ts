@@ -12,6 +12,7 @@ import { type Changes, joinChanges } from '../model/changes.js'
 import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptUnknown } from './adoptUnknown.js'
+import { askSeparately } from './askSeparately.js'
 import {
   addSeen,
   type DestinationCursor,
@@ -114,12 +115,14 @@ async function readRange(
   const { fromBlock, toBlock } = range
   const start = isAll ? undefined : walk?.after
   const since = lowerOf(walk?.since, fromBlock)
+  // First, so that their transfers do not count as payments without an order.
+  const asked = await askSeparately(context, watch)
   const first = { after: start, since, most }
   const logs = await getPaymentLogs(context, client, destination, {
     ...range,
     part: first,
   })
-  const written = [await settleLogs(context, watch, logs)]
+  const written = [asked, await settleLogs(context, watch, logs)]
   let { after } = logs
   while (isAll && after !== undefined) {
     const part = { after, since, most }

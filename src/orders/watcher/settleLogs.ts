@@ -17,10 +17,11 @@ import {
 } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
+import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
-import type { StoredOrder } from '../model/storedOrder.js'
+import { atAttempt, type StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { type Finding, settleFindings } from './settleFindings.js'
 import {
@@ -145,13 +146,15 @@ async function matchReceipts(
   destination: Destination,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
+  const sent = await matchSent(context, destination, receipts)
   const spent = receipts.map(({ receipt }) => parseSpent(receipt, destination))
   const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
-  if (!nonces.length) return []
+  if (!nonces.length) return sent
   const found = await findAttemptsOf(context, destination, nonces)
-  return receipts.flatMap((timed, at) =>
+  const named = receipts.flatMap((timed, at) =>
     (spent[at] ?? []).flatMap((event) => {
       const stored = found.get(event.nonce)
+      if (stored && !knowsKind(context, stored.order)) return []
       const evidence = stored && judgeEvent(context, timed, event, stored)
       return stored && evidence
         ? [
@@ -164,6 +167,44 @@ async function matchReceipts(
         : []
     }),
   )
+  return [...sent, ...named]
+}
+
+/**
+ * Finds captures by their transactions on record, for kinds whose payments no
+ * event names.
+ */
+async function matchSent(
+  context: Pick<OrdersContext, 'store' | 'kinds'>,
+  destination: Destination,
+  receipts: readonly TimedReceipt[],
+): Promise<Finding[]> {
+  const kinds = [...context.kinds.values()]
+  if (kinds.every(({ hasOwnNonce }) => hasOwnNonce)) return []
+  const hashes = receipts.map(({ receipt }) => receipt.transactionHash)
+  if (hashes.length === 0) return []
+  const { chainId } = destination
+  const { sent, stored } = await context.store.read(async (tables) => {
+    const sent = await tables.transactions.find({ hashes, chainId })
+    const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+    const stored = await loadOrders(tables, { ids }, (order) =>
+      isInDestinations(order, [destination]),
+    )
+    return { sent, stored }
+  })
+  return sent.flatMap(({ hash, orderId = '', attempt }): Finding[] => {
+    const newest = stored.get(orderId)
+    const found = newest && atAttempt(newest, attempt)
+    const timed = receipts.find(
+      ({ receipt }) => receipt.transactionHash === hash,
+    )
+    if (!found || !timed || !knowsKind(context, found.order)) return []
+    if (kindOf(context, found.order).hasOwnNonce) return []
+    const proof = proofRecordOf(context, timed.receipt, found, timed.blockTime)
+    if (proof?.kind !== 'capture') return []
+    const evidence = { kind: 'capture', proof } as const
+    return [{ orderId, attempt: found.attempt.number, evidence }]
+  })
 }
 
 /** The nonces of a token that a transaction used or canceled. */

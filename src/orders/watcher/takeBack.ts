@@ -13,6 +13,7 @@ import {
   type Step,
 } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { knowsKind } from '../model/kindOf.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { reopenLast } from '../model/reopenLast.js'
@@ -106,6 +107,8 @@ function displaceProof(
   // Another process has written this already.
   if (!stored || !kept) return
   const { order, attempt } = stored
+  // A process that was given its kind does this.
+  if (!knowsKind(facts, order)) return
   const again =
     displaced.verdict === 'moved' &&
     proofRecordOf(

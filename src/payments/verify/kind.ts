@@ -5,6 +5,7 @@ import {
   endOfAuthorization,
   type OutcomeKind,
 } from '../../chain/state/getPaymentOutcome.js'
+import type { Call } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import { hashChecked } from '../../core/hashPayment.js'
@@ -67,6 +68,11 @@ export type OrderKind = {
    * own. Otherwise orders ask about each payment separately.
    */
   readonly hasOwnNonce: boolean
+  /**
+   * Asks whether the payment was captured. Only for kinds whose payments can be
+   * canceled without an event.
+   */
+  capturedCall?(payment: AnyPayment): Call
   /** What a token needs for payments of this kind. */
   readonly token: 'receive' | 'permit'
   /**
