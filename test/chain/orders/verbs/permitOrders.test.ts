@@ -1,0 +1,197 @@
+import { capturePayment } from 'countersign'
+import { permitCheckout, signPermitCancellation } from 'countersign/checkout'
+import { createReadClient } from 'countersign/reads'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { expect, test } from 'vitest'
+import { contextOf } from '../../../../src/orders/contextOf.js'
+import { paymentOf } from '../../../../src/orders/model/paymentOf.js'
+import { type CeilingShop, openCeilingShop } from '../../support/ceilingShop.js'
+import {
+  balanceOf,
+  chain,
+  merchant,
+  newAddress,
+  send,
+} from '../../support/checkoutDesk.js'
+import { newAccount } from '../../support/desk.js'
+import { permitPayer, recipient, token } from '../../support/permitDesk.js'
+import { eventsOf } from '../../support/shop.js'
+import { mineBlocks, watcherOf } from '../../support/watching.js'
+
+const url = chain.urls.http
+const client = createReadClient({ chain: chain.chain, url })
+
+const openPermitShop = () =>
+  openCeilingShop(chain, {
+    tokens: [{ client, token }],
+    wallets: [merchant],
+    recipients: [],
+  })
+
+/** A drafted permit, with the payer's signature. */
+async function signedOrder({ orders }: CeilingShop, payer: PrivateKeyAccount) {
+  const { order, payment: drafted } = await orders.draft({
+    atMost: '50.00',
+    payer: payer.address,
+  })
+  const payment = permitCheckout.parse(drafted)
+  const typed = permitCheckout.typedData(payment)
+  const signature = await payer.signTypedData(
+    typed as Parameters<typeof payer.signTypedData>[0],
+  )
+  return { id: order.id, payment: { ...payment, signature } }
+}
+
+async function storedPermit(shop: CeilingShop, payer: PrivateKeyAccount) {
+  const signed = await signedOrder(shop, payer)
+  const { id: orderId, payment } = signed
+  const verdict = await shop.orders.accept({ orderId, payment })
+  if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)
+  return signed
+}
+
+/** Ends a permit as its payer does, with a permit of zero. */
+async function cancelPermit(
+  account: PrivateKeyAccount,
+  payment: Parameters<typeof permitCheckout.typedData>[0],
+): Promise<void> {
+  const parsed = permitCheckout.parse(payment)
+  if (parsed.primaryType !== 'Permit' || !('checkout' in parsed))
+    throw new Error('no permit')
+  const wallet = { account, request: async () => '0x7a69' }
+  const call = await signPermitCancellation(wallet, {
+    payment: parsed as Parameters<typeof signPermitCancellation>[1]['payment'],
+  })
+  await send(newAddress(), call)
+}
+
+test('a token with permits only is paid by a permit, captured once for less', async () => {
+  const shop = await openPermitShop()
+  const payer = await permitPayer()
+  const before = await balanceOf(recipient, token)
+  const { id } = await storedPermit(shop, payer)
+  expect(await shop.orders.get({ orderId: id })).toMatchObject({
+    kind: 'permitCheckout',
+    primaryType: 'Permit',
+    atMost: '50',
+  })
+  const look = watcherOf(contextOf(shop.orders).context)
+  await look()
+  const result = await shop.orders.capture({ orderId: id, amount: '42.10' })
+  await look()
+  expect(result).toMatchObject({ status: 'captured' })
+  expect(await balanceOf(recipient, token)).toBe(before + 42_100_000n)
+  expect(await balanceOf(payer.address, token)).toBe(57_900_000n)
+  expect(await shop.orders.capture({ orderId: id, amount: '1' })).toMatchObject(
+    { status: 'rejected', reason: 'otherAmount' },
+  )
+  const { events } = await shop.orders.events({ limit: 1_000 })
+  expect(events.map(({ type }) => type)).not.toContain('unmatched')
+})
+
+test('of two carts at one permit nonce the first is accepted, and the other is after it', async () => {
+  const shop = await openPermitShop()
+  const payer = await permitPayer()
+  const second = await signedOrder(shop, payer)
+  const first = await storedPermit(shop, payer)
+  const accept = () =>
+    shop.orders.accept({ orderId: second.id, payment: second.payment })
+  expect(await accept()).toMatchObject({ ok: false, reason: 'permitOpen' })
+
+  await shop.orders.capture({ orderId: first.id, amount: '1' })
+  expect(await accept()).toMatchObject({ ok: false, reason: 'consumed' })
+  expect((await storedPermit(shop, payer)).id).not.toBe(first.id)
+})
+
+test('a permit that the payer ends is canceled once a final block shows it', async () => {
+  const shop = await openPermitShop()
+  const payer = await permitPayer()
+  const { id, payment } = await storedPermit(shop, payer)
+  const { signature: _, ...unsigned } = payment
+  const request = await shop.orders.requestCancellation({ orderId: id })
+  expect(request).toMatchObject({ ok: false, reason: 'unsupportedToken' })
+  await cancelPermit(payer, unsigned)
+
+  const look = watcherOf(contextOf(shop.orders).context)
+  await look()
+  const stateOf = async () => (await shop.orders.get({ orderId: id })).state
+  expect(await stateOf()).toBe('stored')
+  await mineBlocks(chain, 100)
+  await look()
+  expect(await stateOf()).toBe('canceled')
+  expect(await eventsOf(shop, id)).toContain('canceled')
+  expect(await shop.orders.reauthorize({ orderId: id })).toMatchObject({
+    ok: true,
+  })
+})
+
+test('a permit whose transaction the record lacks is found when it is reconciled', async () => {
+  const shop = await openPermitShop()
+  const payer = await permitPayer()
+  const { id } = await storedPermit(shop, payer)
+  const { payment } = await signedAgain(shop, id, payer)
+  await capturePayment(merchant, {
+    payment,
+    kind: permitCheckout,
+    amount: '3',
+  })
+  await mineBlocks(chain, 1)
+  expect(await shop.orders.reconcile()).toMatchObject({
+    destinations: [{ captured: 1 }],
+  })
+  expect(await shop.orders.get({ orderId: id })).toMatchObject({
+    state: 'captured',
+    amount: '3',
+  })
+  const { events } = await shop.orders.events({ limit: 1_000 })
+  const strays = events.filter(({ type }) => type === 'unmatched')
+  expect(strays.map(({ data }) => data)).not.toContainEqual(
+    expect.objectContaining({ value: '3000000' }),
+  )
+})
+
+/** The payment of an order, signed outside of the shop. */
+async function signedAgain(
+  { orders }: CeilingShop,
+  orderId: string,
+  payer: PrivateKeyAccount,
+) {
+  const { context } = contextOf(orders)
+  const stored = await context.loader(orderId, () => true)
+  if (!stored) throw new Error('no order')
+  const payment = paymentOf(context, stored.order, stored.attempt)
+  const typed = permitCheckout.typedData(payment)
+  const signature = await payer.signTypedData(
+    typed as Parameters<typeof payer.signTypedData>[0],
+  )
+  return { payment: { ...payment, signature } }
+}
+
+test('a draft for a recipient whose checkout contract is missing expires, and no signature is accepted', async () => {
+  const till = newAccount().address.toLowerCase() as `0x${string}`
+  const shop = await openCeilingShop(chain, {
+    tokens: [{ client, token }],
+    wallets: [merchant],
+    recipients: [till],
+  })
+  const payer = await permitPayer()
+  const { order, payment: drafted } = await shop.orders.draft({
+    atMost: '5',
+    payer: payer.address,
+    recipient: till,
+  })
+  const payment = permitCheckout.parse(drafted)
+  const signature = await payer.signTypedData(
+    permitCheckout.typedData(payment) as Parameters<
+      typeof payer.signTypedData
+    >[0],
+  )
+  expect(
+    await shop.orders.accept({
+      orderId: order.id,
+      payment: { ...payment, signature },
+    }),
+  ).toMatchObject({ ok: false, reason: 'checkoutNotDeployed' })
+  const faults = await shop.orders.reconcile()
+  expect(faults.destinations.length).toBeGreaterThan(0)
+})
