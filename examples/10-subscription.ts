@@ -1,11 +1,12 @@
 /**
- * A subscription: a smart wallet signs once, and is charged in three periods
- * within ten seconds. Then it has no funds for a fourth one.
+ * A subscription: a smart wallet signs once, and is charged for three months
+ * within ten seconds, because the chain's clock is moved. Then it has no funds
+ * for a fourth one.
  *
  *     npm run subscription
  */
 import { startDevChain } from 'countersign/devchain'
-import { createOrders } from 'countersign/orders'
+import { createOrders, type OrderEventType } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
 import {
   createSubscriptions,
@@ -15,9 +16,12 @@ import {
 } from 'countersign/subscriptions'
 import { toCoinbaseSmartAccount } from 'viem/account-abstraction'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { increaseTime, mine } from 'viem/actions'
 
+const day = 86_400n
+const month = 30n * day
 const chain = await startDevChain({ blockTime: 0.2, spendPermissions: true })
-const { merchant, public: client } = chain.clients
+const { merchant, public: client, test } = chain.clients
 
 const orders = createOrders({
   store: memoryStore({ volatile: true }),
@@ -25,15 +29,38 @@ const orders = createOrders({
   tokens: [{ client, token: chain.token }],
   wallets: [merchant],
   kinds: [spendPermissions()],
-  // A period of three seconds leaves no time for the usual margins.
-  policy: { safetyMargin: 1n, pollingInterval: 100, fulfilAt: 'included' },
+  policy: { pollingInterval: 50, fulfilAt: 'included' },
 })
 const subscriptions = createSubscriptions({
   orders,
-  policy: { retries: 1, retryAfter: 1n },
+  policy: { retries: 1, retryAfter: day },
 })
 const stop = new AbortController()
 const { signal } = stop
+
+/** Moves the chain's clock. */
+async function pass(seconds: bigint): Promise<void> {
+  await increaseTime(test, { seconds: Number(seconds) })
+  await mine(test, { blocks: 1 })
+}
+
+let after = 0n
+
+/** Prints what happens, until an event of this type. */
+async function tell(wanted: OrderEventType): Promise<void> {
+  for (;;) {
+    const { events } = await orders.events({ after })
+    for (const { type, orderId, data, cursor } of events) {
+      after = cursor
+      if (type === 'captured') console.log(`  ${orderId?.split('/')[1]}: paid`)
+      if (type === 'subscriptionPastDue' || type === 'subscriptionUnpaid')
+        console.log(`  period-${data.period}: ${data.reason} (${type})`)
+      if (type === 'canceled') console.log('  revoked on chain')
+      if (type === wanted) return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
 
 try {
   // A wallet as Base makes them, with the manager among its owners. Its first
@@ -48,8 +75,8 @@ try {
   const { subscription, permission } = await subscriptions.draft({
     account: wallet.address,
     amount: '10',
-    period: 3n,
-    periods: 5,
+    period: month,
+    periods: 12,
   })
   const { id: subscriptionId } = subscription
   const signature = await wallet.signTypedData(
@@ -57,34 +84,24 @@ try {
   )
   const verdict = await subscriptions.accept({ subscriptionId, signature })
   if (!verdict.ok) throw new Error(verdict.reason)
-  console.log('Signed once: 10.00 every 3 seconds, 5 times at most.')
+  console.log('Signed once: 10.00 every 30 days, for a year.')
 
   const working = Promise.all([
     orders.run({ signal }),
     subscriptions.run({ signal }),
   ])
-  let after = 0n
-  for (let state = 'active'; state !== 'unpaid'; ) {
-    const page = await orders.events({ after })
-    for (const { type, orderId, data, cursor } of page.events) {
-      after = cursor
-      if (type === 'captured')
-        console.log(
-          `  ${orderId?.split('/')[1]}: paid in block ${data.blockNumber}`,
-        )
-      if (type === 'subscriptionPastDue' || type === 'subscriptionUnpaid')
-        console.log(`  period-${data.period}: ${data.reason} (${type})`)
-    }
-    state = (await subscriptions.get({ subscriptionId })).state
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  console.log('The schedule gave up. The merchant cancels:')
+  await tell('captured')
+  await pass(month)
+  await tell('captured')
+  await pass(month)
+  await tell('captured')
+  await pass(month)
+  await tell('subscriptionPastDue')
+  await pass(day)
+  await tell('subscriptionUnpaid')
+  console.log('The schedule gave up, and the merchant cancels:')
   await subscriptions.cancel({ subscriptionId })
-  for (let state = 'canceling'; state === 'canceling'; ) {
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    state = (await subscriptions.get({ subscriptionId })).state
-    if (state === 'canceled') console.log('  revoked on chain.')
-  }
+  await tell('canceled')
   const { charges } = await subscriptions.charges({ subscriptionId })
   const paid = charges.filter(({ capture }) => capture).length
   const { ok } = await orders.audit()

@@ -11,6 +11,12 @@ export type SubmitterValue = {
   ignoresNonce?: boolean | undefined
   /** Highest nonce that we reported as used by someone else. */
   sharedNonce?: number | undefined
+  /**
+   * Set after a restored backup: account nonces that the lost database may have
+   * signed are filled before anything else is signed. `true` until the chain
+   * shows which; then the first nonce after them.
+   */
+  fillTo?: number | true | undefined
 }
 
 /**
@@ -118,10 +124,11 @@ function noticeAgain(before: Noticed | undefined, now: number): Noticed {
 export function parseSubmitterValue(
   stored: StoredValue | undefined,
 ): SubmitterValue {
-  const { nextNonce, ignoresNonce, sharedNonce } = Object(stored)
+  const { nextNonce, ignoresNonce, sharedNonce, fillTo } = Object(stored)
   return {
     nextNonce: Number.isSafeInteger(nextNonce) ? nextNonce : 0,
     ...(typeof ignoresNonce === 'boolean' ? { ignoresNonce } : {}),
     ...(Number.isSafeInteger(sharedNonce) ? { sharedNonce } : {}),
+    ...(Number.isSafeInteger(fillTo) || fillTo === true ? { fillTo } : {}),
   }
 }

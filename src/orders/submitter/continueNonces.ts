@@ -1,5 +1,6 @@
 import type { OrdersContext } from '../model/types.js'
 import type { AccountNonces, NonceClaim } from './accountNonces.js'
+import { fillRestored } from './fillRestored.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
@@ -16,6 +17,7 @@ export async function continueNonces(
   view: SubmitterView,
 ): Promise<boolean> {
   const { nonces, inFlight } = submitter
+  if (!(await fillRestored(context, submitter, view))) return false
   const { next, claim } = judgeNextNonce({ nonces, inFlight }, view)
   nonces.rememberClaim(claim)
   const { nextNonce } = nonces.value

@@ -1,0 +1,46 @@
+import { requestQuantity } from '../../chain/rpc/requestNode.js'
+import type { OrdersContext } from '../model/types.js'
+import type { SubmitterValue } from './accountNonces.js'
+import type { SubmitterView } from './getSubmitterView.js'
+import { type SubmitterState, submitterKey } from './submitterState.js'
+
+/**
+ * Fills the account nonces that a lost database may have signed, before anything
+ * else is signed: `fillGaps` sends the empty transactions. Without a payment
+ * nonce on the chain, nothing else would stop a lost transaction from charging
+ * a second time.
+ *
+ * @returns `true` once those nonces are used in a safe block, or if no backup
+ * was restored.
+ */
+export async function fillRestored(
+  { store, policy }: OrdersContext,
+  { nonces, wallet, lease, reader }: SubmitterState,
+  { count, pendingCount }: SubmitterView,
+): Promise<boolean> {
+  const { fillTo, ...value } = nonces.value
+  if (fillTo === undefined) return true
+  const { submitter } = wallet
+  const keep = async (next: SubmitterValue): Promise<void> => {
+    await store.write(
+      (tables) => tables.setValue(submitterKey(submitter), next),
+      { lease },
+    )
+    nonces.keep(next)
+  }
+  if (fillTo === true) {
+    const first = Math.max(count, pendingCount)
+    const end = first + policy.maxInFlight
+    await keep({ ...value, nextNonce: end, fillTo: end })
+    return false
+  }
+  if (count < fillTo) return false
+  const safe = await requestQuantity(reader, 'eth_getTransactionCount', [
+    submitter.account,
+    // A node without safe blocks has its number from the policy, or none.
+    policy.blocks ? 'latest' : 'safe',
+  ])
+  if (Number(safe) < fillTo) return false
+  await keep(value)
+  return true
+}
