@@ -1,3 +1,4 @@
+import type { CaptureBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
 import type { MerchantCall } from './route.js'
 import { refusal } from './toProblem.js'
@@ -10,9 +11,16 @@ export async function captureForMerchant({
   orders,
   orderId,
   request,
-}: MerchantCall): Promise<Response> {
+  body,
+}: MerchantCall & {
+  body: CaptureBody | undefined
+}): Promise<Response> {
   const wait = parseWait(request)
-  const result = await orders.capture({ orderId, timeout: wait * 1_000 })
+  const result = await orders.capture({
+    orderId,
+    amount: body?.amount,
+    timeout: wait * 1_000,
+  })
   if (result.status === 'rejected') {
     const { reason, order } = result
     return refusal(reason, 'state', order.state)

@@ -4,6 +4,7 @@ import type { PrimaryType, SignedCancellation } from '../../core/types.js'
 import type { RefundReason } from '../../orders/model/refundTypes.js'
 import {
   addressSchema,
+  anyPrimaryTypeSchema,
   bytes32Schema,
   decimalSchema,
   domainSchema,
@@ -11,10 +12,12 @@ import {
   primaryTypeSchema,
   refundReasonSchema,
   signatureSchema,
+  termsSchema,
 } from './fieldSchemas.js'
 
 export type DraftBody = {
-  amount: string
+  amount?: string | undefined
+  atMost?: string | undefined
   payer?: Address | undefined
   chainId?: number | undefined
   token?: Address | undefined
@@ -23,6 +26,8 @@ export type DraftBody = {
   primaryType?: PrimaryType | undefined
   metadata?: Record<string, unknown> | undefined
 }
+
+export type CaptureBody = { amount?: string | undefined }
 
 export type RefundBody = {
   refundId: string
@@ -35,6 +40,7 @@ export type BodySchemas = {
   SignedPayment: z.ZodType
   SignedCancellation: z.ZodType<SignedCancellation>
   OrderDraft: z.ZodType<DraftBody>
+  CaptureRequest: z.ZodType<CaptureBody | undefined>
   RefundRequest: z.ZodType<RefundBody>
   RefundSignature: z.ZodType<{ signature: Hex }>
   Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
@@ -48,7 +54,7 @@ export function createBodySchemas(): BodySchemas {
   const signature = signatureSchema()
   return {
     SignedPayment: z.strictObject({
-      primaryType: primaryTypeSchema(),
+      primaryType: anyPrimaryTypeSchema(),
       domain: domainSchema(),
       message: z.strictObject({
         from: address,
@@ -58,6 +64,7 @@ export function createBodySchemas(): BodySchemas {
         validBefore: decimal,
         nonce: bytes32Schema(),
       }),
+      checkout: termsSchema().optional(),
       signature,
     }),
     SignedCancellation: z.strictObject({
@@ -67,7 +74,8 @@ export function createBodySchemas(): BodySchemas {
       signature,
     }),
     OrderDraft: z.strictObject({
-      amount: z.string().max(100),
+      amount: z.string().max(100).optional(),
+      atMost: z.string().max(100).optional(),
       payer: address.optional(),
       chainId: z.int().positive().optional(),
       token: address.optional(),
@@ -76,6 +84,9 @@ export function createBodySchemas(): BodySchemas {
       primaryType: primaryTypeSchema().optional(),
       metadata: metadataSchema().optional(),
     }),
+    CaptureRequest: z
+      .strictObject({ amount: z.string().max(100).optional() })
+      .optional(),
     RefundRequest: z.strictObject({
       refundId: z.string().min(1).max(128),
       amount: z.string().max(100).optional(),

@@ -5,7 +5,7 @@ import type { Order } from '../../orders/model/types.js'
 /** All that a buyer sees of an order. */
 export type BuyerOrder = Pick<
   Order,
-  'amount' | 'token' | 'recipient' | 'state'
+  'amount' | 'atMost' | 'token' | 'recipient' | 'state'
 > & {
   /** Unix seconds, both exclusive. */
   window: { validAfter: bigint; validBefore: bigint }
@@ -15,10 +15,17 @@ export type BuyerOrder = Pick<
 
 /** Returns the part of an order that its buyer may see. */
 export function buyerOrder(order: Order): BuyerOrder {
-  const { amount, token, recipient, validAfter, validBefore, state } = order
-  const window = { validAfter, validBefore }
-  const transaction = transactionOf(order)
-  return { amount, token, recipient, window, state, transaction }
+  const { amount, atMost, token, recipient, state } = order
+  const { validAfter, validBefore } = order
+  return {
+    amount,
+    atMost,
+    token,
+    recipient,
+    window: { validAfter, validBefore },
+    state,
+    transaction: transactionOf(order),
+  }
 }
 
 function transactionOf({

@@ -1,6 +1,11 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
-import type { Finality, PrimaryType, TokenDomain } from '../../core/types.js'
+import type {
+  AnyPayment,
+  Finality,
+  PrimaryType,
+  TokenDomain,
+} from '../../core/types.js'
 import type { RefundReason } from '../../orders/model/refundTypes.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
 
@@ -37,6 +42,25 @@ export function signatureSchema(): z.ZodType<Hex> {
 
 export function primaryTypeSchema(): z.ZodType<PrimaryType> {
   return z.enum(['ReceiveWithAuthorization', 'TransferWithAuthorization'])
+}
+
+/** Also the type of the message of a ceiling with a permit. */
+export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
+  return z.enum([
+    'ReceiveWithAuthorization',
+    'TransferWithAuthorization',
+    'Permit',
+  ])
+}
+
+/** What a payment with a ceiling has besides its message. */
+export function termsSchema(): z.ZodType {
+  return z.strictObject({
+    recipient: addressSchema(),
+    operator: addressSchema(),
+    // Permits have none.
+    salt: bytes32Schema().optional(),
+  })
 }
 
 export function domainSchema(): z.ZodType<TokenDomain> {

@@ -1,16 +1,17 @@
 import * as z from 'zod'
 import {
   addressSchema,
+  anyPrimaryTypeSchema,
   bytes32Schema,
   bytesSchema,
   decimalSchema,
   destinationFields,
   domainSchema,
   finalitySchema,
-  primaryTypeSchema,
   reasonSchema,
   refundReasonSchema,
   stateSchema,
+  termsSchema,
 } from './fieldSchemas.js'
 
 export type OrderSchemaName =
@@ -34,6 +35,7 @@ export function createOrderSchemas(): Readonly<
     Refund: refund,
     BuyerOrder: z.strictObject({
       amount: z.string(),
+      atMost: z.string().optional(),
       token: address,
       recipient: address,
       window: z.strictObject({ validAfter: seconds, validBefore: seconds }),
@@ -43,7 +45,7 @@ export function createOrderSchemas(): Readonly<
         .nullable(),
     }),
     DraftedPayment: z.strictObject({
-      primaryType: primaryTypeSchema(),
+      primaryType: anyPrimaryTypeSchema(),
       domain: domainSchema(),
       message: z.strictObject({
         from: address.optional(),
@@ -53,6 +55,7 @@ export function createOrderSchemas(): Readonly<
         validBefore: seconds,
         nonce,
       }),
+      checkout: termsSchema().optional(),
     }),
     Cancellation: z.strictObject({
       primaryType: z.literal('CancelAuthorization'),
@@ -76,7 +79,7 @@ function orderSchema(refund: z.ZodType): z.ZodType {
     amount: z.string(),
     value: decimalSchema(),
     atMost: z.string().optional(),
-    primaryType: z.union([primaryTypeSchema(), z.literal('Permit')]),
+    primaryType: anyPrimaryTypeSchema(),
     validAfter: seconds,
     validBefore: seconds,
     spendableUntil: seconds.optional(),

@@ -143,7 +143,7 @@ test.each<[string, (it: typeof payment) => object]>([
     '__proto__',
     (it) => JSON.parse(`{"__proto__":{},${JSON.stringify(it).slice(1)}`),
   ],
-  ['primaryType', (it) => ({ ...it, primaryType: 'Permit' })],
+  ['primaryType', (it) => ({ ...it, primaryType: 'Permits' })],
 ])('a malformed %s is named', async (field, change) => {
   expect(await reasonOf(post(JSON.stringify(change(payment))))).toEqual([
     ...[400, 'invalidField', field],
@@ -188,7 +188,7 @@ test('what is said of a field is ours, whatever zod is told to say', async () =>
     await detailOf({ ...payment, from: signature }),
   ]).toEqual([
     'domain must be of type object.',
-    'primaryType must be ReceiveWithAuthorization or TransferWithAuthorization.',
+    'primaryType must be ReceiveWithAuthorization or TransferWithAuthorization or Permit.',
     'signature must be a signature in hex.',
     'domain.name is malformed.',
     'from is not known here.',

@@ -20,9 +20,9 @@ const asked = { nonce: hash, validBefore: '1760000900' }
 
 /** What each type of event may hold. */
 const data: OrderEventData = {
-  drafted: { value: '12500000', ...asked },
+  drafted: { value: '12500000', atMost: '12500000', ...asked },
   accepted: { payer: account, attempt: 1, validBefore: '1760000900' },
-  captureRequested: {},
+  captureRequested: { value: '12500000' },
   capturing: { attempt: 1 },
   preconfirmed: { transactionHash: hash },
   captureRejected: { reason: 'insufficientFunds' },
