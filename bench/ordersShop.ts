@@ -84,7 +84,6 @@ export function signOrders(
       recipient,
     })
     const { domain, primaryType, message } = payment
-    if (primaryType === 'Permit') throw new Error('There are no permits here.')
     const from = payer.address.toLowerCase() as typeof payer.address
     const complete = { domain, primaryType, message: { ...message, from } }
     return { orderId: order.id, payment: await signWith(payer, complete) }

@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict'
-import { eip3009, parseAmount } from 'countersign'
+import { parseAmount, paymentTypedData } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import type { PrivateKeyAccount } from 'viem'
 import type { Shop } from './openShop.js'
@@ -42,11 +42,12 @@ async function sellOne(
   payer: PrivateKeyAccount,
   amount: string,
 ): Promise<string> {
-  const { order, payment: drafted } = await orders.draft({ amount })
-  const message = { ...drafted.message, from: payer.address }
-  const payment = eip3009.parse({ ...drafted, message })
-  const signature = await payer.signTypedData(eip3009.typedData(payment))
-  const signed = { ...payment, signature }
+  const { order, payment } = await orders.draft({ amount })
+  const message = { ...payment.message, from: payer.address }
+  const signature = await payer.signTypedData(
+    paymentTypedData({ ...payment, message }),
+  )
+  const signed = { ...payment, message, signature }
   const verdict = await orders.accept({ orderId: order.id, payment: signed })
   equal(verdict.ok || verdict.reason, true)
   return order.id

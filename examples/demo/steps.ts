@@ -1,10 +1,6 @@
 import { equal } from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import {
-  type AnySignedPayment,
-  getPaymentOutcome,
-  signPayment,
-} from 'countersign'
+import { getPaymentOutcome, type SignedPayment, signPayment } from 'countersign'
 import type {
   DraftedOrder,
   DraftOrderParameters,
@@ -15,7 +11,7 @@ import type { Ending, Scene } from './types.js'
 /** How every good order begins. */
 export async function signedAndAccepted(
   scene: Scene,
-): Promise<{ orderId: string; payment: AnySignedPayment }> {
+): Promise<{ orderId: string; payment: SignedPayment }> {
   const drafted = await draftOrder(scene)
   await scene.tell('merchant', `drafts an order of ${scene.expect.amount} USDC`)
   const payment = await signOrder(scene, drafted)
@@ -33,7 +29,7 @@ export async function signedAndAccepted(
 
 export function draftOrder(
   { shop, chain, expect }: Scene,
-  changes: Partial<DraftOrderParameters> = {},
+  changes: Omit<DraftOrderParameters, 'amount'> = {},
 ): Promise<DraftedOrder> {
   const payer = chain.clients.payer.account.address
   return shop.orders.draft({ amount: expect.amount, payer, ...changes })
@@ -43,7 +39,7 @@ export function draftOrder(
 function signOrder(
   { chain, expect }: Scene,
   { payment }: Pick<DraftedOrder, 'payment'>,
-): Promise<AnySignedPayment> {
+): Promise<SignedPayment> {
   const { payer } = chain.clients
   const message = { ...payment.message, from: payer.account.address }
   return signPayment(payer, { payment: { ...payment, message }, expect })
@@ -80,7 +76,7 @@ export async function waitForEvent(
 /** How chain and record see the order, each asked for itself. */
 export async function readEnding(
   { chain, shop }: Scene,
-  { orderId, payment }: { orderId: string; payment: AnySignedPayment },
+  { orderId, payment }: { orderId: string; payment: SignedPayment },
 ): Promise<Ending> {
   const outcome = await getPaymentOutcome(chain.clients.public, { payment })
   return { outcome, order: await shop.orders.get({ orderId }) }

@@ -2,7 +2,7 @@ import { signPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import type {
   DraftedOrder,
-  DraftOrderParameters,
+  ExactDraftParameters,
   Orders,
 } from 'countersign/orders'
 
@@ -10,7 +10,7 @@ import type {
 export async function sell(
   orders: Orders,
   chain: DevChain,
-  draft: DraftOrderParameters,
+  draft: ExactDraftParameters,
 ): Promise<string> {
   const drafted = await orders.draft(draft)
   const payment = await sign(chain, drafted)

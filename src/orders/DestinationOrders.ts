@@ -7,6 +7,7 @@ import type {
 } from './model/refundVerdicts.js'
 import type {
   AcceptVerdict,
+  AnyDraftedPayment,
   CancellationRequest,
   CancelVerdict,
   CaptureResult,
@@ -20,7 +21,10 @@ import type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 import type { AuditParameters, AuditReport } from './verbs/auditOrders.js'
 import type { CancelOrderParameters } from './verbs/cancelOrder.js'
 import type { CaptureOrderParameters } from './verbs/captureOrder.js'
-import type { DraftOrderParameters } from './verbs/draftFacts.js'
+import type {
+  DraftOrderParameters,
+  ExactDraftParameters,
+} from './verbs/draftFacts.js'
 import type {
   GetForBuyerParameters,
   OrderForBuyer,
@@ -78,7 +82,11 @@ export interface DestinationOrders {
    *   orders.draft({ orderId, amount: '12.50', metadata: { cart: 7 } })
    * ```
    */
-  draft(parameters: DraftOrderParameters): Promise<DraftedOrder>
+  draft(parameters: ExactDraftParameters): Promise<DraftedOrder>
+  /** Creates an order with an amount, or in the same way with a ceiling. */
+  draft(
+    parameters: DraftOrderParameters,
+  ): Promise<DraftedOrder<AnyDraftedPayment>>
 
   /**
    * Compares a signed payment with the draft, rehearses its capture and stores

@@ -10,7 +10,12 @@ import {
 } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
 import { readLedger } from './ledger/readLedger.js'
-import type { CreateOrdersParameters, OrdersContext } from './model/types.js'
+import type {
+  AnyDraftedPayment,
+  CreateOrdersParameters,
+  DraftedOrder,
+  OrdersContext,
+} from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
@@ -18,6 +23,10 @@ import { acceptRefund } from './verbs/acceptRefund.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancelOrder } from './verbs/cancelOrder.js'
 import { captureOrder } from './verbs/captureOrder.js'
+import type {
+  DraftOrderParameters,
+  ExactDraftParameters,
+} from './verbs/draftFacts.js'
 import { draftOrder } from './verbs/draftOrder.js'
 import { getForBuyer } from './verbs/getForBuyer.js'
 import { getHealth } from './verbs/getHealth.js'
@@ -124,8 +133,17 @@ function createMethods(
   context: OrdersContext,
   { drive, perform, hold, stream }: Instance,
 ): DestinationOrders {
+  function draft(given: ExactDraftParameters): Promise<DraftedOrder>
+  function draft(
+    given: DraftOrderParameters,
+  ): Promise<DraftedOrder<AnyDraftedPayment>>
+  function draft(
+    given: DraftOrderParameters,
+  ): Promise<DraftedOrder<AnyDraftedPayment>> {
+    return perform('draft', given, () => draftOrder(context, given))
+  }
   return {
-    draft: (given) => perform('draft', given, () => draftOrder(context, given)),
+    draft,
     accept: (given) =>
       perform('accept', given, () => acceptPayment(context, given)),
     reauthorize: (given) =>

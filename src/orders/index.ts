@@ -43,6 +43,7 @@ export type {
 export type {
   AcceptRefusal,
   AcceptVerdict,
+  AnyDraftedPayment,
   CancellationRequest,
   CancelVerdict,
   CaptureRefusal,
@@ -69,7 +70,10 @@ export type {
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
 export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
-export type { DraftOrderParameters } from './verbs/draftFacts.js'
+export type {
+  DraftOrderParameters,
+  ExactDraftParameters,
+} from './verbs/draftFacts.js'
 export type {
   GetForBuyerParameters,
   OrderForBuyer,

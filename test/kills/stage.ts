@@ -140,16 +140,14 @@ export function signDraft(
   { order, payment }: DraftedOrder,
 ): Promise<SignedPayment> {
   const message = { ...payment.message, from: payer.address }
-  const { primaryType, domain } = payment
-  if (primaryType === 'Permit') throw new Error('not a payment of EIP-3009')
   return signPayment(walletOf(payer), {
-    payment: { primaryType, domain, message },
+    payment: { ...payment, message },
     expect: {
       chainId: order.chainId,
       token: order.token,
       to: order.recipient,
       amount: order.amount,
-      primaryType,
+      primaryType: payment.primaryType,
     },
   })
 }

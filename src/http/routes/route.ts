@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type * as z from 'zod'
 import type { DestinationOrders } from '../../orders/DestinationOrders.js'
-import type { DraftedPayment, Order } from '../../orders/model/types.js'
+import type { AnyDraftedPayment, Order } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
@@ -26,7 +26,7 @@ export type BuyerCall = Call & {
   orders: Orders
   /** The order of the buyer's token, as loaded when the token was checked. */
   order: Order
-  payment: DraftedPayment | undefined
+  payment: AnyDraftedPayment | undefined
 }
 
 export type MerchantCall = Call & {

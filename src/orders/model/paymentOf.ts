@@ -18,7 +18,7 @@ import { OrdersSetupError } from './errors.js'
 import { type HasKinds, kindOf } from './kindOf.js'
 import { openSealed } from './openSealed.js'
 import type { RefundRow } from './storedOrder.js'
-import type { DraftedPayment, OrdersContext } from './types.js'
+import type { AnyDraftedPayment, OrdersContext } from './types.js'
 
 /** The fields of an order and its attempt, on record or about to be. */
 type OrderFields = Omit<OrderRecord, 'version' | 'position'>
@@ -29,7 +29,7 @@ export function draftedPaymentOf(
   context: HasKinds,
   order: OrderFields,
   attempt: AttemptFields,
-): DraftedPayment {
+): AnyDraftedPayment {
   const { validAfter, validBefore } = attempt
   const { payer } = order
   if (payer !== undefined)

@@ -6,6 +6,8 @@ import type {
   Cancellation,
   Finality,
   JudgedAt,
+  Payment,
+  PaymentTerms,
   RejectionReason,
 } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/verify/kind.js'
@@ -260,17 +262,28 @@ export type Order = Destination & {
   refundable: bigint
 }
 
+type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
+  from?: Address | undefined
+}
+
 /**
  * A payment to sign. If the order names no payer, the signer fills in `from`.
  */
-export type DraftedPayment = Pick<AnyPayment, 'primaryType' | 'domain'> & {
-  message: Omit<AnyPayment['message'], 'from'> & { from?: Address | undefined }
+export type DraftedPayment = Pick<Payment, 'primaryType' | 'domain'> & {
+  message: DraftedMessage
+}
+
+/** A payment to sign, of any kind. */
+export type AnyDraftedPayment = Pick<AnyPayment, 'primaryType' | 'domain'> & {
+  message: DraftedMessage
+  /** Who is paid and who can capture; absent if the amount is exact. */
+  checkout?: PaymentTerms | undefined
 }
 
 /** A new order, with the payment and the token for its buyer. */
-export type DraftedOrder = {
+export type DraftedOrder<payment = DraftedPayment> = {
   order: Order
-  payment: DraftedPayment
+  payment: payment
   /** Proves that its holder is the buyer. We store only its hash. */
   buyerToken: string
 }
@@ -358,7 +371,7 @@ export type CancelVerdict =
 
 /** The payment to sign again, or why there is none. */
 export type ReauthorizeVerdict =
-  | { ok: true; order: Order; payment: DraftedPayment }
+  | { ok: true; order: Order; payment: AnyDraftedPayment }
   | { ok: false; reason: 'notOpen'; order: Order }
 
 /** The cancellation for the buyer to sign, or why there is none. */

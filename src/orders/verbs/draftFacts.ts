@@ -39,6 +39,9 @@ export type DraftOrderParameters = {
   metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** What `draft` takes for an exact amount, which EIP-3009 pays. */
+export type ExactDraftParameters = DraftOrderParameters & { amount: string }
+
 export const draftMembers: MembersOf<DraftOrderParameters> = {
   orderId: true,
   chainId: true,

@@ -14,7 +14,11 @@ import { withEvent } from '../model/changes.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
-import type { DraftedOrder, OrdersContext } from '../model/types.js'
+import type {
+  AnyDraftedPayment,
+  DraftedOrder,
+  OrdersContext,
+} from '../model/types.js'
 import { type DraftOrderParameters, draftMembers } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { type Draft, planDraft } from './planDraft.js'
@@ -23,7 +27,7 @@ import { type Draft, planDraft } from './planDraft.js'
 export async function draftOrder(
   context: OrdersContext,
   parameters: DraftOrderParameters,
-): Promise<DraftedOrder> {
+): Promise<DraftedOrder<AnyDraftedPayment>> {
   checkMembers(parameters, draftMembers)
   const id = parseOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
   const buyerToken = drawBuyerToken()

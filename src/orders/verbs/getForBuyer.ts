@@ -5,7 +5,7 @@ import type { Keccak256 } from '../../core/keccak.js'
 import { loadShown } from '../model/orderLoader.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
-import type { DraftedPayment, Order, OrdersContext } from '../model/types.js'
+import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
 
 /** What `getForBuyer` takes. */
@@ -24,7 +24,7 @@ const members: MembersOf<GetForBuyerParameters> = {
 export type OrderForBuyer = {
   order: Order
   /** The payment to sign; absent when the order takes no payment now. */
-  payment: DraftedPayment | undefined
+  payment: AnyDraftedPayment | undefined
 }
 
 /** `getForBuyer` of `DestinationOrders`. */

@@ -1,6 +1,7 @@
 import type { DevChain } from 'countersign/devchain'
 import {
   createOrders,
+  type DraftOrderParameters,
   type LedgerParameters,
   type LedgerRow,
   type Orders,
@@ -70,9 +71,14 @@ export async function sell(
   { chain, orders }: LedgerShop,
   orderId: string,
   amount = '12.50',
+  draft: Omit<DraftOrderParameters, 'amount'> = {},
 ): Promise<{ orderId: string; buyer: PrivateKeyAccount }> {
   const buyer = await fundedAccount(chain, 1_000_000_000n)
-  const { payment } = await orders.draft({ orderId, amount })
+  const { payment } = await orders.draft({
+    orderId,
+    amount,
+    ...draft,
+  })
   const signed = await pay(buyer, payment)
   const verdict = await orders.accept({ orderId, payment: signed })
   if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)

@@ -1,9 +1,9 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
+  type AnyDraftedPayment,
   type CreateOrdersParameters,
   createOrders,
-  type DraftedPayment,
   type Orders,
 } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
@@ -67,7 +67,7 @@ export async function openShop(
 /** What a buyer's browser makes of a drafted payment. */
 export async function pay(
   payer: PrivateKeyAccount,
-  payment: DraftedPayment,
+  payment: AnyDraftedPayment,
   changes: Partial<SignedPayment['message']> = {},
 ): Promise<SignedPayment> {
   const { domain, primaryType } = payment

@@ -107,22 +107,10 @@ test('a relayer’s gas is in the books of the recipient it sent for', async () 
   const shop = await openLedgerShop(chain)
   for (const recipient of [first, second]) {
     const orderId = `to ${recipient}`
-    const own = { ...orders, draft: orders.draft }
-    await sell(
-      {
-        ...shop,
-        orders: {
-          ...own,
-          draft: (given) =>
-            orders.draft({
-              ...given,
-              recipient,
-              primaryType: 'TransferWithAuthorization',
-            }),
-        },
-      },
-      orderId,
-    )
+    await sell({ ...shop, orders }, orderId, '12.50', {
+      recipient,
+      primaryType: 'TransferWithAuthorization',
+    })
     expect((await orders.capture({ orderId })).status).toBe('captured')
   }
   for (const recipient of [first, second])
