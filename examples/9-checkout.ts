@@ -4,85 +4,84 @@
  *
  *     npm run checkout
  */
-import {
-  buildCancellation,
-  CaptureRejectedError,
-  cancelPayment,
-  capturePayment,
-  formatAmount,
-  signCancellation,
-  signPayment,
-  verifyPayment,
-  waitForOutcome,
-} from 'countersign'
-import {
-  checkout,
-  checkoutDeployment,
-  prepareCheckoutPayment,
-  type SignedCheckoutPayment,
-} from 'countersign/checkout'
+import { setTimeout } from 'node:timers/promises'
+import { signCancellation, signPayment } from 'countersign'
+import { checkout, checkoutDeployment } from 'countersign/checkout'
 import { startDevChain } from 'countersign/devchain'
+import { createOrders } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { memoryStore, sealer } from 'countersign/store'
 import { sendTransaction, waitForTransactionReceipt } from 'viem/actions'
 
 const chain = await startDevChain()
-const { payer, merchant, relayer, public: reader } = chain.clients
-const kind = checkout
+const { token, clients } = chain
+const { payer, merchant, relayer, public: reader } = clients
+const chainId = chain.chain.id
 
+// Each chain needs the contract once, from anyone, at one known address.
+const deployed = await sendTransaction(relayer, checkoutDeployment())
+await waitForTransactionReceipt(reader, { hash: deployed })
+
+const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
+const orders = createOrders({
+  store: memoryStore({ volatile: true }),
+  seal: sealer({
+    keys: { 'key-1': crypto.getRandomValues(new Uint8Array(32)) },
+    current: 'key-1',
+  }),
+  tokens: [{ client, token }],
+  wallets: [merchant],
+  kinds: [checkout],
+  policy: { relayCancellations: 'always' },
+})
+
+/** Drafts an order of at most 50.00, has it signed, and accepts it. */
+async function sell(): Promise<string> {
+  const from = payer.account.address
+  const { order, payment } = await orders.draft({ atMost: '50.00', payer: from })
+  const signed = await signPayment(payer, {
+    payment: { ...payment, message: { ...payment.message, from } },
+    kind: checkout,
+    expect: { chainId, token, to: merchant.account.address, atMost: '50.00' },
+  })
+  const orderId = order.id
+  const verdict = await orders.accept({ orderId, payment: signed })
+  console.log(`The payer signed at most 50.00; accepted: ${verdict.ok}.`)
+  return orderId
+}
+
+async function capture(orderId: string, amount: string): Promise<void> {
+  const result = await orders.capture({ orderId, amount })
+  const why = result.status === 'rejected' ? `, ${result.reason}` : ''
+  console.log(`  ${amount}: ${result.status}${why}`)
+}
+
+const stopping = new AbortController()
+const worker = orders.run({ signal: stopping.signal })
 try {
-  // Each chain needs the contract once, from anyone, at one known address.
-  const deployed = await sendTransaction(relayer, checkoutDeployment())
-  await waitForTransactionReceipt(reader, { hash: deployed })
+  const meal = await sell()
+  console.log('36.60, and a tip that nobody knew when the payer signed:')
+  await capture(meal, '42.10')
+  console.log('A second capture, of the rest:')
+  await capture(meal, '7.90')
 
-  const { token } = chain
-  const terms = { token, to: merchant.account.address, atMost: '50.00' }
-  const sign = async (): Promise<SignedCheckoutPayment> =>
-    signPayment(payer, {
-      kind,
-      payment: await prepareCheckoutPayment(reader, {
-        ...terms,
-        from: payer.account.address,
-      }),
-      expect: { ...terms, chainId: chain.chain.id },
-    })
+  const taxi = await sell()
+  console.log('More than the ceiling:')
+  await capture(taxi, '50.01')
 
-  const meal = await sign()
-  const verdict = await verifyPayment(reader, {
-    payment: meal,
-    kind,
-    expect: terms,
-  })
-  console.log(`The payer signed a ceiling of 50.00: ${verdict.ok}.`)
-
-  // 36.60 for the meal, and a tip that nobody knew when the payer signed.
-  const amount = '42.10'
-  const hash = await capturePayment(merchant, { payment: meal, kind, amount })
-  const outcome = await waitForOutcome(reader, { payment: meal, kind, hash })
-  if (outcome.status !== 'captured') throw new Error(outcome.status)
-  const captured = formatAmount(outcome.proof.amount ?? 0n)
-  console.log(`Captured ${captured} with the tip; 7.9 went back.`)
-
-  const explain = (error: unknown) => {
-    if (!(error instanceof CaptureRejectedError)) throw error
-    console.log(`  ${error.message}`)
-  }
-  console.log('A second capture, of what is left:')
-  const rest = { payment: meal, kind, amount: '7.90' }
-  await capturePayment(merchant, rest).catch(explain)
-
-  console.log('More than the ceiling of another payment:')
-  const taxi = await sign()
-  const more = { payment: taxi, kind, amount: '50.01' }
-  await capturePayment(merchant, more).catch(explain)
-
-  const cancellation = await signCancellation(payer, {
-    cancellation: buildCancellation({ payment: taxi, kind }),
-    expect: { chainId: chain.chain.id, token },
-  })
-  const canceled = await cancelPayment(relayer, { cancellation })
-  await waitForOutcome(reader, { payment: taxi, kind, hash: canceled })
+  const asked = await orders.requestCancellation({ orderId: taxi })
+  if (!asked.ok) throw new Error(asked.reason)
+  const { cancellation } = asked
+  const expect = { chainId, token }
+  const signed = await signCancellation(payer, { cancellation, expect })
+  await orders.cancel({ orderId: taxi, cancellation: signed })
+  while ((await orders.get({ orderId: taxi })).state !== 'canceled')
+    await setTimeout(50)
   console.log('After the payer canceled it:')
-  const fare = { payment: taxi, kind, amount: '1.00' }
-  await capturePayment(merchant, fare).catch(explain)
+  await capture(taxi, '1.00')
 } finally {
+  stopping.abort()
+  await worker
+  await orders.close()
   await chain.stop()
 }

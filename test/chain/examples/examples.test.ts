@@ -101,14 +101,16 @@ reconciled: 1 payment without an order
   ],
   [
     '9-checkout.ts',
-    `The payer signed a ceiling of 50.00: true.
-Captured 42.1 with the tip; 7.9 went back.
-A second capture, of what is left:
-  Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
-More than the ceiling of another payment:
-  Capture rejected: wrongAmount (50010000 units are more than the ceiling of 50000000).
+    `The payer signed at most 50.00; accepted: true.
+36.60, and a tip that nobody knew when the payer signed:
+  42.10: captured
+A second capture, of the rest:
+  7.90: rejected, otherAmount
+The payer signed at most 50.00; accepted: true.
+More than the ceiling:
+  50.01: rejected, exceedsCeiling
 After the payer canceled it:
-  Capture rejected: consumed (FiatTokenV2: authorization is used or canceled).
+  1.00: rejected, notOpen
 `,
   ],
 ]
