@@ -49,6 +49,10 @@ export function pageConfig({
           replacement: pathOf('../../src/payments/index.ts'),
         },
         {
+          find: /^countersign\/checkout$/,
+          replacement: pathOf('../../src/checkout/index.ts'),
+        },
+        {
           find: /^countersign\/reads$/,
           replacement: pathOf('../../src/chain/index.ts'),
         },

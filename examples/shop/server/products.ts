@@ -3,8 +3,10 @@ export type Product = {
   id: string
   name: string
   description: string
-  /** A decimal in whole tokens. */
+  /** A decimal in whole tokens; without shipping if there is a ceiling. */
   amount: string
+  /** The ceiling, if the total is known only when the order ships. */
+  atMost?: string | undefined
   /** When the shop captures: as the order comes in, or when it is shipped. */
   capture: 'atOnce' | 'onShipping'
 }
@@ -30,5 +32,13 @@ export const products: readonly Product[] = [
     description: 'Ratios, grinds and water for six ways to make a cup.',
     amount: '5.00',
     capture: 'atOnce',
+  },
+  {
+    id: 'mixed-crate',
+    name: 'Mixed Crate',
+    description: 'Six bags of the season. Shipping is added by weight.',
+    amount: '36.60',
+    atMost: '50.00',
+    capture: 'onShipping',
   },
 ]

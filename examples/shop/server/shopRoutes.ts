@@ -25,25 +25,32 @@ export function shopRoutes(parameters: ShopRoutesParameters): Hono {
   app.get('/config', (context) => context.json({ ...terms, products }))
 
   app.post('/orders', async (context) => {
-    const { product: id } = Object(await readJson(context.req.raw))
+    const { product: id, payer } = Object(await readJson(context.req.raw))
     const product = products.find((one) => one.id === id)
     if (!product) return context.json({ reason: 'unknownProduct' }, 404)
-    const { amount, capture } = product
-    const { order, buyerToken } = await orders.draft({
-      amount,
-      metadata: { product: product.id, capture },
-    })
+    const { amount, atMost, capture } = product
+    const metadata = { product: product.id, capture }
+    // The terms of a ceiling name the payer.
+    if (atMost !== undefined && !isPayer(payer))
+      return context.json({ reason: 'invalidAddress' }, 400)
+    const { order, buyerToken } = await orders.draft(
+      atMost === undefined ? { amount, metadata } : { atMost, payer, metadata },
+    )
     return context.json({ orderId: order.id, buyerToken }, 201)
   })
 
   app.post('/faucet', async (context) => {
     const { address } = Object(await readJson(context.req.raw))
-    if (typeof address !== 'string' || !isAddress(address))
+    if (!isPayer(address))
       return context.json({ reason: 'invalidAddress' }, 400)
     await fillPurse(chain, address)
     return context.json({ address })
   })
   return app
+}
+
+function isPayer(given: unknown): given is Address {
+  return typeof given === 'string' && isAddress(given)
 }
 
 function readJson(request: Request): Promise<unknown> {

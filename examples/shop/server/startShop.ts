@@ -6,6 +6,7 @@ import type { Orders, OrdersPolicy } from 'countersign/orders'
 import { buildPage } from './buildPage.js'
 import { captureAtOnce } from './captureAtOnce.js'
 import { createApp } from './createApp.js'
+import { deployCheckout } from './deployCheckout.js'
 import { listen } from './listen.js'
 import { openOrders } from './openOrders.js'
 import { readSecrets } from './secrets.js'
@@ -68,6 +69,7 @@ async function start(
   if (parameters.chain === undefined) steps.push(chain.stop)
   signal?.throwIfAborted()
 
+  await deployCheckout(chain)
   const terms = shopTerms({ chain, window: given?.window })
   const page = parameters.page ?? join(own, 'page')
   if (parameters.page === undefined) await buildPage(page, terms)

@@ -101,7 +101,27 @@ test('the page is told what the shop takes', async () => {
     recipient: chain.clients.merchant.account.address.toLowerCase(),
     decimals: 6,
     window: '900',
-    products: [{ id: 'house-blend', amount: '12.50' }, {}, {}],
+    products: [
+      { id: 'house-blend', amount: '12.50' },
+      {},
+      {},
+      { id: 'mixed-crate', amount: '36.60', atMost: '50.00' },
+    ],
+  })
+})
+
+test('an order with a ceiling is placed for one payer', async () => {
+  const order = (payer?: unknown): Promise<Response> =>
+    post('/shop/orders', { product: 'mixed-crate', payer })
+  expect((await order()).status).toBe(400)
+  expect((await order('0x1')).status).toBe(400)
+  const placed = await order(chain.clients.payer.account.address)
+  expect(placed.status).toBe(201)
+  const { orderId } = await placed.json()
+  expect(await shop.orders.get({ orderId })).toMatchObject({
+    kind: 'checkout',
+    atMost: '50',
+    payer: chain.clients.payer.account.address.toLowerCase(),
   })
 })
 

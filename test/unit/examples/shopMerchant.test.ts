@@ -1,3 +1,4 @@
+import { checkoutAddress } from 'countersign/checkout'
 import type { Address, Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { readEventStream } from '../../../examples/shop/web/api/readEventStream.js'
@@ -86,6 +87,7 @@ function failedChecks(
   logs: readonly RpcLog[],
   facts: Partial<RpcReceipt> = {},
   present: Hex = blockHash,
+  of: BookOrder = order,
 ): string[] {
   const receipt: RpcReceipt = {
     status: '0x1',
@@ -99,7 +101,7 @@ function failedChecks(
     ...facts,
   }
   const canonical = { hash: present, number: '0x7', timestamp: '0x1' } as const
-  return checkProof(order, { receipt, canonical }, 'USDC')
+  return checkProof(of, { receipt, canonical }, 'USDC')
     .filter(({ ok }) => !ok)
     .map(({ key }) => key)
 }
@@ -161,7 +163,7 @@ test('exposure counts open payments, and voided ones while they are spendable', 
     { ...held, state: 'captured' },
     { ...held, state: 'drafted', payer: undefined },
   ]
-  expect(sumExposure(orders, 1_000)).toEqual({
+  expect(sumExposure(orders, 1_000, 6)).toEqual({
     total: 55_000_000n,
     count: 3,
     payers: [
@@ -169,6 +171,27 @@ test('exposure counts open payments, and voided ones while they are spendable', 
       { payer, value: 25_000_000n, count: 2 },
     ],
   })
+})
+
+test('exposure counts a ceiling in full, whatever is captured of it', () => {
+  const ceiling: BookOrder = {
+    ...order,
+    state: 'capturing',
+    spendableUntil: '2000',
+    amount: '42.1',
+    value: '42100000',
+    atMost: '50',
+  }
+  expect(sumExposure([ceiling], 1_000, 6).total).toBe(50_000_000n)
+})
+
+test('a capture of a ceiling is proven by what the checkout contract paid', () => {
+  const ceiling = { ...order, kind: 'checkout', atMost: '50' }
+  const failed = (log: RpcLog): string[] =>
+    failedChecks([used, log], {}, blockHash, ceiling)
+  const from = [topics.transfer, topic(checkoutAddress), topic(recipient)]
+  expect(failed({ ...transfer, topics: from })).toEqual([])
+  expect(failed(transfer)).toEqual(['transfer', 'order'])
 })
 
 test('settlement is summed by minute and by finality', () => {

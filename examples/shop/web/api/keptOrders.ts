@@ -5,6 +5,8 @@ export type KeptOrder = {
   product: string
   /** What the buyer was shown, a decimal in whole tokens. */
   amount: string
+  /** Whether `amount` is exact or the ceiling. */
+  total: 'amount' | 'atMost'
 }
 
 const prefix = 'order:'
@@ -17,8 +19,9 @@ export function findKeptOrder(orderId: string): KeptOrder | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(prefix + orderId) ?? '')
     const { buyerToken, product, amount } = kept
+    const total = kept.total === 'atMost' ? 'atMost' : 'amount'
     return typeof buyerToken === 'string' && typeof amount === 'string'
-      ? { buyerToken, product, amount }
+      ? { buyerToken, product, amount, total }
       : undefined
   } catch {
     return undefined

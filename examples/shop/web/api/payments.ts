@@ -1,12 +1,4 @@
-import {
-  type Cancellation,
-  decodePayment,
-  encodePayment,
-  type Finality,
-  type Payment,
-  type SignedCancellation,
-  type SignedPayment,
-} from 'countersign'
+import type { Cancellation, Finality, SignedCancellation } from 'countersign'
 import type { OrderState } from 'countersign/store'
 import type { Address, Hash } from 'viem'
 import { askJson } from './askShop.js'
@@ -14,6 +6,8 @@ import { askJson } from './askShop.js'
 /** An order as its buyer is shown it. */
 export type BuyerOrder = {
   amount: string
+  /** The ceiling; absent if the amount is exact. */
+  atMost?: string | undefined
   token: Address
   recipient: Address
   /** Unix seconds as decimals, both exclusive. */
@@ -29,25 +23,25 @@ export function pathOf({ orderId }: Pick<OrderAccess, 'orderId'>): string {
   return `/payments/orders/${encodeURIComponent(orderId)}`
 }
 
-/** The payment to sign, with the one who signs filled in. */
+/** The payment to sign as JSON, with the one who signs filled in. */
 export async function getPayment(
   access: OrderAccess,
-): Promise<(from: Address) => Payment> {
+): Promise<(from: Address) => unknown> {
   const { payment } = await askJson<{
     payment: { message: Record<string, unknown> }
   }>(`${pathOf(access)}/payment`, access)
   return (from) => {
     const message = { from: from.toLowerCase(), ...payment.message }
-    return decodePayment({ ...payment, message })
+    return { ...payment, message }
   }
 }
 
+/** Hands in a signed payment as JSON. */
 export function postPayment(
   access: OrderAccess,
-  payment: SignedPayment,
+  body: string,
 ): Promise<BuyerOrder> {
   const { token } = access
-  const body = encodePayment(payment)
   return askJson(`${pathOf(access)}/payment`, { token, body })
 }
 

@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { askJson } from './askShop.js'
 import { type ShopTerms, terms } from './terms.js'
 
@@ -5,8 +6,10 @@ export type Product = {
   id: string
   name: string
   description: string
-  /** A decimal in whole tokens. */
+  /** A decimal in whole tokens; without shipping if there is a ceiling. */
   amount: string
+  /** The ceiling, if the total is known only when the order ships. */
+  atMost?: string | undefined
   capture: 'atOnce' | 'onShipping'
 }
 
@@ -49,12 +52,23 @@ async function readConfig(): Promise<ShopConfig> {
   }
 }
 
+type PlaceOrderParameters = {
+  product: string
+  /** Who signs. Needed for a ceiling. */
+  payer?: Address | undefined
+  signal: AbortSignal
+}
+
 /** An order that nobody waits for any more runs out by itself. */
-export function placeOrder(
-  product: string,
-  signal: AbortSignal,
-): Promise<{ orderId: string; buyerToken: string }> {
-  return askJson('/shop/orders', { body: JSON.stringify({ product }), signal })
+export function placeOrder({
+  product,
+  payer,
+  signal,
+}: PlaceOrderParameters): Promise<{ orderId: string; buyerToken: string }> {
+  return askJson('/shop/orders', {
+    body: JSON.stringify({ product, payer }),
+    signal,
+  })
 }
 
 /** Asks the development chain for test money. */

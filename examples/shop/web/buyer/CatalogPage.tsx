@@ -1,30 +1,50 @@
 import { type ReactNode, useState } from 'react'
 import { keepOrder } from '../api/keptOrders.js'
+import { Problem, Unreachable } from '../api/Problem.js'
 import { type Product, placeOrder } from '../api/shop.js'
 import { navigate } from '../navigation.js'
 import { Button } from '../ui/Button.js'
 import { brand } from '../ui/brand.js'
+import { groupAmount } from '../ui/format.js'
 import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
 import { PageShell } from '../ui/PageShell.js'
 import { Skeleton } from '../ui/Skeleton.js'
+import { type Connection, connect, useConnection } from './connection.js'
 import { ProductArt } from './ProductArt.js'
 import { useConfig } from './useConfig.js'
 import { useTask } from './useTask.js'
+import { WalletDialog } from './WalletDialog.js'
 
 /** What there is to buy. */
 export function CatalogPage(): ReactNode {
   const config = useConfig()
   const [chosen, setChosen] = useState<string>()
+  const [asking, setAsking] = useState<Product>()
+  const connection = useConnection()
   const { isRunning, error, run } = useTask()
-  function order(product: Product): void {
-    setChosen(product.id)
+  function place(
+    { id, amount, atMost }: Product,
+    getPayer?: () => Promise<Connection>,
+  ): void {
+    setChosen(id)
     run(async (signal) => {
-      const { orderId, buyerToken } = await placeOrder(product.id, signal)
-      const { id, amount } = product
-      keepOrder(orderId, { buyerToken, product: id, amount })
-      navigate(`/order/${orderId}`)
+      const payer = (await getPayer?.())?.account
+      const placed = await placeOrder({ product: id, payer, signal })
+      keepOrder(placed.orderId, {
+        buyerToken: placed.buyerToken,
+        product: id,
+        amount: atMost ?? amount,
+        total: atMost === undefined ? 'amount' : 'atMost',
+      })
+      navigate(`/order/${placed.orderId}`)
     })
+  }
+  function order(product: Product): void {
+    if (product.atMost === undefined) place(product)
+    // What the buyer signs for a ceiling names the account.
+    else if (connection) place(product, async () => connection)
+    else setAsking(product)
   }
   return (
     <PageShell title={brand.line}>
@@ -37,7 +57,9 @@ export function CatalogPage(): ReactNode {
       </div>
       {error !== undefined && (
         <Notice tone="bad" title="The order was not placed">
-          Something went wrong in the shop. Try again in a moment.
+          {error instanceof Problem || error instanceof Unreachable
+            ? 'Something went wrong in the shop. Try again in a moment.'
+            : 'Your wallet showed no account. Try again, or choose another wallet.'}
         </Notice>
       )}
       {config ? (
@@ -55,6 +77,14 @@ export function CatalogPage(): ReactNode {
       ) : (
         <Skeleton lines={6} label="Loading the products" />
       )}
+      <WalletDialog
+        open={asking !== undefined}
+        onChoose={(wallet) => {
+          setAsking(undefined)
+          if (asking) place(asking, () => connect(wallet))
+        }}
+        onClose={() => setAsking(undefined)}
+      />
     </PageShell>
   )
 }
@@ -70,7 +100,7 @@ function ProductCard({
   busy: boolean
   onOrder: () => void
 }): ReactNode {
-  const { id, name, description, amount, capture } = product
+  const { id, name, description, amount, atMost, capture } = product
   return (
     <li className="product card">
       <ProductArt id={id} />
@@ -81,10 +111,17 @@ function ProductCard({
           {capture === 'atOnce'
             ? 'Charged and delivered immediately'
             : 'Charged when it ships'}
+          {atMost !== undefined &&
+            `: ${groupAmount(amount)} ${symbol} and the shipping`}
         </p>
       </div>
       <div className="product-foot">
-        <Money amount={amount} symbol={symbol} large />
+        <Money
+          amount={atMost ?? amount}
+          symbol={symbol}
+          isCeiling={atMost !== undefined}
+          large
+        />
         <Button
           variant="primary"
           busy={busy}

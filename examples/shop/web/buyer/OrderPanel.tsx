@@ -6,9 +6,14 @@ import { Card } from '../ui/Card.js'
 import { Timeline } from '../ui/Timeline.js'
 import { CancelPart } from './CancelPart.js'
 import { orderSteps } from './orderSteps.js'
-import { neverSigned, orderWords } from './orderWords.js'
+import {
+  ceilingToSign,
+  neverSigned,
+  type OrderWords,
+  orderWords,
+} from './orderWords.js'
 import { PayPart } from './PayPart.js'
-import { pointOf } from './pointOf.js'
+import { type OrderPoint, pointOf } from './pointOf.js'
 import { SecondSignature } from './SecondSignature.js'
 import { TimeLeft } from './TimeLeft.js'
 import type { useOrder } from './useOrder.js'
@@ -29,8 +34,7 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
   const { phase } = paying
   const point = pointOf(order, phase)
   const wasSigned = times.accepted !== undefined
-  const { title, text } =
-    point === 'expired' && !wasSigned ? neverSigned : orderWords[point]
+  const { title, text } = wordsFor(order, point, wasSigned)
   const product = config.products.find(({ id }) => id === kept.product)
   return (
     <div className="stack">
@@ -65,4 +69,14 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
       </Card>
     </div>
   )
+}
+
+function wordsFor(
+  { atMost }: BuyerOrder,
+  point: OrderPoint,
+  wasSigned: boolean,
+): OrderWords {
+  if (point === 'expired' && !wasSigned) return neverSigned
+  if (point === 'drafted' && atMost !== undefined) return ceilingToSign
+  return orderWords[point]
 }

@@ -20,7 +20,7 @@ export function OrderSummary({
   config: ShopConfig
   product: Product | undefined
 }): ReactNode {
-  const { amount, recipient, token } = order
+  const { amount, atMost, recipient, token } = order
   const { symbol } = config
   return (
     <Card title="Your order">
@@ -37,7 +37,20 @@ export function OrderSummary({
       )}
       <Facts
         items={[
-          ['Amount', <Money key="amount" amount={amount} symbol={symbol} />],
+          [
+            'You sign',
+            atMost !== undefined && (
+              <Money key="most" amount={atMost} symbol={symbol} isCeiling />
+            ),
+          ],
+          [
+            atMost === undefined ? 'Amount' : 'You pay',
+            isTotalKnown(order) ? (
+              <Money key="amount" amount={amount} symbol={symbol} />
+            ) : (
+              'the total with shipping'
+            ),
+          ],
           [
             'Charged',
             product?.capture === 'atOnce' ? 'immediately' : 'when it ships',
@@ -62,4 +75,9 @@ export function OrderSummary({
       />
     </Card>
   )
+}
+
+/** False until the shop has charged an order with a ceiling. */
+function isTotalKnown({ atMost, amount, state }: BuyerOrder): boolean {
+  return atMost === undefined || amount !== atMost || state === 'captured'
 }

@@ -75,7 +75,12 @@ export function PayPart({
   }
   return (
     <>
-      <Money amount={kept.amount} symbol={config.symbol} large />
+      <Money
+        amount={kept.amount}
+        symbol={config.symbol}
+        isCeiling={kept.total === 'atMost'}
+        large
+      />
       {connection && (
         <ConnectedWallet
           connection={connection}

@@ -65,6 +65,21 @@ const drawings: Readonly<Record<string, ReactNode>> = {
       />
     </>
   ),
+  'mixed-crate': (
+    <>
+      <path className="art-paper" d="M112 62h36v62h-36zM172 62h36v62h-36z" />
+      <path className="art-strong" d="M142 50h36v74h-36z" />
+      <rect
+        className="art-soft"
+        x="90"
+        y="100"
+        width="140"
+        height="84"
+        rx="6"
+      />
+      <path className="art-line" d="M90 128h140M90 156h140" />
+    </>
+  ),
 }
 
 /** A picture of a product; its name stands beside it. */

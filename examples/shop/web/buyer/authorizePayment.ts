@@ -1,4 +1,4 @@
-import { type Payment, parseAmount, signPayment } from 'countersign'
+import { parseAmount, signPayment } from 'countersign'
 import { developmentChainId, getTokenBalance } from '../api/chain.js'
 import { keepTrying } from '../api/keepTrying.js'
 import type { KeptOrder } from '../api/keptOrders.js'
@@ -11,6 +11,7 @@ import {
 import { terms } from '../api/terms.js'
 import type { Connection } from './connection.js'
 import { NotOpen, TooLittleMoney, WrongNetwork } from './failures.js'
+import { loadForm } from './paymentForms.js'
 
 export type PayPhase = 'checking' | 'signing' | 'sending'
 
@@ -34,25 +35,39 @@ export async function authorizePayment(
 ): Promise<BuyerOrder> {
   const { access, connection, kept, onPhase, isOpen } = parameters
   onPhase('checking')
-  const payment = await check(parameters)
+  const [json, form] = await Promise.all([
+    check(parameters),
+    keepTrying(() => loadForm(kept.total), parameters),
+  ])
+  const payment = form.decode(json)
   if (!isOpen()) throw new NotOpen()
   onPhase('signing')
   const signed = await signPayment(connection.provider, {
     payment,
-    expect: {
-      // Not from the terms: no public chain is ever signed for.
-      chainId: developmentChainId,
-      token: terms.token,
-      to: terms.recipient,
-      amount: kept.amount,
-      decimals: terms.decimals,
-      maxWindow: BigInt(terms.window) + 120n,
-    },
+    kind: form.kind,
+    expect: { ...expected, ...shownTotal(kept) },
   })
   // Whoever holds two payments of two accounts can collect both.
   if (!isOpen()) throw new NotOpen()
   onPhase('sending')
-  return keepTrying(() => postPayment(access, signed), parameters)
+  const body = form.encode(signed)
+  return keepTrying(() => postPayment(access, body), parameters)
+}
+
+const expected = {
+  // Not from the terms: no public chain is ever signed for.
+  chainId: developmentChainId,
+  token: terms.token,
+  to: terms.recipient,
+  decimals: terms.decimals,
+  maxWindow: BigInt(terms.window) + 120n,
+}
+
+function shownTotal({
+  amount,
+  total,
+}: KeptOrder): { amount: string } | { atMost: string } {
+  return total === 'atMost' ? { atMost: amount } : { amount }
 }
 
 /** What can be known before the wallet is asked. */
@@ -61,7 +76,7 @@ async function check({
   connection: { provider, account },
   kept,
   ...options
-}: AuthorizePaymentParameters): Promise<Payment> {
+}: AuthorizePaymentParameters): Promise<unknown> {
   const [chainId, balance, paymentFor] = await Promise.all([
     provider.request({ method: 'eth_chainId' }).then(Number),
     keepTrying(() => getTokenBalance(terms.token, account), options),

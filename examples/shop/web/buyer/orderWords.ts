@@ -58,6 +58,12 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   },
 }
 
+/** For an order whose total is known later. */
+export const ceilingToSign: OrderWords = {
+  title: 'Authorize your payment',
+  text: 'You sign a maximum now. The shop can charge up to this amount, once, and never more. Signing costs no gas and moves no money.',
+}
+
 /** For an order that ended before anybody signed. */
 export const neverSigned: OrderWords = {
   title: 'This order has expired',

@@ -5,9 +5,9 @@ import { Countdown } from '../ui/Countdown.js'
 import { Dialog } from '../ui/Dialog.js'
 import { Facts } from '../ui/Facts.js'
 import { shortHex } from '../ui/format.js'
-import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
 import type { OrderAction } from './OrderActions.js'
+import { OrderAmount } from './OrderAmount.js'
 import { productName, useShop } from './shopConfig.js'
 
 /** Actions that need a yes and nothing else. */
@@ -56,9 +56,10 @@ export function ConfirmDialog({
   )
 }
 
-function OrderFacts({ order }: { order: BookOrder }): ReactNode {
+/** What an action is about. */
+export function OrderFacts({ order }: { order: BookOrder }): ReactNode {
   const shop = useShop()
-  const { id, amount, payer, metadata, validBefore } = order
+  const { id, payer, metadata, validBefore } = order
   return (
     <Facts
       items={[
@@ -69,7 +70,7 @@ function OrderFacts({ order }: { order: BookOrder }): ReactNode {
             {shortHex(id)}
           </span>,
         ],
-        ['Amount', <Money key="a" amount={amount} symbol={shop.symbol} />],
+        ['Amount', <OrderAmount key="a" order={order} />],
         ['From', payer && <AddressText key="p" address={payer} />],
         ['Window', <Countdown key="w" until={validBefore} over="closed" />],
       ]}

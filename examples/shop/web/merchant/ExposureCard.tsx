@@ -19,7 +19,7 @@ export function ExposureCard({
   isPartial: boolean
 }): ReactNode {
   const { symbol, decimals } = useShop()
-  const { total, payers } = sumExposure(orders.values(), useNow())
+  const { total, payers } = sumExposure(orders.values(), useNow(), decimals)
   const most = payers[0]?.value ?? 1n
   const rest = payers.slice(shownPayers)
   return (

@@ -80,6 +80,7 @@ export function History({
 function EventNote({ event }: { event: WireEvent }): ReactNode {
   if (event.type === 'refundRequested' || event.type === 'refundFailed')
     return <RefundNote event={event} />
+  if (event.type === 'captureRequested') return <RequestNote event={event} />
   const { data } = event
   const facts: Readonly<Record<string, unknown>> = data
   const { reason, transactionHash, blockNumber } = facts
@@ -91,6 +92,17 @@ function EventNote({ event }: { event: WireEvent }): ReactNode {
       {typeof blockNumber === 'string' && ` block ${blockNumber}`}
     </>
   )
+}
+
+/** What is captured of a ceiling. */
+function RequestNote({
+  event: { data },
+}: {
+  event: Extract<WireEvent, { type: 'captureRequested' }>
+}): ReactNode {
+  const { symbol, decimals } = useShop()
+  const { value } = data
+  return value && `${formatAmount(BigInt(value), decimals)} ${symbol}`
 }
 
 function RefundNote({

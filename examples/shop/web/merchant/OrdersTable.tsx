@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 import { Link } from '../Link.js'
 import { AddressText } from '../ui/AddressText.js'
 import { shortHex } from '../ui/format.js'
-import { Money } from '../ui/Money.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { type Column, Table } from '../ui/Table.js'
 import type { BookOrder } from './applyEvent.js'
 import { Deadline } from './Deadline.js'
 import { type Ask, OrderActions } from './OrderActions.js'
+import { OrderAmount } from './OrderAmount.js'
 import { OrderStatus } from './OrderStatus.js'
 import { productName, useShop } from './shopConfig.js'
 
@@ -43,7 +43,7 @@ export function OrdersTable({
       key: 'amount',
       title: 'Amount',
       isNumber: true,
-      cell: ({ amount }) => <Money amount={amount} symbol={shop.symbol} />,
+      cell: (order) => <OrderAmount order={order} />,
     },
     {
       key: 'payer',

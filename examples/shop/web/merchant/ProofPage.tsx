@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 import { AddressText } from '../ui/AddressText.js'
 import { BackLink } from '../ui/BackLink.js'
 import { Card } from '../ui/Card.js'
-import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import { stateWords } from '../ui/states.js'
@@ -11,6 +10,7 @@ import { Deadline } from './Deadline.js'
 import { History } from './History.js'
 import type { MerchantApi } from './merchantApi.js'
 import { OrderActions } from './OrderActions.js'
+import { OrderAmount } from './OrderAmount.js'
 import { OrderStatus } from './OrderStatus.js'
 import { OverpaidNotice } from './OverpaidNotice.js'
 import { ProofCard } from './ProofCard.js'
@@ -72,13 +72,13 @@ function OrderHead({
   onAsk: Parameters<typeof OrderActions>[0]['onAsk']
 }): ReactNode {
   const shop = useShop()
-  const { id, payer, amount, metadata, state } = order
+  const { id, payer, metadata, state } = order
   return (
     <Card>
       <div className="order-head">
         <div className="stack stack-tight">
           <h1>{productName(shop, metadata)}</h1>
-          <Money large amount={amount} symbol={shop.symbol} />
+          <OrderAmount large order={order} />
           <p className="muted small">
             Order <span className="mono">{id}</span>
           </p>

@@ -1,4 +1,4 @@
-import { formatAmount, parseAmount } from 'countersign'
+import { formatAmount } from 'countersign'
 import type { RefundReason } from 'countersign/orders'
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react'
 import type { Address } from 'viem'
@@ -10,6 +10,7 @@ import { Field, Select } from '../ui/Field.js'
 import { shortHex } from '../ui/format.js'
 import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
+import { readAmount } from './readAmount.js'
 import { refundReasonWords } from './refundWords.js'
 import type { SecondPayment } from './secondPayments.js'
 import { productName, useShop } from './shopConfig.js'
@@ -161,12 +162,4 @@ function RefundFacts({
       ]}
     />
   )
-}
-
-function readAmount(text: string, decimals: number): bigint | undefined {
-  try {
-    return parseAmount(text, decimals)
-  } catch {
-    return undefined
-  }
 }

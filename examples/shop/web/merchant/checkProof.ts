@@ -1,3 +1,4 @@
+import { checkoutAddress } from 'countersign/checkout'
 import { decodeTokenLog } from 'countersign/reads'
 import { groupAmount, shortHex } from '../ui/format.js'
 import type { RpcBlock, RpcLog, RpcReceipt } from './readRpc.js'
@@ -72,14 +73,16 @@ function checkCapture({
       same(one.address, order.token),
   )
   const event = log && decodeTokenLog(log)
+  // With a ceiling, the checkout contract pays the recipient.
+  const isCeiling = order.kind === 'checkout'
   const isPaid =
     event?.name === 'Transfer' &&
-    same(event.from, order.payer) &&
+    same(event.from, isCeiling ? checkoutAddress : order.payer) &&
     same(event.to, order.recipient) &&
     String(event.value) === order.value
   return [
     checkEvent(order, receipt, 'AuthorizationUsed'),
-    check('transfer', 'Transfer: payer, recipient and value', isPaid, {
+    check('transfer', transferTitle(isCeiling), isPaid, {
       yes: `${groupAmount(order.amount)} ${symbol}, log ${capture.logIndex}`,
       no: `no such transfer in log ${capture.logIndex}`,
     }),
@@ -102,6 +105,11 @@ function checkCapture({
       },
     ),
   ]
+}
+
+function transferTitle(isCeiling: boolean): string {
+  const from = isCeiling ? 'checkout contract' : 'payer'
+  return `Transfer: ${from}, recipient and value`
 }
 
 function checkEvent(

@@ -1,3 +1,4 @@
+import { parseAmount } from 'countersign'
 import type { OrderState } from 'countersign/store'
 import type { WireOrder } from './wire.js'
 
@@ -17,24 +18,28 @@ const open: readonly OrderState[] = [
 
 /**
  * What signatures that are held may still move: open payments, and voided ones
- * until their window is over. The largest payer comes first.
+ * until their window is over. A ceiling counts whole. The largest payer comes first.
  */
 export function sumExposure(
   orders: Iterable<WireOrder>,
   now: number,
+  decimals: number,
 ): Exposure {
   const payers = new Map<string, { value: bigint; count: number }>()
   let total = 0n
   let count = 0
-  for (const { state, payer, value, spendableUntil } of orders) {
+  for (const order of orders) {
+    const { state, payer, atMost, spendableUntil } = order
     const isSpendable = Number(spendableUntil ?? 0) > now
     if (!payer || !open.includes(state) || !isSpendable) continue
+    const value =
+      atMost === undefined ? BigInt(order.value) : parseAmount(atMost, decimals)
     const sum = payers.get(payer) ?? { value: 0n, count: 0 }
     payers.set(payer, {
-      value: sum.value + BigInt(value),
+      value: sum.value + value,
       count: sum.count + 1,
     })
-    total += BigInt(value)
+    total += value
     count += 1
   }
   const rows = [...payers].map(([payer, sum]) => ({ payer, ...sum }))

@@ -69,8 +69,9 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
       return ask<OrderPage>(`/orders?${query}`)
     },
     get: (orderId: string) => ask<Wire<Order>>(at(orderId)),
-    capture: (orderId: string) =>
-      ask<{ status: string }>(`${at(orderId)}/capture`, {}),
+    /** `amount` is needed for an order with a ceiling. */
+    capture: (orderId: string, amount?: string) =>
+      ask<{ status: string }>(`${at(orderId)}/capture`, { amount }),
     void: (orderId: string) =>
       ask<{ order: WireOrder }>(`${at(orderId)}/void`, {}),
     reauthorize: (orderId: string) =>

@@ -22,6 +22,8 @@ const words: Readonly<Record<string, string>> = {
   noWallet: 'the sending account was removed',
   captureInFlight: 'a capture is in flight',
   captureRejected: 'the capture was rejected',
+  otherAmount: 'another amount was named before',
+  exceedsCeiling: 'the payer signed for less',
 }
 
 /** Why something did not happen; a reason without words keeps its name. */

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { ShopConfig } from '../api/shop.js'
+import type { Product, ShopConfig } from '../api/shop.js'
 
 export const ShopContext = createContext<ShopConfig | undefined>(undefined)
 
@@ -9,11 +9,17 @@ export function useShop(): ShopConfig {
   return shop
 }
 
-/** What was bought, in words. */
-export function productName(
+export function productOf(
   { products }: ShopConfig,
   metadata: Readonly<Record<string, unknown>>,
+): Product | undefined {
+  return products.find(({ id }) => id === metadata.product)
+}
+
+/** What was bought, in words. */
+export function productName(
+  shop: ShopConfig,
+  metadata: Readonly<Record<string, unknown>>,
 ): string {
-  const known = products.find(({ id }) => id === metadata.product)
-  return known?.name ?? 'Order'
+  return productOf(shop, metadata)?.name ?? 'Order'
 }

@@ -4,6 +4,7 @@ import { Button } from '../ui/Button.js'
 import { shortHex } from '../ui/format.js'
 import { Notice } from '../ui/Notice.js'
 import type { BookOrder } from './applyEvent.js'
+import { CaptureDialog } from './CaptureDialog.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { Ask, OrderAction } from './OrderActions.js'
@@ -96,6 +97,7 @@ export function useActions(
 
   const close = () => setAsked(undefined)
   const { action, order, second } = asked ?? {}
+  const isCeiling = action === 'capture' && order?.atMost !== undefined
   return {
     actedOn,
     ask: (action, order, second) => setAsked({ action, order, second }),
@@ -103,12 +105,19 @@ export function useActions(
       <>
         <ConfirmDialog
           asked={
-            order && action && action !== 'refund'
+            order && action && action !== 'refund' && !isCeiling
               ? { action, order }
               : undefined
           }
           onConfirm={(action, order) =>
             act(action, order, () => api[action](order.id))
+          }
+          onClose={close}
+        />
+        <CaptureDialog
+          order={isCeiling ? order : undefined}
+          onConfirm={(order, amount) =>
+            act('capture', order, () => api.capture(order.id, amount))
           }
           onClose={close}
         />

@@ -7,15 +7,19 @@ export type MoneyProps = {
   amount: string
   symbol: string
   large?: boolean | undefined
+  /** Whether it is the ceiling of what can be charged. */
+  isCeiling?: boolean | undefined
 }
 
 export function Money({
   amount,
   symbol,
   large = false,
+  isCeiling = false,
 }: MoneyProps): ReactNode {
   return (
     <span className={classNames('money', large && 'money-large')}>
+      {isCeiling && <span className="money-symbol">at most </span>}
       {groupAmount(amount)} <span className="money-symbol">{symbol}</span>
     </span>
   )

@@ -38,26 +38,21 @@ export function SignDialog({
 type PaymentRequest = Extract<SigningRequest, { kind: 'payment' }>
 
 function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
-  const { amount, symbol, to, until, isForAnyone } = request
-  const words = `${groupAmount(amount)} ${symbol}`
+  const { amount, symbol, to, until, isCeiling } = request
+  const label = isCeiling ? 'checkout contract' : 'recipient'
   return (
     <>
       <p className="wallet-amount">
-        <Money amount={amount} symbol={symbol} large />
+        <Money amount={amount} symbol={symbol} isCeiling={isCeiling} large />
       </p>
-      <p>
-        You allow{' '}
-        <strong>
-          {isForAnyone ? 'anyone who has this signature to send' : shortHex(to)}
-        </strong>{' '}
-        {isForAnyone ? '' : 'to collect '}
-        exactly <strong>{words}</strong> from your account
-        {isForAnyone ? ` to ${shortHex(to)}` : ''}, once, until{' '}
-        <strong>{formatClock(until)}</strong>.
-      </p>
+      {isCeiling ? (
+        <CeilingSentence request={request} />
+      ) : (
+        <ExactSentence request={request} />
+      )}
       <Facts
         items={[
-          ['To', <AddressText key="to" address={to} label="recipient" whole />],
+          ['To', <AddressText key="to" address={to} label={label} whole />],
           [
             'Until',
             <span key="until">
@@ -75,6 +70,40 @@ function PaymentWords({ request }: { request: PaymentRequest }): ReactNode {
   )
 }
 
+function ExactSentence({ request }: { request: PaymentRequest }): ReactNode {
+  const { amount, symbol, to, until, isForAnyone } = request
+  return (
+    <p>
+      You allow{' '}
+      <strong>
+        {isForAnyone ? 'anyone who has this signature to send' : shortHex(to)}
+      </strong>{' '}
+      {isForAnyone ? '' : 'to collect '}
+      exactly{' '}
+      <strong>
+        {groupAmount(amount)} {symbol}
+      </strong>{' '}
+      from your account
+      {isForAnyone ? ` to ${shortHex(to)}` : ''}, once, until{' '}
+      <strong>{formatClock(until)}</strong>.
+    </p>
+  )
+}
+
+function CeilingSentence({ request }: { request: PaymentRequest }): ReactNode {
+  const { amount, symbol, until } = request
+  return (
+    <p>
+      You allow the <strong>checkout contract</strong> to charge you{' '}
+      <strong>
+        at most {groupAmount(amount)} {symbol}
+      </strong>
+      , once, until <strong>{formatClock(until)}</strong>. It returns the rest
+      in the same transaction.
+    </p>
+  )
+}
+
 type CancellationRequest = Extract<SigningRequest, { kind: 'cancellation' }>
 
 function CancellationWords({
@@ -84,7 +113,9 @@ function CancellationWords({
   request: CancellationRequest
   ended: WalletDialogProps<'sign'>['memory']['signed'][string] | undefined
 }): ReactNode {
-  const words = ended && `${groupAmount(ended.amount)} ${ended.symbol}`
+  const words =
+    ended &&
+    `${ended.isCeiling ? 'at most ' : ''}${groupAmount(ended.amount)} ${ended.symbol}`
   return (
     <>
       <p>

@@ -1,5 +1,11 @@
 import { formatAmount } from 'countersign'
-import { type Address, decodeAbiParameters, type Hex } from 'viem'
+import { checkoutAddress } from 'countersign/checkout'
+import {
+  type Address,
+  decodeAbiParameters,
+  type Hex,
+  isAddressEqual,
+} from 'viem'
 import { askJson } from '../api/askShop.js'
 import { developmentChainId } from '../api/chain.js'
 import { WalletFault } from './WalletFault.js'
@@ -16,6 +22,8 @@ export type SigningRequest =
       /** Unix seconds. */
       until: number
       nonce: Hex
+      /** The checkout contract takes it, and returns what is not charged. */
+      isCeiling: boolean
       /** Whoever holds the signature can submit it, not only the recipient. */
       isForAnyone: boolean
     }
@@ -59,6 +67,7 @@ export async function readSigningRequest(
         to: message.to,
         amount: formatAmount(BigInt(message.value), decimals),
         until: Number(message.validBefore),
+        isCeiling: isAddressEqual(message.to, checkoutAddress),
         isForAnyone: primaryType === 'TransferWithAuthorization',
       }
     default:

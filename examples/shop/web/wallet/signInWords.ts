@@ -27,8 +27,8 @@ export async function signInWords(
   await askUser({ ask: 'sign', request })
   const signature = await account.signTypedData(typedData)
   if (request.kind === 'payment') {
-    const { to, amount, symbol, until, nonce } = request
-    const record = { to, amount, symbol, until }
+    const { to, amount, symbol, until, nonce, isCeiling } = request
+    const record = { to, amount, symbol, until, isCeiling }
     change({ signed: { ...memory.signed, [nonce]: record } })
   }
   return signature

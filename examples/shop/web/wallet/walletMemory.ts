@@ -9,6 +9,7 @@ type SignedRecord = {
   to: string
   amount: string
   symbol: string
+  isCeiling: boolean
   /** Unix seconds. */
   until: number
 }
