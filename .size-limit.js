@@ -36,7 +36,7 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3810, {
     path: 'dist/checkout.js',
   }),
-  check('handler', '*', 17400, {
+  check('handler', '*', 17700, {
     path: 'dist/http.js',
     external: ['zod'],
   }),

@@ -31,6 +31,7 @@ const parts = [
   'stringToBytes',
   'stringToHex',
   'toPrefixedMessage',
+  'zeroAddress',
 ]
 
 /** Development is where people catch viem's errors by their classes. */
