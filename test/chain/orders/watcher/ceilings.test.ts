@@ -125,7 +125,6 @@ test('a ceiling that nobody captures expires', async () => {
   await mineBlocks(chain, 1)
   await lookerOf(shop)()
   expect(await stateOf(shop, id)).toBe('expired')
-  await chain.clients.test.mine({ blocks: 1 })
 })
 
 test('two processes with one amount capture it once', async () => {
