@@ -4,6 +4,9 @@ import type { SubmitterValue } from './accountNonces.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
+/** Nonces to fill at a time: `fillGaps` doubts a node with more gaps. */
+const mostAtOnce = 16
+
 /**
  * Fills the account nonces that a lost database may have signed, before anything
  * else is signed: `fillGaps` sends the empty transactions. Without a payment
@@ -28,19 +31,20 @@ export async function fillRestored(
     )
     nonces.keep(next)
   }
-  if (fillTo === true) {
-    const first = Math.max(count, pendingCount)
-    const end = first + policy.maxInFlight
-    await keep({ ...value, nextNonce: end, fillTo: end })
+  const first = Math.max(count, pendingCount)
+  const end = fillTo === true ? first + policy.maxInFlight : fillTo
+  if (fillTo === true || count < end) {
+    const nextNonce = Math.min(end, first + mostAtOnce)
+    if (fillTo === true || nextNonce > value.nextNonce)
+      await keep({ ...value, nextNonce, fillTo: end })
     return false
   }
-  if (count < fillTo) return false
   const safe = await requestQuantity(reader, 'eth_getTransactionCount', [
     submitter.account,
     // A node without safe blocks has its number from the policy, or none.
     policy.blocks ? 'latest' : 'safe',
   ])
-  if (Number(safe) < fillTo) return false
+  if (Number(safe) < end) return false
   await keep(value)
   return true
 }

@@ -4,6 +4,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
+import { findStrays } from '../model/findStrays.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
@@ -97,11 +98,17 @@ export async function refuseDue(
     async (tables) => {
       const ids = [...byId.keys()]
       const collected = collectChanges(await loadOrders(tables, { ids }))
+      const strays = await findStrays(
+        tables,
+        [...byId.values()].flatMap(({ evidence }) => evidence ?? []),
+      )
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
         // Skip orders that changed since. They are judged again if still due.
         if (stored?.order.version !== judged.order.version) continue
-        if (evidence) collected.add(settleOrder(stored, evidence, at))
+        const proofs = [...stored.proofs, ...strays]
+        if (evidence)
+          collected.add(settleOrder({ ...stored, proofs }, evidence, at))
         else if (!reason) collected.add(endDue(stored))
         else
           collected.add(

@@ -2,6 +2,7 @@ import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { findStrays } from '../model/findStrays.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
@@ -37,33 +38,14 @@ export async function settleFindings(
   },
 ): Promise<void> {
   const at = now()
-  const strays = await findStrays(tables, findings)
+  const strays = await findStrays(
+    tables,
+    findings.map(({ evidence }) => evidence),
+  )
   for (const finding of findings)
     collected.apply(finding.orderId, [stepOf(finding, strays, at)])
   for (const orderId of new Set(findings.map((finding) => finding.orderId)))
     collected.apply(orderId, [fulfilAtOnce(policy, at)])
-}
-
-/**
- * Finds payments on record as `unmatched` that now turn out to have an order.
- */
-async function findStrays(
-  tables: StoreWriter,
-  findings: readonly Finding[],
-): Promise<ProofRecord[]> {
-  const found = findings.flatMap(({ evidence }) =>
-    evidence.kind === 'capture' ? [evidence.proof] : [],
-  )
-  const [first] = found
-  if (!first) return []
-  const hashes = [
-    ...new Set(found.map(({ transactionHash }) => transactionHash)),
-  ]
-  const { chainId } = first
-  const rows = await tables.proofs.find({ hashes, chainId })
-  return rows
-    .filter(({ kind }) => kind === 'unmatched')
-    .map((row) => ({ ...row, removed: true }))
 }
 
 function stepOf(

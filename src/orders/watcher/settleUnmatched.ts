@@ -50,11 +50,12 @@ export function unmatchedOf(
  * once.
  */
 export async function settleUnmatched(
-  tables: Pick<StoreWriter, 'proofs'>,
-  found: readonly Unmatched[],
+  tables: Pick<StoreWriter, 'orders' | 'proofs' | 'transactions'>,
+  all: readonly Unmatched[],
   at: bigint,
 ): Promise<Changes> {
   const changes = noChanges()
+  const found = await dropCharges(tables, all)
   const [first] = found
   if (!first) return changes
   const rows = await tables.proofs.find({
@@ -83,6 +84,32 @@ export async function settleUnmatched(
       changes.events.push(eventOf(proof, at))
   }
   return changes
+}
+
+/**
+ * Leaves out charges of subscriptions that we sent: their submitter settles
+ * them. Their receipts name no payment nonce.
+ */
+async function dropCharges(
+  tables: Pick<StoreWriter, 'orders' | 'transactions'>,
+  found: readonly Unmatched[],
+): Promise<readonly Unmatched[]> {
+  const [first] = found
+  if (!first) return found
+  const hashes = [...new Set(found.map((proof) => proof.transactionHash))]
+  const { chainId } = first
+  const sent = await tables.transactions.find({ hashes, chainId })
+  const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+  if (ids.length === 0) return found
+  const charges = (await tables.orders.find({ ids })).filter(
+    ({ subscriptionId }) => subscriptionId !== undefined,
+  )
+  const own = new Set(
+    sent
+      .filter(({ orderId }) => charges.some(({ id }) => id === orderId))
+      .map(({ hash }) => hash),
+  )
+  return found.filter((proof) => !own.has(proof.transactionHash))
 }
 
 function isAlike(row: Unmatched, other: Unmatched): boolean {

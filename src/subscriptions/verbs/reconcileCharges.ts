@@ -8,10 +8,11 @@ import { findEvidence } from '../../orders/evidence/findEvidence.js'
 import { getHeads } from '../../orders/evidence/getHeads.js'
 import { parseBlockNumber } from '../../orders/evidence/parseBlockNumber.js'
 import { writeChanges } from '../../orders/model/changes.js'
+import { collectChanges } from '../../orders/model/collectChanges.js'
 import { loadOrders } from '../../orders/model/loadOrders.js'
 import { observeFailure } from '../../orders/model/observeFailure.js'
-import { settleOrder } from '../../orders/model/settleOrder.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
+import { settleFindings } from '../../orders/watcher/settleFindings.js'
 import type { Destination, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { type FoundCharge, findCharges } from '../charges/findCharges.js'
@@ -217,10 +218,13 @@ async function settle(
   if (evidence?.kind !== 'capture') return false
   return writeAgain(context, async (tables) => {
     await insert(tables)
-    const { id } = stored.order
-    const current = (await loadOrders(tables, { ids: [id] })).get(id)
-    if (!current || current.order.state === 'captured') return false
-    await writeChanges(tables, settleOrder(current, evidence, context.now()))
+    const { id: orderId, attempt } = stored.order
+    const loaded = await loadOrders(tables, { ids: [orderId] })
+    if (loaded.get(orderId)?.order.state === 'captured') return false
+    const collected = collectChanges(loaded)
+    const findings = [{ orderId, attempt, evidence }]
+    await settleFindings(context, tables, { collected, findings })
+    await writeChanges(tables, collected.close())
     return true
   })
 }
