@@ -7,6 +7,7 @@ import {
   decodePermission,
   encodePermission,
 } from '../permission/permissionJson.js'
+import { markOf } from '../permission/spendCalls.js'
 import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import type { SpendPermission } from '../permission/types.js'
 import { findUses } from './findUses.js'
@@ -23,6 +24,19 @@ export type ChargePayment = Payment & {
 
 /** What the record has of a charge besides the fields of a payment. */
 export type ChargeTerms = Readonly<Record<string, string>>
+
+/** The form of a mark, and of no id that merchants may give. */
+const markForm = /^0x[\da-f]{64}$/
+
+/** True for the id of a charge of which only the mark is known. */
+export function isMark(chargeId: string): chargeId is Hex {
+  return markForm.test(chargeId)
+}
+
+/** The mark of a charge, by its id or by the mark itself. */
+export function markOfId(chargeId: string): Hex {
+  return isMark(chargeId) ? chargeId : markOf(chargeId)
+}
 
 /** Encodes a permission and a charge of it for the record. */
 export function encodeTerms(

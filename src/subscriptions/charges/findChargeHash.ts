@@ -3,10 +3,9 @@ import { getLogs } from '../../chain/logs/getLogs.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { findBlockAt } from '../../orders/evidence/findBlockAt.js'
-import { markOf } from '../permission/spendCalls.js'
 import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import type { ChargePayment } from './chargePayment.js'
-import { revokedTopic } from './chargePayment.js'
+import { markOfId, revokedTopic } from './chargePayment.js'
 import { findCharges } from './findCharges.js'
 
 /**
@@ -46,5 +45,6 @@ export async function findChargeHash(
     return log?.transactionHash
   }
   const charges = await findCharges(client, { permission, fromBlock, toBlock })
-  return charges.find(({ mark }) => mark === markOf(chargeId))?.transactionHash
+  return charges.find(({ mark }) => mark === markOfId(chargeId))
+    ?.transactionHash
 }

@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
-import { markOf } from '../permission/spendCalls.js'
+import { markOfId } from '../charges/chargePayment.js'
 import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import type { SpendPermission } from '../permission/types.js'
 
@@ -24,7 +24,7 @@ export function chargeNonce(
   permission: SpendPermission,
   chargeId: string,
 ): Hex {
-  return nonceOfMark(hashSpendPermission(permission), markOf(chargeId))
+  return nonceOfMark(hashSpendPermission(permission), markOfId(chargeId))
 }
 
 /** {@link chargeNonce} by what the chain shows. */

@@ -12,6 +12,7 @@ import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type { Destination, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { isMark } from '../charges/chargePayment.js'
 import { findPeriod } from '../permission/periodAt.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import type { SpendPeriod } from '../permission/types.js'
@@ -73,6 +74,8 @@ export async function chargeSubscription(
   const { context, schedule } = desk
   const id = parseSubscriptionId(parameters.subscriptionId)
   const chargeId = parseSubscriptionId(parameters.chargeId, 'chargeId')
+  if (isMark(chargeId))
+    throw new InvalidFieldError('chargeId', chargeId, 'an id, and not a mark')
   const found = await context.store.read((tables) =>
     loadSubscription(tables, context, id),
   )

@@ -17,11 +17,11 @@ import { signAs } from './permissionDesk.js'
 import { openShop, type Shop } from './shop.js'
 
 /** A chain with Circle's own token, and the manager of permissions. */
-export const startSubscriptionChain = (): Promise<DevChain> =>
+export const startSubscriptionChain = (blockTime = 0): Promise<DevChain> =>
   startDevChain({
     token: 'usdc',
     spendPermissions: true,
-    blockTime: 0,
+    blockTime,
     epochBlocks: 1,
   })
 
@@ -31,7 +31,10 @@ export type SubscriptionShop = Shop & {
   context: OrdersContext
   account: PrivateKeyAccount
   /** Runs a worker while `isDone` is false; mines a block between two checks. */
-  workUntil(isDone: () => Promise<boolean>): Promise<void>
+  workUntil(
+    isDone: () => Promise<boolean>,
+    options?: { mines?: boolean },
+  ): Promise<void>
   /** Subscribes a funded wallet. */
   subscribe(fields?: SubscribeFields): Promise<Subscribed>
 }
@@ -71,7 +74,10 @@ export async function openSubscriptionShop(
     policy: { retryAfter: 50n, ...given.policy },
   })
   const { context } = contextOf(orders)
-  const workUntil: SubscriptionShop['workUntil'] = async (isDone) => {
+  const workUntil: SubscriptionShop['workUntil'] = async (
+    isDone,
+    { mines = true } = {},
+  ) => {
     const stop = new AbortController()
     const { signal } = stop
     const ended = Promise.all([
@@ -82,7 +88,7 @@ export async function openSubscriptionShop(
       // Bounded by looks, not by time: each waits for some polls.
       for (let looks = 0; looks < 400; looks++) {
         if (await isDone()) return
-        await mine(chain.clients.test, { blocks: 1 })
+        if (mines) await mine(chain.clients.test, { blocks: 1 })
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
       throw new Error('not done after 400 looks')
@@ -141,3 +147,27 @@ export const stateOf = async (
   subscriptionId: string,
 ): Promise<Subscription['state']> =>
   (await subscriptions.get({ subscriptionId })).state
+
+/** Copies subscriptions without their charges, as an old backup would have. */
+export async function restoreBackup(
+  shop: SubscriptionShop,
+): Promise<PaymentStore> {
+  const store = memoryStore()
+  await store.open()
+  const rows = await shop.store.read(async (tables) => {
+    const { destinations: listed } = shop.context
+    const subscriptions = await tables.subscriptions.find({ listed, limit: 9 })
+    const ids = subscriptions.map((row) => row.id)
+    return {
+      subscriptions,
+      orders: await tables.orders.find({ ids }),
+      attempts: await tables.attempts.find({ orderIds: ids }),
+    }
+  })
+  await store.write(async (tables) => {
+    await tables.subscriptions.insert(rows.subscriptions)
+    await tables.orders.insert(rows.orders)
+    await tables.attempts.insert(rows.attempts)
+  })
+  return store
+}
