@@ -38,7 +38,10 @@ const orders = createOrders({
 /** Drafts an order of at most 50.00, has it signed, and accepts it. */
 async function sell(): Promise<string> {
   const from = payer.account.address
-  const { order, payment } = await orders.draft({ atMost: '50.00', payer: from })
+  const { order, payment } = await orders.draft({
+    atMost: '50.00',
+    payer: from,
+  })
   const signed = await signPayment(payer, {
     payment: { ...payment, message: { ...payment.message, from } },
     kind: checkout,

@@ -71,8 +71,7 @@ function cancellationRoutes(): readonly Route[] {
       answers: { 200: 'CancellationToSign' },
       run: async ({ orders, orderId }) => {
         const asked = await orders.requestCancellation({ orderId })
-        if (!asked.ok)
-          return refusal(asked.reason, 'state', asked.order.state)
+        if (!asked.ok) return refusal(asked.reason, 'state', asked.order.state)
         return answer(200, { cancellation: asked.cancellation })
       },
     }),
