@@ -60,6 +60,8 @@ export type Refund = {
 export type RefundRefusal =
   /** The chain does not show a payment of the order. */
   | 'notCaptured'
+  /** The token has permits only: pay the buyer back by a transfer. */
+  | 'unsupportedToken'
   /** More than is left of the payment after its other refunds. */
   | 'exceedsCaptured'
   /** The id belongs to a refund of another amount. */

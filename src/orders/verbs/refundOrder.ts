@@ -9,6 +9,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
 import { planRefund, renewRefund } from '../model/planRefund.js'
@@ -152,6 +153,7 @@ async function addRefund<refusal extends string>(
   const payment = choosePayment(found, refundId)
   const paid = found.attempts.find(({ number }) => number === payment?.attempt)
   if (!payment || !paid) return 'notCaptured'
+  if (kindOf(context, found.order).token === 'permit') return 'unsupportedToken'
   const rows = (found.refunds ?? []).map(({ row }) => row)
   const { refundable } = sumRefunds(found, rows, paid.number)
   const wanted = value ?? refundable

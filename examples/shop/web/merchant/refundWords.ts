@@ -29,6 +29,7 @@ const words: Readonly<Record<string, string>> = {
   expired: 'it was not sent in time',
   consumed: 'its payment nonce was used for something else',
   notCaptured: 'no payment of this order has arrived',
+  unsupportedToken: 'the token has no signed transfers; pay it back by hand',
   exceedsCaptured: 'the amount is more than is left of the payment',
   refundConflict: 'you already requested it with another amount',
   refundLimit: 'it is more than this key may refund today',

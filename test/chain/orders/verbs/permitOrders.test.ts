@@ -87,6 +87,10 @@ test('a token with permits only is paid by a permit, captured once for less', as
   )
   const { events } = await shop.orders.events({ limit: 1_000 })
   expect(events.map(({ type }) => type)).not.toContain('unmatched')
+  // A refund is a payment of EIP-3009.
+  expect(
+    await shop.orders.refund({ orderId: id, refundId: 'one' }),
+  ).toMatchObject({ ok: false, reason: 'unsupportedToken' })
 })
 
 test('of two carts at one permit nonce the first is accepted, and the other is after it', async () => {
