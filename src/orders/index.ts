@@ -49,6 +49,7 @@ export type {
   CaptureRefusal,
   CaptureResult,
   CreateOrdersParameters,
+  DraftedMessage,
   DraftedOrder,
   DraftedPayment,
   Observation,

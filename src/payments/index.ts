@@ -140,6 +140,8 @@ export {
 } from './verify/explainSignature.js'
 export {
   type CaptureKind,
+  type CarriedCall,
+  type CarriedKind,
   eip3009,
   type OrderKind,
   type PaymentKind,

@@ -4,6 +4,7 @@ export {
   findCharges,
 } from './charges/findCharges.js'
 export type { PermissionUse } from './charges/findUses.js'
+export type { WalletLimits } from './charges/rehearseCharge.js'
 export {
   type SpendPermissions,
   type SpendPermissionsParameters,

@@ -262,7 +262,8 @@ export type Order = Destination & {
   refundable: bigint
 }
 
-type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
+/** The message of a payment to sign. */
+export type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
   from?: Address | undefined
 }
 
