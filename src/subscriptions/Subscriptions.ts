@@ -37,6 +37,7 @@ export interface Subscriptions {
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed, or the id belongs to something else.
+   * @throws {@link OrdersSetupError} when the recipient's wallet sends by itself.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
    * s.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not

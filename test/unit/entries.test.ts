@@ -268,8 +268,10 @@ test('countersign/x402 exports these names', () => {
 test('countersign/subscriptions exports these names', () => {
   expect(Object.keys(subscriptions).sort()).toMatchInlineSnapshot(`
     [
+      "SubscriptionNotFoundError",
       "UnexpectedSpendPermissionError",
       "buildSpendPermission",
+      "createSubscriptions",
       "findCharges",
       "getSpendPermission",
       "hashSpendPermission",
@@ -279,6 +281,7 @@ test('countersign/subscriptions exports these names', () => {
       "spendPermissionManager",
       "spendPermissionTypedData",
       "spendPermissionTypes",
+      "spendPermissions",
       "verifySpendPermission",
     ]
   `)

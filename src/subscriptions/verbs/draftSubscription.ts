@@ -7,6 +7,7 @@ import { checkClock } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { withEvent } from '../../orders/model/changes.js'
+import { OrdersSetupError } from '../../orders/model/errors.js'
 import { parseOrderId } from '../../orders/model/parseOrderId.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
 import { parseMetadata } from '../../orders/verbs/parseMetadata.js'
@@ -126,6 +127,7 @@ async function getFacts(
     recipient: parameters.recipient,
     primaryType: 'ReceiveWithAuthorization',
   })
+  checkWallet(context, { chainId: chosen.chainId, spender })
   const { token, head } = await getTokenAndHead(client, chosen.token)
   const { timestamp: time, chainId } = head
   if (chainId !== chosen.chainId)
@@ -173,6 +175,26 @@ async function getFacts(
       createdAt: time,
     },
   }
+}
+
+/**
+ * A charge owns its account nonce, so the wallet must sign what we choose.
+ *
+ * @throws {@link OrdersSetupError} for a wallet that signs and sends itself.
+ */
+function checkWallet(
+  { wallets }: SubscriptionsDesk['context'],
+  { chainId, spender }: { chainId: number; spender: Address },
+): void {
+  const wallet = wallets.find(
+    ({ submitter }) =>
+      submitter.chainId === chainId && submitter.account === spender,
+  )
+  if (wallet?.account.type !== 'local')
+    throw new OrdersSetupError(
+      'cannot charge with a wallet that sends by itself: use a local account',
+      { chainId, account: spender },
+    )
 }
 
 /** Longest id, so that the ids of its charges fit into those of orders. */

@@ -113,6 +113,19 @@ After the payer canceled it:
   1.00: rejected, notOpen
 `,
   ],
+  [
+    '10-subscription.ts',
+    `Signed once: 10.00 every 30 days, for a year.
+  period-1: paid
+  period-2: paid
+  period-3: paid
+  period-4: insufficientFunds (subscriptionPastDue)
+  period-4: insufficientFunds (subscriptionUnpaid)
+The schedule gave up, and the merchant cancels:
+  revoked on chain
+3 charges paid; the books agree with the chain: true.
+`,
+  ],
 ]
 
 test.concurrent.each(outputs)('%s prints what it shows', async (file, text) => {
