@@ -190,6 +190,7 @@ test('neither signature nor key is in an address, a store or the output', async 
     'amount',
     'buyerToken',
     'product',
+    'total',
   ])
   expect(Object.keys(session).sort()).toEqual(['development-wallet', 'wallet'])
   expect(ofMerchant).toEqual({})
