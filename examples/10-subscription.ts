@@ -6,22 +6,19 @@
  *     npm run subscription
  */
 import { startDevChain } from 'countersign/devchain'
-import { createOrders, type OrderEventType } from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
 import {
   createSubscriptions,
-  spendPermissionManager,
   spendPermissions,
   spendPermissionTypedData,
 } from 'countersign/subscriptions'
-import { toCoinbaseSmartAccount } from 'viem/account-abstraction'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { increaseTime, mine } from 'viem/actions'
+import { follow, openWallet, pass } from './subscription/stage.js'
 
 const day = 86_400n
 const month = 30n * day
 const chain = await startDevChain({ blockTime: 0.2, spendPermissions: true })
-const { merchant, public: client, test } = chain.clients
+const { merchant, public: client } = chain.clients
 
 const orders = createOrders({
   store: memoryStore({ volatile: true }),
@@ -38,40 +35,10 @@ const subscriptions = createSubscriptions({
 const stop = new AbortController()
 const { signal } = stop
 
-/** Moves the chain's clock. */
-async function pass(seconds: bigint): Promise<void> {
-  await increaseTime(test, { seconds: Number(seconds) })
-  await mine(test, { blocks: 1 })
-}
-
-let after = 0n
-
-/** Prints what happens, until an event of this type. */
-async function tell(wanted: OrderEventType): Promise<void> {
-  for (;;) {
-    const { events } = await orders.events({ after })
-    for (const { type, orderId, data, cursor } of events) {
-      after = cursor
-      if (type === 'captured') console.log(`  ${orderId?.split('/')[1]}: paid`)
-      if (type === 'subscriptionPastDue' || type === 'subscriptionUnpaid')
-        console.log(`  period-${data.period}: ${data.reason} (${type})`)
-      if (type === 'canceled') console.log('  revoked on chain')
-      if (type === wanted) return
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
+const tell = follow(orders)
 
 try {
-  // A wallet as Base makes them, with the manager among its owners. Its first
-  // charge deploys it.
-  const wallet = await toCoinbaseSmartAccount({
-    client,
-    owners: [privateKeyToAccount(generatePrivateKey()), spendPermissionManager],
-    version: '1.1',
-  })
-  await chain.mint({ to: wallet.address, value: 30_000_000n })
-
+  const wallet = await openWallet(chain, 30_000_000n)
   const { subscription, permission } = await subscriptions.draft({
     account: wallet.address,
     amount: '10',
@@ -91,13 +58,13 @@ try {
     subscriptions.run({ signal }),
   ])
   await tell('captured')
-  await pass(month)
+  await pass(chain, month)
   await tell('captured')
-  await pass(month)
+  await pass(chain, month)
   await tell('captured')
-  await pass(month)
+  await pass(chain, month)
   await tell('subscriptionPastDue')
-  await pass(day)
+  await pass(chain, day)
   await tell('subscriptionUnpaid')
   console.log('The schedule gave up, and the merchant cancels:')
   await subscriptions.cancel({ subscriptionId })
