@@ -3,7 +3,7 @@ import { checkMembers, type MembersOf } from './checkMembers.js'
 import { parseCancellation, parsePayment } from './fields.js'
 import { hashText } from './hashText.js'
 import { checkKeccak, type Keccak256, viemKeccak256 } from './keccak.js'
-import { typeHash } from './typedDataTypes.js'
+import { typeHash } from './typeHash.js'
 import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
 

@@ -1,7 +1,8 @@
 import { TypedDataEncoder } from 'ethers'
 import { keccak256, stringToHex } from 'viem'
 import { expect, test } from 'vitest'
-import { typedDataTypes, typeHash } from './typedDataTypes.js'
+import { typedDataTypes } from './typedDataTypes.js'
+import { typeHash } from './typeHash.js'
 
 const encodings = {
   EIP712Domain:

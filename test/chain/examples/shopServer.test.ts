@@ -81,7 +81,9 @@ test('the first load of a buyer stays small, and has no viem in it', () => {
   expect(modules.length).toBeGreaterThan(50)
   expect(
     modules.filter((id) =>
-      /viem|merchant|openDev/.test(id.replace(process.cwd(), '')),
+      /viem|noble|checkout|merchant|openDev/.test(
+        id.replace(process.cwd(), ''),
+      ),
     ),
   ).toEqual([])
 })
