@@ -61,8 +61,6 @@ export interface DestinationOrders {
    * does not renew a window that is over: only `reauthorize` does. The id of an
    * `expired` order stays in use.
    *
-   * With `atMost` the payer signs a ceiling, and `capture` names the amount.
-   *
    * A draft reserves nothing and does not check the buyer's funds.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
@@ -83,7 +81,32 @@ export interface DestinationOrders {
    * ```
    */
   draft(parameters: ExactDraftParameters): Promise<DraftedOrder>
-  /** Creates an order with an amount, or in the same way with a ceiling. */
+  /**
+   * Creates an order with a ceiling (`atMost`), or with an amount, in the same
+   * way. The payer signs the ceiling, and `capture` names the amount. The
+   * payment names who is paid and who can capture (`payment.checkout`).
+   *
+   * A draft reserves nothing and does not check the buyer's funds.
+   *
+   * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
+   * is malformed, `payer` is missing, no kind in `kinds` has ceilings, or the
+   * id belongs to another order.
+   * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
+   * token cannot settle the payment.
+   * @throws {@link ClockSkewError} when chain and wall clock differ by over
+   * 120 s.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer, or its answer is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   * import type { Address } from 'viem'
+   *
+   * export const openTab = (orders: Orders, payer: Address) =>
+   *   orders.draft({ atMost: '50.00', payer })
+   * ```
+   */
   draft(
     parameters: DraftOrderParameters,
   ): Promise<DraftedOrder<AnyDraftedPayment>>
