@@ -31,7 +31,7 @@ export type EventsQuery = {
   orderId?: string | undefined
 }
 
-export type RefundPaymentQuery = {
+type RefundPaymentQuery = {
   /** Seconds. */
   window?: string | undefined
 }

@@ -59,11 +59,11 @@ export type ScheduleStep = {
   /** Try the charge of `row.chargeId` again at this time. */
   retryAt?: bigint | undefined
   /** What to report. */
-  report?: ScheduleReport | undefined
+  report?: PeriodReport | undefined
 }
 
 /** What is reported about a subscription. */
-export type ScheduleReport = {
+type PeriodReport = {
   type: 'subscriptionPastDue' | 'subscriptionUnpaid'
   /** Number of the period. */
   period: bigint

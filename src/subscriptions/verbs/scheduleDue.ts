@@ -267,7 +267,7 @@ async function findCharge(
 }
 
 /** What the record says about a charge. Pure. */
-export function fateOf({
+function fateOf({
   state,
   sendDue,
   reason,

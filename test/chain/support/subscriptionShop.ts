@@ -39,9 +39,9 @@ export type SubscriptionShop = Shop & {
   subscribe(fields?: SubscribeFields): Promise<Subscribed>
 }
 
-export type Subscribed = { id: string; wallet: BaseAccount }
+type Subscribed = { id: string; wallet: BaseAccount }
 
-export type SubscribeFields = Partial<Parameters<Subscriptions['draft']>[0]> & {
+type SubscribeFields = Partial<Parameters<Subscriptions['draft']>[0]> & {
   /** Token units in the wallet. Default: 100 USDC. */
   funds?: bigint
   deployed?: boolean
