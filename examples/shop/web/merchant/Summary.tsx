@@ -20,7 +20,7 @@ export function Summary({
   const now = useNow()
   const all = [...orders.values()]
   const waiting = all.filter(({ state }) => state === 'stored')
-  const { total, count } = sumExposure(all, now)
+  const { total, count } = sumExposure(all, now, decimals)
   const day = all.filter(
     ({ capture }) => capture && Number(capture.blockTime) > now - 86_400,
   )
