@@ -172,8 +172,9 @@ export interface DestinationOrders {
    * capture is in flight or decided, a second call gets the first one's result.
    * A rejected order that is still open may be captured again.
    *
-   * The first `amount` of an order with a ceiling is on record before anything
-   * is signed. Another one is rejected with `otherAmount`, even later.
+   * For an order with a ceiling, the first `amount` that you name is stored
+   * before anything is signed, and stays for this payment: another amount is
+   * rejected with `otherAmount`.
    *
    * `unknown` is no failure: the request is on record, and `run` or another
    * call continues it. A captured order may still be lost to a reorg: ship on
@@ -366,7 +367,8 @@ export interface DestinationOrders {
   /**
    * Requests a refund of a captured order to the account that paid it. The same
    * `refundId` again returns the same refund; one that failed for good is tried
-   * again. `order.refundable` says what is left.
+   * again. `order.refundable` is the amount left of the payment that settled
+   * the order.
    *
    * Moves nothing yet: `run` signs and sends it once the block of the capture
    * is final and earlier refunds of the payment are over. The refunds of a

@@ -32,12 +32,17 @@ import type { ScheduleReport } from './verbs/runSchedule.js'
 /** All methods for the subscriptions of one store. */
 export interface Subscriptions {
   /**
-   * Creates a subscription, and the permission for its payer to sign. The same
-   * id with the same terms returns the same permission.
+   * Creates a subscription, and the permission for its payer to sign. Until it
+   * is signed, the same id with the same accounts, token, amounts, period and
+   * `extraData` returns the same permission. `start`, `end`, `periods` and
+   * `metadata` stay those of the first call.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed, or the id belongs to something else.
-   * @throws {@link OrdersSetupError} when the recipient's wallet sends by itself.
+   * @throws {@link OrdersSetupError} when the recipient has no wallet here, or
+   * one that sends by itself.
+   * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
+   * token is not an EIP-3009 token, or its domain is unknown.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
    * s.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -118,9 +123,10 @@ export interface Subscriptions {
   charge(parameters: ChargeSubscriptionParameters): Promise<ChargeVerdict>
 
   /**
-   * Charges nothing more, and has a worker revoke the permission on chain. A
-   * charge in flight can still be mined before. `canceled` is written from the
-   * manager's event.
+   * Stops the schedule, and lets a worker revoke the permission on chain. A
+   * charge that is in flight, or that you requested with `charge`, can still be
+   * mined before. The state is `canceled` once the chain shows the manager's
+   * event, or at once if the permission was not signed.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -173,7 +179,7 @@ export interface Subscriptions {
    * ```ts
    * import type { Subscriptions } from 'countersign/subscriptions'
    *
-   * export async function isPaid(subscriptions: Subscriptions, subscriptionId: string) {
+   * export async function isActive(subscriptions: Subscriptions, subscriptionId: string) {
    *   const { state } = await subscriptions.get({ subscriptionId })
    *   return state === 'active'
    * }
@@ -214,8 +220,8 @@ export interface Subscriptions {
   charges(parameters: ListChargesParameters): Promise<ListedCharges>
 
   /**
-   * Does what all schedules have due, once: for a cron job, instead of `run`.
-   * Writes only the record; `orders.run` sends the charges.
+   * Runs all due schedules once. Call it from a cron job, instead of `run`. It
+   * sends nothing: `orders.run` sends the charges.
    *
    * @example
    * ```ts

@@ -134,7 +134,6 @@ const rows: readonly Row[] = [
       'orders/submitter',
       'orders/verbs',
       'orders/watcher',
-      'payments/capture',
       'payments/message',
       'payments/sign',
       'payments/verify',

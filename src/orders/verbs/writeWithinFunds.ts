@@ -68,8 +68,8 @@ export async function writeWithinFunds<verdict extends object>(
 
 /**
  * Reads the balance and the nonces in one call, so both are from one block.
- * `judged.at` cannot select that block: contracts may see another chain's
- * number, and a number does not say which blocks a reorg replaced.
+ * Asks about the newest block, not about `judged.at`: on some chains that is a
+ * block number of the L1, and after a reorg a number can mean another block.
  */
 async function getPayerFunds(
   context: OrdersContext,

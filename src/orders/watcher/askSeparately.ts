@@ -16,9 +16,9 @@ import { writeUnit } from './writeUnit.js'
 const pageSize = 500
 
 /**
- * Asks the chain about open orders whose payments no event of the token names,
- * and writes what ended them. Puts an order aside about which the node does not
- * answer.
+ * Asks the chain about each open order whose payment nonce is not in events of
+ * the token, such as a permit, and writes its end. If the node does not answer
+ * about an order, puts that order aside.
  */
 export async function askSeparately(
   context: OrdersContext,

@@ -64,8 +64,9 @@ export type OrderKind = {
   /** Type of the messages that `draft` builds, unless the caller names one. */
   readonly primaryType: AnyPayment['primaryType']
   /**
-   * True if the token's events name the payment nonce, and each payment has its
-   * own. Otherwise orders ask about each payment separately.
+   * True if each payment has a payment nonce of its own, and the token's events
+   * name it. Otherwise orders ask about each payment separately, unless
+   * `carried` is set.
    */
   readonly hasOwnNonce: boolean
   /**
@@ -134,9 +135,8 @@ export type CarriedKind = {
 }
 
 /**
- * What differs by the kind of a payment: what the payer signs, the call that
- * captures it, what proves that, and what an order stores of it. Nothing else
- * asks for a kind.
+ * A kind of payment: the message that the payer signs, the call that captures,
+ * the proof of the capture, and the fields that an order stores.
  */
 export type PaymentKind = SigningKind &
   CaptureKind &

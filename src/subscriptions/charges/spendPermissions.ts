@@ -136,7 +136,7 @@ export function spendPermissions(
   }
 }
 
-/** Charges are neither drafted nor signed: their permission is. */
+/** Refuses to draft or sign a charge: the payer signs only the permission. */
 function refuse(): never {
   throw new InvalidFieldError(
     'kind',

@@ -5,9 +5,11 @@ import type { SpendPeriod } from '../permission/types.js'
  * The state of a subscription.
  *
  * - `drafted`: waits for the payer's signature.
- * - `active`: charged each period. `pastDue`: the newest charge failed, and is
- *   tried again, or the next period is charged.
- * - `unpaid`: given up. Charges nothing until you call `resume`.
+ * - `active`: charged each period. A charge may still be in flight.
+ * - `pastDue`: the newest charge failed, or a period passed without one. The
+ *   schedule tries again, or charges the next period.
+ * - `unpaid`: the schedule gave up, and charges nothing until you call
+ *   `resume`. Your own `charge` still works.
  * - `canceling`: the revocation is sent or about to be. `canceled`: the chain
  *   shows it, or nothing was signed.
  * - `ended`: the last period is over.

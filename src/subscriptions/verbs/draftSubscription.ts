@@ -178,9 +178,11 @@ async function getFacts(
 }
 
 /**
- * A charge owns its account nonce, so the wallet must sign what we choose.
+ * Checks that the recipient has a wallet that only signs: the submitter chooses
+ * the account nonce of each charge.
  *
- * @throws {@link OrdersSetupError} for a wallet that signs and sends itself.
+ * @throws {@link OrdersSetupError} when it has no wallet here, or one that
+ * sends by itself.
  */
 function checkWallet(
   { wallets }: SubscriptionsDesk['context'],

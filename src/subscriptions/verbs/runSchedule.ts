@@ -13,8 +13,8 @@ export type ScheduleReport = {
 }
 
 /**
- * Does what all schedules of this instance have due, once. A destination or a
- * subscription that fails holds up no other: `observe` reports it.
+ * Runs all due schedules of this instance once. If a destination or a
+ * subscription fails, `observe` reports it and the others go on.
  */
 export async function runSchedule(
   desk: SubscriptionsDesk,

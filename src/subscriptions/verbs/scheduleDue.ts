@@ -41,10 +41,9 @@ export type ScheduleHeads = {
 }
 
 /**
- * Does what the schedules of a destination have due at a time of the chain.
- * Writes only the record: the submitter sends the charges. Any number of
- * processes may do this at once, since each step replaces the row it was
- * planned from.
+ * Runs the due schedules of a destination at a chain time. Sends nothing: the
+ * submitter sends the charges. Any number of processes may do this at once,
+ * because a step is written only if its rows have not changed since the plan.
  */
 export async function scheduleDue(
   desk: SubscriptionsDesk,
@@ -109,7 +108,7 @@ async function advance(
         current.row.version !== found.row.version ||
         current.held.order.version !== found.held.order.version ||
         other?.version !== charge?.version
-      // Another process was first, or the chain decided: the next look plans.
+      // The rows have changed since the plan: the next run plans again.
       if (isStale) return false
       if (planned) await insertCharge(context, tables, planned)
       await writeStep(desk, tables, { found: current, charge, step })
@@ -182,7 +181,10 @@ function planStep(
   return { ...step, row: { ...step.row, due } }
 }
 
-/** True when the final chain is past the end of the permission. */
+/**
+ * True when the subscription is open, none of its scheduled charges is
+ * undecided, and a final block is at or after the end of the permission.
+ */
 function isEnded(
   { row, held }: StoredSubscription,
   step: ScheduleStep,
