@@ -123,9 +123,9 @@ export interface Subscriptions {
   charge(parameters: ChargeSubscriptionParameters): Promise<ChargeVerdict>
 
   /**
-   * Stops the schedule, and lets a worker revoke the permission on chain. A
-   * charge that is in flight, or that you requested with `charge`, can still be
-   * mined before. The state is `canceled` once the chain shows the manager's
+   * Stops the schedule, voids charges that were not sent, and lets a worker
+   * revoke the permission on chain. A charge in flight can still be mined
+   * before. The state is `canceled` once the chain shows the manager's
    * event, or at once if the permission was not signed.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.

@@ -7,7 +7,6 @@ import {
 } from '../../orders/model/changes.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { chargeOrderId } from '../schedule/chargeIds.js'
 import {
   type StoredSubscription,
   type Subscription,
@@ -93,13 +92,19 @@ async function writeCancel(
   return changed.order
 }
 
-/** The scheduled charge, if nothing was sent for it. One in flight goes on. */
+const pageSize = 500
+
+/** The charges for which nothing was sent. One in flight goes on. */
 async function findUnsent(
   tables: StoreWriter,
-  { id, chargeId }: StoredSubscription['row'],
+  { id }: StoredSubscription['row'],
 ): Promise<OrderRecord[]> {
-  if (chargeId === undefined) return []
-  const ids = [chargeOrderId(id, chargeId)]
-  const found = await tables.orders.find({ ids })
-  return found.filter(({ state }) => state === 'stored')
+  const unsent: OrderRecord[] = []
+  for (let before: bigint | undefined; ; ) {
+    const query = { chargesOf: id, before, limit: pageSize }
+    const page = await tables.orders.find(query)
+    unsent.push(...page.filter(({ state }) => state === 'stored'))
+    before = page.at(-1)?.position
+    if (page.length < pageSize) return unsent
+  }
 }

@@ -139,15 +139,16 @@ async function repeatCharge(
   tables: StoreWriter,
   { id, chargeId, value }: { id: string; chargeId: string; value: bigint },
 ): Promise<ChargeVerdict | undefined> {
-  const { row } = await loadSubscription(tables, context, id)
-  const nonces = [chargeNonce(decodePermission(row.permission), chargeId)]
+  const found = await loadSubscription(tables, context, id)
+  const permission = decodePermission(found.row.permission)
+  const nonces = [chargeNonce(permission, chargeId)]
   // By its mark: a charge that only the chain knew has no other id.
   const [attempt] = await tables.attempts.find({ nonces })
   if (!attempt) return undefined
   const { orderId } = attempt
   const [order] = await tables.orders.find({ ids: [orderId] })
   if (order?.value !== value) return { ok: false, reason: 'chargeConflict' }
-  if (order.state === 'stored')
+  if (order.state === 'stored' && isChargeable(found))
     await writeCaptureRequests(context, tables, [orderId])
   const stored = await loadOrder(tables, context, orderId)
   return { ok: true, order: showOrder(stored) }

@@ -138,6 +138,21 @@ test('a canceled subscription is revoked on chain, final by its event, and charg
   expect(await balanceOf(chain, wallet.address)).toBe(9n * price)
 })
 
+test('a charge that you requested and nobody sent is voided by the cancellation', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id, wallet } = await shop.subscribe({ allowance: '10' })
+  const before = await balanceOf(chain, wallet.address)
+  const charge = { subscriptionId: id, chargeId: 'own', amount: '10' }
+  await shop.subscriptions.charge(charge)
+  await shop.subscriptions.cancel({ subscriptionId: id })
+  expect(await shop.subscriptions.charge(charge)).toMatchObject({
+    order: { state: 'voided', requested: undefined },
+  })
+  await shop.workUntil(isIn(shop, id, 'canceled'))
+  expect(await chargesOf(shop, id)).toEqual([['own', 'voided', price]])
+  expect(await balanceOf(chain, wallet.address)).toBe(before)
+})
+
 test('a revocation that the schedule did not send leaves nothing charged, and cancels the subscription by its event', async () => {
   const shop = await openSubscriptionShop(chain)
   const { id, wallet } = await shop.subscribe()
