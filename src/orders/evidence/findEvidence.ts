@@ -7,7 +7,7 @@ import {
 import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
-import type { Call, RunHead } from '../../chain/state/types.js'
+import type { Call } from '../../chain/state/types.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
@@ -49,17 +49,16 @@ export async function findEvidence(
   const number = await pinBlock(client, block)
   if (kind.carried)
     return findCarried(client, parameters, { block: number, final })
+  // The payer's other payments have the same nonce, so one that we hold no
+  // signature for could be taken for them.
+  if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
+    const head = await getBlockHead(client, number)
+    return head && findEnd(attempt, head, final)
+  }
   const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(client, spentCall, number)
-  if (!consumed)
-    return head.timestamp >= lastSecondOf(attempt)
-      ? {
-          kind: 'expired',
-          blockNumber: number,
-          blockTime: head.timestamp,
-          final,
-        }
-      : undefined
+  const judged = { number, timestamp: head.timestamp }
+  if (!consumed) return findEnd(attempt, judged, final)
 
   const outcome = await getPaymentOutcome(client, {
     payment,
@@ -68,15 +67,23 @@ export async function findEvidence(
     block: number,
     since: order.createdAt,
   })
-  if (outcome.status === 'captured')
-    return getProof(client, parameters, outcome.proof.transactionHash)
+  if (outcome.status === 'captured') {
+    const { transactionHash } = outcome.proof
+    const evidence = await getProof(client, parameters, transactionHash)
+    const isLater =
+      !kind.hasOwnNonce &&
+      evidence?.kind === 'capture' &&
+      evidence.proof.blockTime >= lastSecondOf(attempt)
+    // A later payment of the payer with the same nonce.
+    return isLater ? findEnd(attempt, judged, final) : evidence
+  }
   if (outcome.status === 'canceled')
     return getProof(client, parameters, outcome.transactionHash)
   if (outcome.status === 'unknown' && kind.capturedCall) {
     const capturedCall = kind.capturedCall(payment)
     const captured = await readSpent(client, capturedCall, number)
     if (!captured.consumed)
-      return findWithdrawn(client, { attempt, spentCall, head, number, final })
+      return findWithdrawn(client, { attempt, spentCall, judged, final })
   }
   // The merchant drew the nonce, so nothing used it before the order.
   if (outcome.status === 'unknown')
@@ -109,10 +116,21 @@ async function findCarried(
   if (hash !== undefined) return getProof(client, parameters, hash)
   const isSent = order.state === 'capturing' || order.state === 'canceling'
   const head = isSent ? undefined : await getBlockHead(client, toBlock)
-  if (!head || head.timestamp < lastSecondOf(attempt)) return undefined
-  const { number: blockNumber, timestamp: blockTime } = head
+  return head && findEnd(attempt, head, final)
+}
+
+/** Evidence that the window is over at a block, if it is. */
+function findEnd(
+  attempt: StoredOrder['attempt'],
+  { number: blockNumber, timestamp: blockTime }: Judged,
+  final: boolean,
+): Evidence | undefined {
+  if (blockTime < lastSecondOf(attempt)) return undefined
   return { kind: 'expired', blockNumber, blockTime, final }
 }
+
+/** A block and its time in Unix seconds. */
+type Judged = { number: bigint; timestamp: bigint }
 
 /**
  * Finds out about a payment that ended without an event. It counts as withdrawn
@@ -123,14 +141,12 @@ async function findWithdrawn(
   {
     attempt,
     spentCall,
-    head,
-    number,
+    judged,
     final,
   }: {
     attempt: StoredOrder['attempt']
     spentCall: Call
-    head: RunHead
-    number: bigint
+    judged: Judged
     final: boolean
   },
 ): Promise<Evidence | undefined> {
@@ -143,9 +159,7 @@ async function findWithdrawn(
   )
   if (finalized?.consumed)
     return { kind: 'withdrawn', blockNumber: finalized.head.number }
-  if (head.timestamp < lastSecondOf(attempt)) return undefined
-  const blockTime = head.timestamp
-  return { kind: 'expired', blockNumber: number, blockTime, final }
+  return findEnd(attempt, judged, final)
 }
 
 /** Turns a tag into a number, so that all answers are about the same block. */

@@ -62,7 +62,11 @@ function loadPage(
     const query = { unsettled: destination, after, limit: pageSize }
     const orders = await tables.orders.find(query)
     const ids = orders.filter(isAsked).map(({ id }) => id)
-    const asked = [...(await loadOrders(tables, { ids })).values()]
+    const found = [...(await loadOrders(tables, { ids })).values()]
+    // Nobody can have captured a payment that we hold no signature for.
+    const asked = found.filter(
+      ({ attempt }) => attempt.signatureHash !== undefined,
+    )
     const last = orders.length < pageSize ? undefined : orders.at(-1)
     return { asked, after: last?.position }
   })

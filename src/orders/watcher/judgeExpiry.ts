@@ -84,10 +84,11 @@ export async function judgeExpiry(
         block,
       })
       if (evidence?.kind !== 'expired') return evidence
-      const isFinal = finalized && isOver(stored, finalized.timestamp)
-      if (isCarried) return isFinal ? expiredAt(finalized, true) : evidence
       // Used a moment ago and unused now: the next look decides.
-      return kindOf(context, stored.order).hasOwnNonce ? undefined : evidence
+      if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
+        return undefined
+      const isFinal = finalized && isOver(stored, finalized.timestamp)
+      return isFinal ? expiredAt(finalized, true) : evidence
     } catch (error) {
       // One order that fails must not block the others.
       apart.put(stored.order.id, error, latest.timestamp + lookAgain)

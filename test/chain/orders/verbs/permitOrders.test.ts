@@ -2,6 +2,7 @@ import { capturePayment } from 'countersign'
 import { permitCheckout, signPermitCancellation } from 'countersign/checkout'
 import { createReadClient } from 'countersign/reads'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { increaseTime } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
 import { paymentOf } from '../../../../src/orders/model/paymentOf.js'
@@ -152,6 +153,40 @@ test('a permit whose transaction the record lacks is found when it is reconciled
   expect(strays.map(({ data }) => data)).not.toContainEqual(
     expect.objectContaining({ value: '3000000' }),
   )
+})
+
+test('a cart that nobody signed does not take the capture of another cart at its permit nonce', async () => {
+  const shop = await openPermitShop()
+  const { orders } = shop
+  const payer = await permitPayer()
+  const { order: unsigned } = await orders.draft({
+    atMost: '50.00',
+    payer: payer.address,
+  })
+  const first = await storedPermit(shop, payer)
+  const { payment } = await signedAgain(shop, first.id, payer)
+  await capturePayment(merchant, { payment, kind: permitCheckout, amount: '3' })
+  await mineBlocks(chain, 1)
+  expect(await orders.reconcile()).toMatchObject({
+    destinations: [{ captured: 1 }],
+  })
+  expect(await orders.get({ orderId: first.id })).toMatchObject({
+    state: 'captured',
+  })
+  expect(await orders.get({ orderId: unsigned.id })).toMatchObject({
+    state: 'drafted',
+  })
+
+  const look = watcherOf(contextOf(orders).context)
+  await increaseTime(chain.clients.test, { seconds: 1_000 })
+  await mineBlocks(chain, 1)
+  await look()
+  await mineBlocks(chain, 4)
+  await look()
+  expect(await orders.get({ orderId: unsigned.id })).toMatchObject({
+    state: 'expired',
+    capture: undefined,
+  })
 })
 
 /** The payment of an order, signed outside of the shop. */
