@@ -148,7 +148,10 @@ function planWithout(
     isSendable &&
     (order.fulfilled !== undefined || order.refundOf !== undefined)
   const isAsked =
-    isCancelDue || isOwed || (isSendable && policy.capture === 'onAccept')
+    isCancelDue ||
+    isOwed ||
+    // A policy captures no ceiling: only the merchant knows the amount.
+    (isSendable && order.total === 'amount' && policy.capture === 'onAccept')
   const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
   const isErased = wasErased(order, attempt, { ours, to })
   return {

@@ -83,6 +83,7 @@ export function againAt(
 ): bigint | undefined {
   const isManual =
     order.subscriptionId !== undefined ||
+    order.total === 'atMost' ||
     (capture === 'manual' && order.refundOf === undefined)
   if (isManual || order.requested === 'cancel') return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined

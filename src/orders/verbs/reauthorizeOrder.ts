@@ -52,7 +52,7 @@ type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 /** What the buyer signs again, and who submits it. */
 type Renewal = Window &
   Pick<AttemptRecord, 'terms'> &
-  Pick<OrderRecord, 'submitter'>
+  Partial<Pick<OrderRecord, 'submitter'>>
 
 /** `reauthorize` of `DestinationOrders`. */
 export async function reauthorizeOrder(
@@ -85,11 +85,10 @@ export async function reauthorizeOrder(
 async function getNewTerms(
   context: OrdersContext,
   order: OrderRecord,
-): Promise<Pick<Renewal, 'submitter' | 'terms'>> {
+): Promise<Omit<Renewal, keyof Window>> {
   const kind = kindOf(context, order)
   const { total, token, payer } = order
-  if (total === 'amount' || !payer)
-    return { submitter: order.submitter, terms: undefined }
+  if (total === 'amount' || !payer) return { terms: undefined }
   const client = clientOf(context, order)
   const found = await getKindToken(client, kind, { token, payer })
   const submitter = chooseSubmitter(context, order)
@@ -131,7 +130,7 @@ async function renewAttempt(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  { submitter, terms, ...asked }: Renewal,
+  { submitter = found.order.submitter, terms, ...asked }: Renewal,
 ): Promise<ReauthorizeVerdict> {
   const { order } = found
   const window = otherThanSigned(asked, found.attempt)
@@ -184,7 +183,7 @@ async function openAttempt(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  { submitter, ...renewal }: Renewal,
+  { submitter = found.order.submitter, ...renewal }: Renewal,
 ): Promise<ReauthorizeVerdict> {
   const { orderId, number, chainId, token, value } = found.attempt
   const { payer } = found.order

@@ -4,7 +4,6 @@ import { noChanges, withEvent } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
-import { captureValueOf } from '../model/kindOf.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -162,7 +161,7 @@ function postponeLook(
     if (!isNear) return { ...noChanges(), orders: [{ ...order, lookDue }] }
     const isDue =
       policy.capture === 'beforeDeadline' &&
-      captureValueOf(order) !== undefined &&
+      order.total === 'amount' &&
       !order.needsReview &&
       // The buyer requested a cancellation, even if it could not be sent.
       attempt.cancellation === undefined

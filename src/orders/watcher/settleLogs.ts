@@ -101,7 +101,9 @@ function writePart(
       const ids = [...new Set(findings.map(({ orderId }) => orderId))]
       const collected = collectChanges(await loadOrders(tables, { ids }))
       await settleFindings(context, tables, { collected, findings })
-      collected.add(await settleUnmatched(tables, unmatched, context.now()))
+      collected.add(
+        await settleUnmatched(context, tables, unmatched, context.now()),
+      )
       return collected.close()
     },
     { lease },

@@ -7,6 +7,7 @@ import type {
 } from '../../store/types.js'
 import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
+import { type HasKinds, knowsKind } from '../model/kindOf.js'
 
 /** The record of a payment that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
@@ -50,12 +51,13 @@ export function unmatchedOf(
  * once.
  */
 export async function settleUnmatched(
+  context: HasKinds,
   tables: Pick<StoreWriter, 'orders' | 'proofs' | 'transactions'>,
   all: readonly Unmatched[],
   at: bigint,
 ): Promise<Changes> {
   const changes = noChanges()
-  const found = await dropCharges(tables, all)
+  const found = await dropOwn(context, tables, all)
   const [first] = found
   if (!first) return changes
   const rows = await tables.proofs.find({
@@ -87,10 +89,12 @@ export async function settleUnmatched(
 }
 
 /**
- * Leaves out charges of subscriptions that we sent: their submitter settles
- * them. Their receipts name no payment nonce.
+ * Leaves out transactions that we sent for charges of subscriptions, or for
+ * payments of a kind that this process was not given: their submitter settles
+ * them.
  */
-async function dropCharges(
+async function dropOwn(
+  context: HasKinds,
   tables: Pick<StoreWriter, 'orders' | 'transactions'>,
   found: readonly Unmatched[],
 ): Promise<readonly Unmatched[]> {
@@ -101,12 +105,14 @@ async function dropCharges(
   const sent = await tables.transactions.find({ hashes, chainId })
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   if (ids.length === 0) return found
-  const charges = (await tables.orders.find({ ids })).filter(
-    ({ subscriptionId }) => subscriptionId !== undefined,
+  const settledElsewhere = (await tables.orders.find({ ids })).filter(
+    (order) => order.subscriptionId !== undefined || !knowsKind(context, order),
   )
   const own = new Set(
     sent
-      .filter(({ orderId }) => charges.some(({ id }) => id === orderId))
+      .filter(({ orderId }) =>
+        settledElsewhere.some(({ id }) => id === orderId),
+      )
       .map(({ hash }) => hash),
   )
   return found.filter((proof) => !own.has(proof.transactionHash))
