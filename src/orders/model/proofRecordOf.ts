@@ -46,10 +46,13 @@ export function proofRecordOf(
       value: captured.amount ?? order.value,
     }
   const isCanceled = kind.end(receipt, payment) === 'canceled'
-  // One transaction can cancel several nonces, each with its own log.
-  const logIndex = receipt.logs.find(
-    ({ topics }) => topics[2]?.toLowerCase() === nonce,
-  )?.logIndex
+  // One transaction can cancel several nonces, each with its own log. A spend
+  // permission's nonce is its hash, which its charges name as well; the
+  // revocation comes last, because nothing is charged after it.
+  const logs = receipt.logs.filter(({ topics: [, first, second] }) =>
+    [first, second].some((topic) => topic?.toLowerCase() === nonce),
+  )
+  const logIndex = logs.at(-1)?.logIndex
   return isCanceled
     ? { ...shared, kind: 'cancel', logIndex: logIndex ?? 0, value: 0n }
     : undefined
