@@ -75,18 +75,24 @@ async function writeCancel(
           { type: 'cancelRequested', at, data: { relayed: true } },
           { requested: 'cancel', sendDue: 0n, reason: undefined },
         )
-  const unsent = await findUnsent(tables, row)
-  const voided = unsent.map((charge) =>
-    moveOrder(
-      charge,
-      'voided',
-      { type: 'voided', at, data: {} },
-      { requested: undefined, sendDue: undefined },
-    ),
-  )
+  const charges = await findUndecided(tables, row)
+  const voided = charges
+    .filter(({ state }) => state === 'stored')
+    .map((charge) =>
+      moveOrder(
+        charge,
+        'voided',
+        { type: 'voided', at, data: {} },
+        { requested: undefined, sendDue: undefined },
+      ),
+    )
+  // If an approval is in flight, the charge itself is not sent after it.
+  const sent = charges
+    .filter(({ state }) => state === 'capturing')
+    .map((charge): OrderRecord => ({ ...charge, requested: 'void' }))
   await writeChanges(tables, {
     ...noChanges(),
-    orders: [changed.order, ...voided.map((one) => one.order)],
+    orders: [changed.order, ...voided.map((one) => one.order), ...sent],
     events: [changed.event, ...voided.map(({ event }) => event)],
   })
   return changed.order
@@ -94,17 +100,21 @@ async function writeCancel(
 
 const pageSize = 500
 
-/** The charges for which nothing was sent. One in flight goes on. */
-async function findUnsent(
+/** The charges for which nothing was sent, or that are in flight. */
+async function findUndecided(
   tables: StoreWriter,
   { id }: StoredSubscription['row'],
 ): Promise<OrderRecord[]> {
-  const unsent: OrderRecord[] = []
+  const undecided: OrderRecord[] = []
   for (let before: bigint | undefined; ; ) {
     const query = { chargesOf: id, before, limit: pageSize }
     const page = await tables.orders.find(query)
-    unsent.push(...page.filter(({ state }) => state === 'stored'))
+    undecided.push(
+      ...page.filter(
+        ({ state }) => state === 'stored' || state === 'capturing',
+      ),
+    )
     before = page.at(-1)?.position
-    if (page.length < pageSize) return unsent
+    if (page.length < pageSize) return undecided
   }
 }

@@ -82,3 +82,13 @@ test('two permissions that their payer revokes in one transaction are both cance
   for (const id of ids) await shop.workUntil(isIn(shop, id, 'canceled'))
   expect(await balanceOf(chain, wallet.address)).toBe(8n * price)
 })
+
+test('a cancellation while the approval is in flight leaves nothing charged', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id, wallet } = await shop.subscribe()
+  await shop.workUntil(hasCharge(shop, id, 'capturing'), { mines: false })
+  await shop.subscriptions.cancel({ subscriptionId: id })
+  await shop.workUntil(isIn(shop, id, 'canceled'))
+  expect(await chargesOf(shop, id)).toEqual([['period-1', 'voided', price]])
+  expect(await balanceOf(chain, wallet.address)).toBe(10n * price)
+})
