@@ -26,7 +26,11 @@ export async function voidOrder(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    switch (found.order.state) {
+    const { state, subscriptionId, chargeId } = found.order
+    // It holds a subscription's permission; `cancel` of subscriptions ends it.
+    if (subscriptionId !== undefined && chargeId === undefined)
+      return notOpen(found)
+    switch (state) {
       case 'drafted':
       case 'stored':
       case 'canceling':
@@ -36,7 +40,7 @@ export async function voidOrder(
       case 'voided':
         return accepted(found)
       default:
-        return { ok: false, reason: 'notOpen', order: showOrder(found) }
+        return notOpen(found)
     }
   })
 }
@@ -100,4 +104,8 @@ async function keepRequested(
 function accepted(found: StoredOrder): VoidVerdict {
   const order = showOrder(found)
   return { ok: true, order, spendableUntil: order.spendableUntil }
+}
+
+function notOpen(found: StoredOrder): VoidVerdict {
+  return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }

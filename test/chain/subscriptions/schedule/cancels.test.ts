@@ -92,3 +92,13 @@ test('a cancellation while the approval is in flight leaves nothing charged', as
   expect(await chargesOf(shop, id)).toEqual([['period-1', 'voided', price]])
   expect(await balanceOf(chain, wallet.address)).toBe(10n * price)
 })
+
+test('the order that holds a permission is not voided by itself', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id } = await shop.subscribe()
+  expect(await shop.orders.void({ orderId: id })).toMatchObject({
+    ok: false,
+    reason: 'notOpen',
+  })
+  expect(await stateOf(shop, id)).toBe('active')
+})
