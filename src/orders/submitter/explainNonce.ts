@@ -167,8 +167,11 @@ async function explainMined(
     }
   }
   const { carried } = kindOf(submitter, stored.order)
+  const isSuccess = receipt.status === 'success'
+  // Without the time of its block, we do not know yet what it proves.
+  if (carried && isSuccess && time === undefined) return undefined
   // It was one of several transactions, such as an approval: send the next.
-  if (carried && receipt.status === 'success')
+  if (carried && isSuccess)
     return { judged, stored, isFree: true, isOver: true }
   const payment = paymentOf(submitter, stored.order, stored.attempt)
   const about = { nonce: judged.nonce, orderId: stored.order.id }
