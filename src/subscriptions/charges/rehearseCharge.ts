@@ -4,7 +4,12 @@ import {
   NodeAnswerError,
   NodeError,
 } from '../../chain/rpc/errors.js'
-import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
+import {
+  type BlockHead,
+  getBlockHead,
+  parseQuantity,
+  tryRequest,
+} from '../../chain/rpc/requestNode.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
 import type { CarriedCall } from '../../payments/verify/kind.js'
@@ -82,7 +87,9 @@ export async function rehearseCharge(
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
   // Something was charged in this period. A lost record may not know what.
   if (spent > 0n) {
-    const range = { since: validAfter, toBlock: head.number }
+    // `head.number` is what contracts see: on Arbitrum, a block of Ethereum.
+    const { number: toBlock } = await getNewestHead(client)
+    const range = { since: validAfter, toBlock }
     const hash = await findChargeHash(client, payment, range)
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
   }
@@ -98,6 +105,15 @@ export async function rehearseCharge(
   return withGas(client, message.spender, {
     call: approveCall({ permission, signature: usable }),
     most: maxApprovalGas,
+  })
+}
+
+async function getNewestHead(client: Client): Promise<BlockHead> {
+  const head = await getBlockHead(client, 'latest')
+  if (head) return head
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: 'names no latest block',
   })
 }
 
