@@ -35,16 +35,19 @@ export async function findChargeHash(
       problem: `names no block ${toBlock}`,
     })
   const fromBlock = await findBlockAt(client, since, head)
+  // Asks for all blocks at once, because the submitter waits for the answer.
+  // What a node refuses is narrowed.
+  const maxBlockRange = toBlock - fromBlock + 1n
+  const range = { fromBlock, toBlock, maxBlockRange }
   if (chargeId === undefined) {
     const [log] = await getLogs(client, {
       address: permission.domain.verifyingContract,
       topics: [revokedTopic, hashSpendPermission(permission)],
-      fromBlock,
-      toBlock,
+      ...range,
     })
     return log?.transactionHash
   }
-  const charges = await findCharges(client, { permission, fromBlock, toBlock })
+  const charges = await findCharges(client, { permission, ...range })
   return charges.find(({ mark }) => mark === markOfId(chargeId))
     ?.transactionHash
 }

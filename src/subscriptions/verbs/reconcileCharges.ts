@@ -74,6 +74,7 @@ async function reconcileOne(
   const { latest, confirm } = await getHeads(client, context.policy)
   const fromBlock = given ?? (await findBlockAt(client, known.oldest, latest))
   const { number: toBlock, timestamp: now } = latest
+  if (fromBlock > toBlock) return done
   const logs = await Promise.all(
     known.managers.map((address) =>
       getLogs(client, {
@@ -81,6 +82,8 @@ async function reconcileOne(
         topics: [usedTopic, null, null, `0x${word(destination.recipient)}`],
         fromBlock,
         toBlock,
+        // All blocks at once: what a node refuses is narrowed.
+        maxBlockRange: toBlock - fromBlock + 1n,
       }),
     ),
   )

@@ -5,6 +5,7 @@ import {
   withEvent,
   writeChanges,
 } from '../../orders/model/changes.js'
+import { observeFailure } from '../../orders/model/observeFailure.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
@@ -115,14 +116,22 @@ async function advance(
       if (isOver) await writeEnd(desk, tables, { id, heads })
       return planned !== undefined || step.retryAt !== undefined
     })
-  const isRevoked = step.report?.reason === 'revoked'
-  if (isRevoked) await settleRevoked(desk, found)
-  return write().catch((error: unknown) => {
+  const isCharged = await write().catch((error: unknown) => {
     // Someone made this very charge: the next look sees its order.
     if (error instanceof DuplicateRecordError && planned)
       return adoptCharge(desk, found, step)
     throw error
   })
+  // After the write: a node that does not answer keeps no report back.
+  if (step.report?.reason === 'revoked')
+    await settleRevoked(desk, found).catch((error: unknown) => {
+      const { chainId, token, recipient } = found.row
+      observeFailure(context, 'schedule.failed', {
+        about: { chainId, token, recipient, what: id },
+        error,
+      })
+    })
+  return isCharged
 }
 
 /** Writes a revocation that the payer sent, from the manager's event. */
