@@ -70,9 +70,9 @@ export function judgeSending(
 
 /**
  * Returns when to try a refused order again, in Unix seconds of the chain. A
- * manual capture and a cancellation are not tried again. A capture by policy
- * is, after growing pauses, until its window ends. Pure except that it updates
- * the pauses.
+ * manual capture and a buyer's cancellation are not tried again. A capture by
+ * policy and the revocation of a subscription are, after growing pauses, until
+ * their window ends. Pure except that it updates the pauses.
  */
 export function againAt(
   { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
@@ -81,18 +81,22 @@ export function againAt(
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
+  const isSubscription = order.subscriptionId !== undefined
   const isManual =
-    order.subscriptionId !== undefined ||
     order.total === 'atMost' ||
     (capture === 'manual' && order.refundOf === undefined)
-  if (isManual || order.requested === 'cancel') return undefined
+  const isCancel =
+    order.requested === 'cancel' ||
+    (isSubscription && order.state === 'canceling')
+  // The schedule itself tries the charges of a subscription again.
+  if (isSubscription ? !isCancel : isManual || isCancel) return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again =
     reason === 'notYetValid' && opens > now
       ? opens
       : now + orders.nextPause(order.id, now)
-  const end = endsOf(attempt).capture
+  const end = endsOf(attempt)[isCancel ? 'cancel' : 'capture']
   return again + safetyMargin >= end ? undefined : again
 }
 

@@ -349,10 +349,14 @@ async function rehearseCarried(
   const { order } = stored
   const { account } = submitter.wallet.submitter
   if (order.recipient !== account) return { stored, reason: 'wrongSender' }
-  const payment = await openOrWait(takePayment(context, submitter, stored))
+  const action = order.requested === 'cancel' ? 'cancel' : 'capture'
+  // The spender revokes without a signature, so a broken seal stops nothing.
+  const payment =
+    action === 'cancel'
+      ? unsignedOf(context, stored)
+      : await openOrWait(takePayment(context, submitter, stored))
   if (payment === undefined) return { stored, reason: 'sealBroken' }
   if (payment instanceof CountersignError) return { stored, failure: payment }
-  const action = order.requested === 'cancel' ? 'cancel' : 'capture'
   const kind = kindOf(context, order)
   const rehearsed = await kind.carried?.rehearse(submitter.reader, {
     payment,
@@ -362,6 +366,13 @@ async function rehearseCarried(
   if (!rehearsed.ok) return { stored, reason: rehearsed.reason }
   const { call, gas } = rehearsed
   return { stored, draft: { stored, kind: action, call, gas } }
+}
+
+function unsignedOf(
+  context: OrdersContext,
+  { order, attempt }: StoredOrder,
+): AnySignedPayment {
+  return { ...paymentOf(context, order, attempt), signature: '0x' }
 }
 
 function draftOf(

@@ -35,10 +35,13 @@ export function rejectOrder(
   const { state, requested } = order
   const isCancel =
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
+  // A subscription stays canceling until its revocation is sent.
+  const isTriedAgain =
+    isCancel && order.subscriptionId !== undefined && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,
-    requested: undefined,
+    requested: isTriedAgain ? 'cancel' : undefined,
     sendDue: again,
   }
   // Report repeated failures with the same reason only once.

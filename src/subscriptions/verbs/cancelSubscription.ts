@@ -7,6 +7,7 @@ import {
 } from '../../orders/model/changes.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { decodePermission } from '../permission/permissionJson.js'
 import {
   type StoredSubscription,
   type Subscription,
@@ -52,7 +53,10 @@ export function cancelSubscription(
     if (state === 'canceled' || state === 'canceling')
       return { ok: true, subscription: showSubscription(found) }
     const order = await writeCancel(context.now(), tables, found)
-    const stopped = { ...row, due: undefined, chargeId: undefined }
+    // If the revocation is never sent, the permission still ends by itself.
+    const { end } = decodePermission(row.permission).message
+    const due = state === 'drafted' ? undefined : end
+    const stopped = { ...row, due, chargeId: undefined }
     await tables.subscriptions.update([stopped])
     const subscription = showSubscription({
       row: stopped,

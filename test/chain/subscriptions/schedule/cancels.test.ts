@@ -102,3 +102,35 @@ test('the order that holds a permission is not voided by itself', async () => {
   })
   expect(await stateOf(shop, id)).toBe('active')
 })
+
+test('a revocation that costs too much now is sent later, and the subscription stays canceling', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id } = await shop.subscribe()
+  await shop.workUntil(hasCharge(shop, id, 'captured'))
+  const { store, account } = shop
+  const policy = { pollingInterval: 20, maxFee: 1n }
+  const thrifty = await openSubscriptionShop(chain, {
+    store,
+    account,
+    changes: { policy },
+  })
+  await shop.subscriptions.cancel({ subscriptionId: id })
+  await thrifty.workUntil(async () => {
+    const { events } = await shop.orders.events()
+    return events.some(({ type }) => type === 'cancelRejected')
+  })
+  expect(await stateOf(shop, id)).toBe('canceling')
+  await shop.workUntil(isIn(shop, id, 'canceled'))
+})
+
+test('a permission is revoked although its signature does not open', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id } = await shop.subscribe()
+  await shop.workUntil(hasCharge(shop, id, 'captured'))
+  await shop.store.write(async ({ attempts }) => {
+    const [attempt] = await attempts.find({ orderIds: [id] })
+    if (attempt) await attempts.update([{ ...attempt, signature: 'broken' }])
+  })
+  await shop.subscriptions.cancel({ subscriptionId: id })
+  await shop.workUntil(isIn(shop, id, 'canceled'))
+})
