@@ -171,10 +171,13 @@ function planStep(
     heads: { now },
   }: { charge: OrderRecord | undefined; heads: ScheduleHeads },
 ): ScheduleStep {
-  const isOpen =
-    held.order.state === 'stored' && held.order.requested !== 'cancel'
-  if (!isOpen) return { row: { ...row, due: undefined } }
+  const { state, requested } = held.order
+  if (state !== 'stored') return { row: { ...row, due: undefined } }
   const { message } = decodePermission(row.permission)
+  // All that is left is to end it, once the final chain is past its end.
+  const due = now < message.end ? message.end : now + 1n
+  // The worker has not sent the revocation yet.
+  if (requested === 'cancel') return { row: { ...row, due } }
   const fate = charge && fateOf(charge)
   const step = planSchedule({
     // A charge that is not on record was not made.
@@ -185,8 +188,6 @@ function planStep(
     policy: schedule,
   })
   if (step.row.due !== undefined) return step
-  // All that is left is to end it, once the final chain is past its end.
-  const due = now < message.end ? message.end : now + 1n
   return { ...step, row: { ...step.row, due } }
 }
 
