@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { wait } from '../core/wait.js'
+import { endingContext } from '../orders/evidence/endingContext.js'
 import { observeFailure } from '../orders/model/observeFailure.js'
 import type { SubscriptionsDesk } from './verbs/desk.js'
 import { reconcileCharges } from './verbs/reconcileCharges.js'
@@ -32,20 +33,31 @@ export async function runSchedules(
   const { context, instance } = desk
   const pause = context.policy.pollingInterval ?? usualPause
   const { stopping } = instance.drive()
+  const ending = new AbortController()
   const attempt = (work: () => Promise<unknown>) =>
     instance
       .openSealed()
       .then(work)
-      .catch((error: unknown) =>
-        observeFailure(context, 'schedule.failed', { about: {}, error }),
-      )
+      .catch((error: unknown) => {
+        if (ending.signal.aborted) return
+        observeFailure(context, 'schedule.failed', { about: {}, error })
+      })
+  // Runs beside the looks: reading a long history delays no charge.
+  const reader = { ...desk, context: endingContext(context, ending.signal) }
+  let reconciling: Promise<void> | undefined
   let nextReconcile = performance.now()
+  const reconcile = async () => {
+    await attempt(() => reconcileCharges(reader, {}))
+    nextReconcile = performance.now() + reconcileEvery
+    reconciling = undefined
+  }
   while (!signal.aborted && !stopping.aborted) {
-    if (performance.now() >= nextReconcile) {
-      await attempt(() => reconcileCharges(desk, {}))
-      nextReconcile = performance.now() + reconcileEvery
-    }
+    if (!reconciling && performance.now() >= nextReconcile)
+      reconciling = reconcile()
     await attempt(() => runSchedule(desk))
     await wait(pause, signal)
   }
+  // Its requests end now; a write that has begun is completed.
+  ending.abort()
+  await reconciling
 }

@@ -1,5 +1,6 @@
 import type { Address, Client } from 'viem'
 import { getLogs } from '../../chain/logs/getLogs.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { word } from '../../core/words.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
@@ -44,6 +45,8 @@ export type ReconciledCharges = {
 /**
  * Reads the charges of all subscriptions from the chain, by the manager's events
  * and the inputs of their transactions, and writes those that the record lacks.
+ *
+ * @throws the failure of a destination, once all others are read.
  */
 export async function reconcileCharges(
   desk: SubscriptionsDesk,
@@ -53,11 +56,18 @@ export async function reconcileCharges(
   const { fromBlock } = parameters
   parseBlockNumber(fromBlock, 'fromBlock')
   const total = { settled: 0, adopted: 0 }
+  const failures: unknown[] = []
   for (const destination of desk.context.destinations) {
-    const found = await reconcileOne(desk, destination, fromBlock)
-    total.settled += found.settled
-    total.adopted += found.adopted
+    try {
+      const found = await reconcileOne(desk, destination, fromBlock)
+      total.settled += found.settled
+      total.adopted += found.adopted
+    } catch (error) {
+      desk.context.signal?.throwIfAborted()
+      failures.push(error)
+    }
   }
+  if (failures.length > 0) throw failures[0]
   return total
 }
 
@@ -84,12 +94,14 @@ async function reconcileOne(
         toBlock,
         // All blocks at once: what a node refuses is narrowed.
         maxBlockRange: toBlock - fromBlock + 1n,
+        signal: context.signal,
       }),
     ),
   )
   await confirm()
+  const unproven = await withoutProof(desk, destination, logs.flat())
   const places = new Map(
-    logs.flat().map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
+    unproven.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
   )
   for (const { topics, blockNumber } of places.values()) {
     const look = { client, hash: String(topics[1]), blockNumber, now, toBlock }
@@ -98,6 +110,7 @@ async function reconcileOne(
       done.settled += found.settled
       done.adopted += found.adopted
     } catch (error) {
+      context.signal?.throwIfAborted()
       // One that fails holds up no other.
       observeFailure(context, 'schedule.failed', {
         about: { ...destination, what: 'reconcile' },
@@ -109,6 +122,35 @@ async function reconcileOne(
 }
 
 const pageSize = 200
+
+/**
+ * The logs whose transaction proves no charge on record. A charge with a mark
+ * is alone in its transaction.
+ */
+async function withoutProof(
+  { context }: SubscriptionsDesk,
+  { chainId }: Destination,
+  logs: readonly ReadLog[],
+): Promise<ReadLog[]> {
+  const left: ReadLog[] = []
+  for (let first = 0; first < logs.length; first += pageSize) {
+    const page = logs.slice(first, first + pageSize)
+    const hashes = page.map((log) => log.transactionHash)
+    const proofs = await context.store.read((tables) =>
+      tables.proofs.find({ hashes, chainId }),
+    )
+    const isProven = (log: ReadLog) =>
+      proofs.some(
+        ({ transactionHash, blockHash, kind, removed }) =>
+          kind === 'capture' &&
+          !removed &&
+          transactionHash === log.transactionHash &&
+          blockHash === log.blockHash,
+      )
+    left.push(...page.filter((log) => !isProven(log)))
+  }
+  return left
+}
 
 /** The managers of all subscriptions, and the time of the oldest one. */
 async function findManagers(
