@@ -2,6 +2,7 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import {
   createSubscriptions,
+  findCharges,
   type SchedulePolicy,
   type Subscription,
   type Subscriptions,
@@ -140,6 +141,20 @@ export async function chargesOf(
       value,
     ])
     .reverse()
+}
+
+/** How often the chain shows that a subscription was charged. */
+export async function countUses(
+  { clients }: Pick<DevChain, 'clients'>,
+  { subscriptions }: Pick<SubscriptionShop, 'subscriptions'>,
+  subscriptionId: string,
+): Promise<number> {
+  const { permission } = await subscriptions.get({ subscriptionId })
+  const charges = await findCharges(clients.public, {
+    permission,
+    fromBlock: 0n,
+  })
+  return charges.length
 }
 
 export const stateOf = async (

@@ -1,5 +1,7 @@
 import { memoryStore, type PaymentStore } from 'countersign/store'
+import { createClient, custom } from 'viem'
 import { afterAll, expect, test } from 'vitest'
+import { usedTopic } from '../../../../src/subscriptions/charges/findUses.js'
 import {
   revokeCall,
   spendCall,
@@ -8,6 +10,7 @@ import { send } from '../../support/baseAccount.js'
 import { balanceOf } from '../../support/refundDesk.js'
 import {
   chargesOf,
+  countUses,
   openSubscriptionShop,
   pass,
   period,
@@ -37,7 +40,9 @@ test('two workers at the edge of a period charge it once', async () => {
   const shop = await openSubscriptionShop(chain)
   const { store, account } = shop
   const other = await openSubscriptionShop(chain, { store, account })
-  const { id, wallet } = await shop.subscribe()
+  // The chain itself would allow ten charges in a period.
+  const terms = { amount: '10', allowance: '100' }
+  const { id, wallet } = await shop.subscribe(terms)
   await shop.workUntil(hasCharges(shop, id, 'captured'))
   await pass(chain, period)
   await Promise.all([
@@ -51,6 +56,7 @@ test('two workers at the edge of a period charge it once', async () => {
     ['period-1', 'captured', price],
     ['period-2', 'captured', price],
   ])
+  expect(await countUses(chain, shop, id)).toBe(2)
   expect(await balanceOf(chain, wallet.address)).toBe(8n * price)
 })
 
@@ -208,6 +214,29 @@ test('after a lost record, the same charge is found on the chain by its mark and
     order: { state: 'captured' },
   })
   expect(await balanceOf(chain, wallet.address)).toBe(96_000_000n)
+})
+
+test('a node that never answers about old charges delays no new one, and a proven charge is not looked up again', async () => {
+  const asked: string[] = []
+  let isSilent = true
+  const request = async (sent: { method: string; params?: unknown }) => {
+    asked.push(sent.method)
+    const isOld = JSON.stringify(sent.params ?? '').includes(
+      `"topics":["${usedTopic}",null`,
+    )
+    if (isSilent && isOld) await new Promise(() => undefined)
+    return chain.clients.public.request(sent as never)
+  }
+  const transport = custom({ request })
+  const client = createClient({ chain: chain.chain, transport })
+  const shop = await openSubscriptionShop(chain, { changes: { client } })
+  const { id } = await shop.subscribe()
+  await shop.workUntil(hasCharges(shop, id, 'captured'))
+  isSilent = false
+  asked.length = 0
+  await shop.subscriptions.reconcile()
+  expect(asked).toContain('eth_getLogs')
+  expect(asked).not.toContain('eth_getTransactionByHash')
 })
 
 test('a charge that someone else made with the same key uses the allowance, and the schedule goes on', async () => {
