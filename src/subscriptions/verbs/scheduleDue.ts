@@ -5,6 +5,7 @@ import {
   withEvent,
   writeChanges,
 } from '../../orders/model/changes.js'
+import { OrdersSetupError } from '../../orders/model/errors.js'
 import { observeFailure } from '../../orders/model/observeFailure.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { DuplicateRecordError } from '../../store/errors.js'
@@ -101,6 +102,11 @@ async function advance(
           now,
         })
       : undefined
+  // It stays due: the period is charged once the signature opens again.
+  if (step.charge && !planned)
+    throw new OrdersSetupError('cannot open the signature of a subscription', {
+      subscriptionId: id,
+    })
   const write = () =>
     writeAgain(context, async (tables) => {
       const current = await loadSubscription(tables, context, id)
