@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { balanceOf } from '../../support/refundDesk.js'
 import {
   chargesOf,
+  countUses,
   openSubscriptionShop,
   pass,
   period,
@@ -26,27 +27,27 @@ const hasCharges =
     (await chargesOf(shop, id)).filter((one) => one[1] === state).length >=
     count
 
-/** The newest charge of a subscription, once its bytes were sent. */
+/** Charges of a subscription in flight, once the bytes of some were sent. */
 async function sendUnmined(
   shop: SubscriptionShop,
   id: string,
-): Promise<{ hash: Hex; raw: Hex }> {
-  const sent: { hash: Hex; raw: Hex }[] = []
+  count = 1,
+): Promise<{ orderId: string | undefined; hash: Hex; raw: Hex }[]> {
+  const sent: { orderId: string | undefined; hash: Hex; raw: Hex }[] = []
   const isSent = async () => {
+    sent.length = 0
     const { charges } = await shop.subscriptions.charges({ subscriptionId: id })
     const orderIds = charges.map((charge) => charge.id)
     const rows = await shop.store.read(({ transactions }) =>
       transactions.find({ orderIds }),
     )
-    for (const { hash, raw, inFlight } of rows)
+    for (const { orderId, hash, raw, inFlight } of rows)
       if (inFlight && hash && raw)
-        sent.push({ hash, raw: `0x${raw.split('0x').at(-1)}` })
-    return sent.length > 0
+        sent.push({ orderId, hash, raw: `0x${raw.split('0x').at(-1)}` })
+    return sent.length >= count
   }
   await shop.workUntil(isSent, { mines: false })
-  const [first] = sent
-  if (!first) throw new Error('nothing was sent')
-  return first
+  return sent
 }
 
 test('a charge that is mined one period late is proven once, and the next period is not charged twice', async () => {
@@ -74,8 +75,8 @@ test('a charge in flight at the end of its period is replaced by a filler before
   const { id, wallet } = await shop.subscribe()
   await shop.workUntil(hasCharges(shop, id, 'captured'))
   await pass(chain, period)
-  const { hash } = await sendUnmined(shop, id)
-  await dropTransaction(chain.clients.test, { hash })
+  for (const { hash } of await sendUnmined(shop, id))
+    await dropTransaction(chain.clients.test, { hash })
   await pass(chain, period)
   await shop.workUntil(hasCharges(shop, id, 'captured', 2))
   const states = (await chargesOf(shop, id)).map(([charge, state]) => [
@@ -92,7 +93,7 @@ test('a charge in flight at the end of its period is replaced by a filler before
 
 test('after a restored backup, a transaction that the lost database signed can no longer be mined', async () => {
   const before = await openSubscriptionShop(chain)
-  const { id, wallet } = await before.subscribe({ allowance: '10' })
+  const { id, wallet } = await before.subscribe({ allowance: '20' })
   const { account } = before
   const charge = (shop: SubscriptionShop, chargeId: string) =>
     shop.subscriptions.charge({ subscriptionId: id, chargeId, amount: '4' })
@@ -103,8 +104,10 @@ test('after a restored backup, a transaction that the lost database signed can n
     tables.setValue('store', { identity: 'the lost database' }),
   )
   await charge(before, 'may')
-  const { hash, raw } = await sendUnmined(before, id)
-  await dropTransaction(chain.clients.test, { hash })
+  await charge(before, 'june')
+  const lost = await sendUnmined(before, id, 2)
+  for (const { hash } of lost)
+    await dropTransaction(chain.clients.test, { hash })
   const shop = await openSubscriptionShop(chain, { store, account })
   await shop.orders.reconcile()
   expect(await shop.subscriptions.reconcile()).toEqual({
@@ -114,10 +117,11 @@ test('after a restored backup, a transaction that the lost database signed can n
   await shop.orders.resume()
   await charge(shop, 'may')
   await shop.workUntil(hasCharges(shop, id, 'captured', 2))
-  const late = sendRawTransaction(chain.clients.public, {
-    serializedTransaction: raw,
-  })
-  await expect(late).rejects.toThrow(/nonce/i)
+  // Nobody asks for June again: only its nonce keeps it from being mined.
+  for (const { raw: serializedTransaction } of lost)
+    await expect(
+      sendRawTransaction(chain.clients.public, { serializedTransaction }),
+    ).rejects.toThrow(/nonce/i)
   await mine(chain.clients.test, { blocks: 1 })
   expect(await balanceOf(chain, wallet.address)).toBe(92_000_000n)
 })
@@ -168,6 +172,9 @@ test('a worker that is killed at any write leaves exactly one charge to its succ
   const { id, wallet } = await first.subscribe({
     funds: 40n * price,
     periods: 40,
+    // The chain itself would allow ten charges in a period.
+    amount: '10',
+    allowance: '100',
   })
   await first.workUntil(hasCharges(first, id, 'captured'))
   for (const [index, kill] of kills.entries()) {
@@ -187,5 +194,6 @@ test('a worker that is killed at any write leaves exactly one charge to its succ
   expect(await balanceOf(chain, wallet.address)).toBe(
     BigInt(40 - charges.length) * price,
   )
+  expect(await countUses(chain, first, id)).toBe(charges.length)
   expect((await first.orders.audit()).ok).toBe(true)
 })
