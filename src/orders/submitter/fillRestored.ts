@@ -1,4 +1,5 @@
-import { requestQuantity } from '../../chain/rpc/requestNode.js'
+import { encodeBlock, requestQuantity } from '../../chain/rpc/requestNode.js'
+import { getHeads } from '../evidence/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterValue } from './accountNonces.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -39,12 +40,14 @@ export async function fillRestored(
       await keep({ ...value, nextNonce, fillTo: end })
     return false
   }
-  const safe = await requestQuantity(reader, 'eth_getTransactionCount', [
+  const { safe, latest, fault } = await getHeads(reader, policy)
+  if (fault) return false
+  const used = await requestQuantity(reader, 'eth_getTransactionCount', [
     submitter.account,
-    // A node without safe blocks has its number from the policy, or none.
-    policy.blocks ? 'latest' : 'safe',
+    // Neither node nor policy may name a safe block: then the newest counts.
+    encodeBlock((safe ?? latest).number),
   ])
-  if (Number(safe) < end) return false
+  if (Number(used) < end) return false
   await keep(value)
   return true
 }
