@@ -127,7 +127,9 @@ test('by default a block is mined every second, at the time of day', async () =>
   const endedAt = Date.now() / 1000
   await ticking.stop()
   const passed = Number(after.timestamp - before.timestamp)
-  expect(passed).toBeGreaterThanOrEqual(Number(after.number - before.number))
+  // A busy node may mine a late block and the next one in one second.
+  const mined = Number(after.number - before.number)
+  expect(passed).toBeGreaterThanOrEqual(mined - 1)
   expect(Number(after.timestamp)).toBeGreaterThan(startedAt - 2)
   expect(Number(after.timestamp)).toBeLessThan(endedAt + 2)
   expect(Number(after.number - finalized.number)).toBeLessThanOrEqual(2)

@@ -56,7 +56,8 @@ test('a fee bump the wallet declines leaves the capture in flight, and is asked 
   const shop = openShop(chain, {
     account: { address, type: 'json-rpc' },
     client: node.client,
-    policy: { bumpAfter: 30 },
+    // Long, since a slow machine stalls the chain more often.
+    policy: { bumpAfter: 30, window: 80_000n },
     answer: onSend(chain, async (pass, fields) => {
       asked++
       if (asked === 3) throw declined()
