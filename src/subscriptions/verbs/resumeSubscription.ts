@@ -1,8 +1,9 @@
 import { checkMembers } from '../../core/checkMembers.js'
+import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findPeriod } from '../permission/periodAt.js'
 import { decodePermission } from '../permission/permissionJson.js'
-import { chargeIdOf } from '../schedule/chargeIds.js'
+import { chargeIdOf, chargeOrderId } from '../schedule/chargeIds.js'
 import {
   type Subscription,
   showSubscription,
@@ -44,15 +45,18 @@ export async function resumeSubscription(
         reason: 'notOpen',
         subscription: showSubscription({ row, held }),
       }
+    const chargeId = row.period === current ? chargeIdOf(row.period) : undefined
     const resumed = {
       ...row,
       state: 'pastDue' as const,
-      // A charge of this period that failed is tried again.
-      chargeId: row.period === current ? chargeIdOf(row.period) : undefined,
+      chargeId,
       tries: 0,
       due: 0n,
     }
     await tables.subscriptions.update([resumed])
+    // At once: a pause could outlast the period.
+    if (chargeId !== undefined)
+      await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
     return {
       ok: true,
       subscription: showSubscription({ row: resumed, held }),

@@ -124,6 +124,22 @@ test('without funds a charge is tried again, given up with an event, and resumed
   ])
 })
 
+test('a resumed subscription is charged at once for the period that was not paid', async () => {
+  const shop = await openSubscriptionShop(chain, { policy: { retries: 0 } })
+  const { id, wallet } = await shop.subscribe({ funds: price })
+  await shop.workUntil(hasCharges(shop, id, 'captured'))
+  await pass(chain, period)
+  await shop.workUntil(isIn(shop, id, 'unpaid'))
+  await chain.mint({ to: wallet.address, value: price })
+  await shop.subscriptions.resume({ subscriptionId: id })
+  await shop.workUntil(isIn(shop, id, 'active'))
+  expect((await chargesOf(shop, id)).at(-1)).toEqual([
+    'period-2',
+    'captured',
+    price,
+  ])
+})
+
 test('a canceled subscription is revoked on chain, final by its event, and charged no more', async () => {
   const shop = await openSubscriptionShop(chain)
   const { id, wallet } = await shop.subscribe()
