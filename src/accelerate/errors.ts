@@ -4,7 +4,7 @@ import { CountersignError } from '../core/CountersignError.js'
 export class AcceleratorError extends CountersignError {
   override readonly name = 'AcceleratorError'
 
-  constructor(problem: string) {
-    super(`The accelerator ${problem}.`, { problem })
+  constructor(problem: string, cause: unknown) {
+    super(`The accelerator ${problem}.`, { problem, words: String(cause) })
   }
 }

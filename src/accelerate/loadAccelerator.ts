@@ -62,9 +62,10 @@ export async function loadAccelerator(): Promise<Accelerator> {
   const [curve, { keccak256 }] = await Promise.all([
     curveModule.engine(),
     hashModule.engine(),
-  ]).catch(() => {
+  ]).catch((cause: unknown) => {
     throw new AcceleratorError(
       "cannot compile WebAssembly here: a page has to allow 'wasm-unsafe-eval' in its Content-Security-Policy",
+      cause,
     )
   })
   const tools = { curve: curve satisfies Curve, keccak256 }
@@ -79,9 +80,10 @@ function importOx() {
   return Promise.all([
     import('ox/wasm/Secp256k1'),
     import('ox/wasm/Hash'),
-  ]).catch(() => {
+  ]).catch((cause: unknown) => {
     throw new AcceleratorError(
       'needs the package ox, version 1.8 or later, which is not installed: run npm install ox',
+      cause,
     )
   })
 }
