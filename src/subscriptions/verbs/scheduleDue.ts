@@ -56,6 +56,8 @@ export async function scheduleDue(
   const { now } = heads
   let charged = 0
   const failed: { id: string; error: unknown }[] = []
+  // They search through history, and no other subscription waits for them.
+  const searches: Promise<void>[] = []
   const seen = new Set<string>()
   for (;;) {
     const due = await context.store.read(({ subscriptions }) =>
@@ -69,21 +71,23 @@ export async function scheduleDue(
     for (const { id } of fresh) {
       seen.add(id)
       try {
-        if (await advance(desk, id, heads)) charged++
+        if (await advance(desk, id, { heads, searches })) charged++
       } catch (error) {
         // One that fails holds up no other. It stays due.
         failed.push({ id, error })
       }
     }
-    if (fresh.length === 0) return { charged, failed }
+    if (fresh.length === 0) break
   }
+  await Promise.all(searches)
+  return { charged, failed }
 }
 
 /** Takes the next step of one schedule. Returns `true` if it charges. */
 async function advance(
   desk: SubscriptionsDesk,
   id: string,
-  heads: ScheduleHeads,
+  { heads, searches }: { heads: ScheduleHeads; searches: Promise<void>[] },
 ): Promise<boolean> {
   const { context } = desk
   const { now } = heads
@@ -130,13 +134,15 @@ async function advance(
   })
   // After the write: a node that does not answer keeps no report back.
   if (step.report?.reason === 'revoked')
-    await settleRevoked(desk, found).catch((error: unknown) => {
-      const { chainId, token, recipient } = found.row
-      observeFailure(context, 'schedule.failed', {
-        about: { chainId, token, recipient, what: id },
-        error,
-      })
-    })
+    searches.push(
+      settleRevoked(desk, found).catch((error: unknown) => {
+        const { chainId, token, recipient } = found.row
+        observeFailure(context, 'schedule.failed', {
+          about: { chainId, token, recipient, what: id },
+          error,
+        })
+      }),
+    )
   return isCharged
 }
 
