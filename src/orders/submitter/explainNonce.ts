@@ -176,7 +176,7 @@ async function explainMined(
   const payment = paymentOf(submitter, stored.order, stored.attempt)
   const about = { nonce: judged.nonce, orderId: stored.order.id }
   const explaining = carried
-    ? carried.explain(submitter.reader, receipt)
+    ? carried.explain(submitter.reader, payment, receipt)
     : explainRevert(submitter.reader, receipt, payment).then(
         (error) => error.reason,
       )

@@ -127,9 +127,10 @@ export type CarriedKind = {
       toBlock: bigint
     },
   ): Promise<Hash | undefined>
-  /** Explains why a transaction failed. */
+  /** Explains why a transaction of a payment failed. */
   explain(
     client: Client,
+    payment: AnyPayment,
     receipt: { transactionHash: Hash; blockNumber: bigint },
   ): Promise<Extract<CarriedCall, { ok: false }>['reason']>
 }

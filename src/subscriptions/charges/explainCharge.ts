@@ -5,7 +5,9 @@ import {
   requestNode,
   tryRequest,
 } from '../../chain/rpc/requestNode.js'
+import { getSpendPermission } from '../permission/getSpendPermission.js'
 import { refusalOf } from '../permission/judgePermission.js'
+import type { ChargePayment } from './chargePayment.js'
 import { type ChargeReason, chargeReason } from './rehearseCharge.js'
 
 /**
@@ -17,6 +19,7 @@ import { type ChargeReason, chargeReason } from './rehearseCharge.js'
  */
 export async function explainCharge(
   client: Client,
+  { permission }: ChargePayment,
   {
     transactionHash,
     blockNumber,
@@ -35,5 +38,9 @@ export async function explainCharge(
   if (isPassing(failure) && !isReplayed)
     throw new NodeError({ method, failure })
   const { data = '0x', words } = failure
-  return chargeReason(refusalOf({ data, words }).reason)
+  const reason = chargeReason(refusalOf({ data, words }).reason)
+  if (reason !== 'revoked') return reason
+  // It fails alike if a reorganization removed the approval: approve again.
+  const { revoked } = await getSpendPermission(client, { permission })
+  return revoked ? reason : 'simulationFailed'
 }

@@ -131,7 +131,8 @@ export function spendPermissions(
       },
       find: (client, payment, range) =>
         findChargeHash(client, chargeOf(payment), range),
-      explain: explainCharge,
+      explain: (client, payment, receipt) =>
+        explainCharge(client, chargeOf(payment), receipt),
     },
   }
 }
