@@ -4,6 +4,7 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
+import { draftedOrder, unsignedAttempt } from './draftedRows.js'
 import { refundRowId, unsetNonce } from './refundRow.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
@@ -38,18 +39,15 @@ export function planRefund(
   const id = refundRowId(order.id, refundId)
   return {
     order: {
+      ...draftedOrder,
       chainId,
       token,
       recipient,
       id,
-      sequence: 0,
       submitter,
-      state: 'drafted',
-      attempt: 1,
       kind: eip3009.name,
       total: 'amount',
       value,
-      captureValue: undefined,
       decimals: order.decimals,
       // Any account may submit it, so a recipient without a wallet can refund.
       primaryType: 'TransferWithAuthorization',
@@ -61,27 +59,12 @@ export function planRefund(
       // Nothing used its nonce before the payment.
       createdAt: payment.blockTime,
       deadline: 0n,
-      sendDue: undefined,
-      lookDue: undefined,
-      requested: undefined,
-      reason: undefined,
-      tries: 0,
-      needsReview: false,
-      unexpected: false,
-      overpaid: false,
-      fulfilled: undefined,
-      finality: undefined,
-      settledHash: undefined,
-      settledBlock: undefined,
-      refunds: 0,
       refundOf: order.id,
       refundId,
       refundTo: payment.payer,
       refundAttempt: attempt,
-      subscriptionId: undefined,
-      chargeId: undefined,
     },
-    attempt: unsignedAttempt({ chainId, token, id, value, recipient }, 1),
+    attempt: planAttempt({ chainId, token, id, value, recipient }, 1),
   }
 }
 
@@ -105,11 +88,11 @@ export function renewRefund(
       settledHash: undefined,
       settledBlock: undefined,
     },
-    attempt: unsignedAttempt(row, last + 1),
+    attempt: planAttempt(row, last + 1),
   }
 }
 
-function unsignedAttempt(
+function planAttempt(
   {
     chainId,
     token,
@@ -120,6 +103,7 @@ function unsignedAttempt(
   number: number,
 ): Omit<AttemptRecord, 'version'> {
   return {
+    ...unsignedAttempt,
     chainId,
     token,
     orderId: id,
@@ -128,14 +112,7 @@ function unsignedAttempt(
     payer: recipient,
     validAfter: 0n,
     validBefore: 0n,
-    signedAfter: undefined,
-    signedBefore: undefined,
-    signatureHash: undefined,
-    spendableUntil: undefined,
     value,
     terms: undefined,
-    spendable: false,
-    signature: undefined,
-    cancellation: undefined,
   }
 }

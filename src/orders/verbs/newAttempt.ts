@@ -1,6 +1,7 @@
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
+import { unsignedAttempt } from '../model/draftedRows.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import type { SettledPolicy } from '../model/types.js'
@@ -21,15 +22,9 @@ export function newAttempt(
   >,
 ): Omit<AttemptRecord, 'version'> {
   return {
+    ...unsignedAttempt,
     ...fields,
     nonce: drawNonce(),
-    signedAfter: undefined,
-    signedBefore: undefined,
-    signatureHash: undefined,
-    spendableUntil: undefined,
-    spendable: false,
-    signature: undefined,
-    cancellation: undefined,
   }
 }
 

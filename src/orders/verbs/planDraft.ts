@@ -6,6 +6,7 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { eip3009 } from '../../payments/verify/kind.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import { draftedOrder } from '../model/draftedRows.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import {
@@ -119,41 +120,20 @@ export function fillDraft(
   const { permitNonce, ...common } = fields
   const submitter = chooseSubmitter(context, { recipient, chainId })
   const order = {
+    ...draftedOrder,
     ...common,
     chainId,
     token: verifyingContract,
-    sequence: 0,
     submitter,
-    state: 'drafted',
-    attempt: 1,
     kind: kind.name,
     total: kind.total,
-    captureValue: undefined,
     decimals: token.decimals,
     tokenName: name,
     tokenVersion: version,
     createdAt: time,
     deadline: validBefore,
-    sendDue: undefined,
     lookDue: validBefore,
-    requested: undefined,
-    reason: undefined,
-    tries: 0,
-    needsReview: false,
-    unexpected: false,
-    overpaid: false,
-    fulfilled: undefined,
-    finality: undefined,
-    settledHash: undefined,
-    settledBlock: undefined,
-    refunds: 0,
-    refundOf: undefined,
-    refundId: undefined,
-    refundTo: undefined,
-    refundAttempt: undefined,
-    subscriptionId: undefined,
-    chargeId: undefined,
-  } as const
+  }
   const attempt = newAttempt({
     orderId: id,
     number: 1,

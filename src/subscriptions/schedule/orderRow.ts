@@ -1,5 +1,9 @@
 import type { Hex } from 'viem'
 import { word } from '../../core/words.js'
+import {
+  draftedOrder,
+  unsignedAttempt,
+} from '../../orders/model/draftedRows.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -121,18 +125,15 @@ function planOrder(
   const { chainId } = permission.domain
   return {
     order: {
+      ...draftedOrder,
       chainId,
       token,
       recipient: spender,
       id,
-      sequence: 0,
       submitter: spender,
-      state: 'drafted',
-      attempt: 1,
       kind: spendPermissionName,
       total: 'amount',
       value,
-      captureValue: undefined,
       decimals,
       // Only the recipient may send it.
       primaryType: 'ReceiveWithAuthorization',
@@ -143,27 +144,11 @@ function planOrder(
       metadata,
       createdAt,
       deadline: validBefore,
-      sendDue: undefined,
-      lookDue: undefined,
-      requested: undefined,
-      reason: undefined,
-      tries: 0,
-      needsReview: false,
-      unexpected: false,
-      overpaid: false,
-      fulfilled: undefined,
-      finality: undefined,
-      settledHash: undefined,
-      settledBlock: undefined,
-      refunds: 0,
-      refundOf: undefined,
-      refundId: undefined,
-      refundTo: undefined,
-      refundAttempt: undefined,
       subscriptionId,
       chargeId,
     },
     attempt: {
+      ...unsignedAttempt,
       chainId,
       token,
       orderId: id,
@@ -172,15 +157,8 @@ function planOrder(
       payer,
       validAfter,
       validBefore,
-      signedAfter: undefined,
-      signedBefore: undefined,
-      signatureHash: undefined,
-      spendableUntil: undefined,
       value,
       terms: encodeTerms(permission, chargeId),
-      spendable: false,
-      signature: undefined,
-      cancellation: undefined,
     },
   }
 }

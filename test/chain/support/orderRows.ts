@@ -5,6 +5,7 @@ import { type Account, type Address, type Client, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
 import { createContext } from '../../../src/orders/createContext.js'
+import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
 import type {
   CaptureResult,
@@ -163,17 +164,15 @@ export async function storeOrder(
   const wallet = context.wallets[0]
   if (!wallet) throw new Error('There is no wallet.')
   const order: Omit<OrderRecord, 'version' | 'position'> = {
+    ...draftedOrder,
     id,
     chainId: domain.chainId,
     token: chain.token,
     recipient: message.to,
-    sequence: 0,
     submitter: wallet.submitter.account,
     state: 'stored',
-    attempt: 1,
     kind: 'eip3009',
     total: 'amount',
-    captureValue: undefined,
     value: message.value,
     decimals: 6,
     primaryType,
@@ -184,25 +183,7 @@ export async function storeOrder(
     metadata: {},
     createdAt: message.validAfter,
     deadline: message.validBefore,
-    sendDue: undefined,
     lookDue: message.validBefore,
-    requested: undefined,
-    reason: undefined,
-    tries: 0,
-    needsReview: false,
-    unexpected: false,
-    overpaid: false,
-    fulfilled: undefined,
-    finality: undefined,
-    settledHash: undefined,
-    settledBlock: undefined,
-    refunds: 0,
-    refundOf: undefined,
-    refundId: undefined,
-    refundTo: undefined,
-    refundAttempt: undefined,
-    subscriptionId: undefined,
-    chargeId: undefined,
     ...changes,
   }
   const attempt: Omit<AttemptRecord, 'version'> = {

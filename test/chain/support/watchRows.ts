@@ -1,6 +1,7 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { createContext } from '../../../src/orders/createContext.js'
+import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
@@ -56,19 +57,17 @@ export async function putOrder(
   await store.write(async ({ orders, attempts, transactions }) => {
     await orders.insert([
       {
+        ...draftedOrder,
         id,
         chainId,
         token,
         recipient,
         submitter: recipient,
-        sequence: 0,
         state: 'stored',
-        attempt: 1,
         value,
         decimals: 6,
         kind: 'eip3009',
         total: 'amount',
-        captureValue: undefined,
         primaryType,
         tokenName: domain.name,
         tokenVersion: domain.version,
@@ -77,25 +76,7 @@ export async function putOrder(
         metadata: {},
         createdAt: message.validAfter + 60n,
         deadline: validBefore,
-        sendDue: undefined,
         lookDue: validBefore - policy.deadlineNear,
-        requested: undefined,
-        reason: undefined,
-        tries: 0,
-        needsReview: false,
-        unexpected: false,
-        overpaid: false,
-        fulfilled: undefined,
-        finality: undefined,
-        settledHash: undefined,
-        settledBlock: undefined,
-        refunds: 0,
-        refundOf: undefined,
-        refundId: undefined,
-        refundTo: undefined,
-        refundAttempt: undefined,
-        subscriptionId: undefined,
-        chargeId: undefined,
         ...changes.order,
       },
     ])

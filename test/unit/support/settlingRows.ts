@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -15,6 +16,7 @@ export const destination = {
 }
 
 export const order: OrderRecord = {
+  ...draftedOrder,
   ...destination,
   id: 'one',
   version: 3,
@@ -22,10 +24,8 @@ export const order: OrderRecord = {
   sequence: 4,
   submitter: destination.recipient,
   state: 'stored',
-  attempt: 1,
   kind: 'eip3009',
   total: 'amount',
-  captureValue: undefined,
   value: 5n,
   decimals: 6,
   primaryType: 'TransferWithAuthorization',
@@ -36,25 +36,6 @@ export const order: OrderRecord = {
   metadata: {},
   createdAt: 100n,
   deadline: 1000n,
-  sendDue: undefined,
-  lookDue: undefined,
-  requested: undefined,
-  reason: undefined,
-  tries: 0,
-  needsReview: false,
-  unexpected: false,
-  overpaid: false,
-  fulfilled: undefined,
-  finality: undefined,
-  settledHash: undefined,
-  settledBlock: undefined,
-  refunds: 0,
-  refundOf: undefined,
-  refundId: undefined,
-  refundTo: undefined,
-  refundAttempt: undefined,
-  subscriptionId: undefined,
-  chargeId: undefined,
 }
 
 export const attempt: AttemptRecord = {

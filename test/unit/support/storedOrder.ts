@@ -1,3 +1,4 @@
+import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import type { AttemptRecord, OrderRecord } from '../../../src/store/types.js'
 
 const word = `0x${'5'.repeat(64)}` as const
@@ -5,6 +6,7 @@ const address = `0x${'1'.repeat(40)}` as const
 
 /** An order that is paid and due. */
 export const storedOrder: OrderRecord = {
+  ...draftedOrder,
   chainId: 1,
   token: address,
   recipient: address,
@@ -13,11 +15,9 @@ export const storedOrder: OrderRecord = {
   version: 1,
   position: 1n,
   sequence: 2,
-  attempt: 1,
   state: 'stored',
   kind: 'eip3009',
   total: 'amount',
-  captureValue: undefined,
   value: 5n,
   decimals: 6,
   payer: address,
@@ -29,24 +29,6 @@ export const storedOrder: OrderRecord = {
   createdAt: 0n,
   deadline: 200n,
   sendDue: 0n,
-  lookDue: undefined,
-  requested: undefined,
-  reason: undefined,
-  tries: 0,
-  needsReview: false,
-  unexpected: false,
-  overpaid: false,
-  fulfilled: undefined,
-  finality: undefined,
-  settledHash: undefined,
-  settledBlock: undefined,
-  refunds: 0,
-  refundOf: undefined,
-  refundId: undefined,
-  refundTo: undefined,
-  refundAttempt: undefined,
-  subscriptionId: undefined,
-  chargeId: undefined,
 }
 
 /** Signed until 900 first, and then again until 200. */
