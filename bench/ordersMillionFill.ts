@@ -113,7 +113,7 @@ function fillStatements(words: Words, shop: FilledShop): string[] {
       case when ${isKnown} then ${payer} end, ${made}, ${made} + 100000,
       ${made}, ${made} + 100000, ${bytes('n', 32)}, ${made} + 100000,
       ${amount('1000000')}, ${isStored},
-      case when ${isStored} then 'a sealed signature' end
+      case when ${isStored} then 'none a signature' end
     from ${numbers}`,
     `insert into transactions (chain_id, account, nonce, bump, version, kind,
       order_id, attempt, hash, gas, max_fee_per_gas, max_priority_fee_per_gas,
