@@ -25,6 +25,8 @@ import type { FixedGas, Rehearsal, RehearsedCall } from './types.js'
 /** A capture to rehearse, alone or with others in one request. */
 export type RehearsalPlan = {
   call: RehearsedCall & { transfer: PaymentAuthorization }
+  /** Token units the payer needs at the capture: the amount, or the ceiling. */
+  pulled: bigint
   fixed: FixedGas
   /** Most gas it may use. */
   allowed: number
@@ -55,6 +57,7 @@ export function planRehearsal(
   const allowed = Math.max(Number(maxGas) - fixed.intrinsic, 0)
   return {
     call,
+    pulled: payment.message.value,
     fixed,
     allowed,
     // A contract wallet may need all of it.

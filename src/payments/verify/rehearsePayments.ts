@@ -189,8 +189,9 @@ async function settle(
 }
 
 /**
- * Refuses payments that exceed their payer's balance together with payments
- * that were simulated on another state.
+ * Refuses payments whose payer cannot pay for them after the earlier ones, if
+ * those were simulated on another state. A capture of a ceiling pulls all of it
+ * and returns the rest, so the payer needs the ceiling, and loses the amount.
  */
 function refuseOverdrawn(
   plans: readonly RehearsalPlan[],
@@ -199,18 +200,21 @@ function refuseOverdrawn(
   const recipients = new Set(plans.map(({ call }) => call.transfer.to))
   const spent = new Map<Address, { total: bigint; run: object | undefined }>()
   return all.map(({ rehearsal, payerBalance, run }, index) => {
-    const transfer = plans[index]?.call.transfer
-    if (!transfer || !rehearsal.ok || recipients.has(transfer.from))
-      return rehearsal
-    const { from, value } = transfer
+    const plan = plans[index]
+    if (!plan || !rehearsal.ok) return rehearsal
+    const { from, value } = plan.call.transfer
+    if (recipients.has(from)) return rehearsal
     const before = spent.get(from)
-    const total = (before?.total ?? 0n) + value
+    const { total = 0n } = before ?? {}
     const apart = before && (!run || run !== before.run)
-    if (apart && total > payerBalance) {
+    if (apart && total + plan.pulled > payerBalance) {
       const { head, at } = rehearsal
       return { ok: false, head, at, reason: 'insufficientFunds' }
     }
-    spent.set(from, { total, run: apart ? undefined : run })
+    spent.set(from, {
+      total: total + value,
+      run: apart ? undefined : run,
+    })
     return rehearsal
   })
 }
