@@ -1,5 +1,6 @@
-import type { TransactionRecord } from '../../store/types.js'
-import type { Step } from './collectChanges.js'
+import type { StoreReader, TransactionRecord } from '../../store/types.js'
+import type { ChangeSet, Step } from './collectChanges.js'
+import { loadTransactions } from './loadOrders.js'
 
 /**
  * Erases the credentials of an order whose end is final, so that nobody who
@@ -27,4 +28,17 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
       )
       .map((sent) => ({ ...sent, raw: undefined })),
   })
+}
+
+/** Erases the credentials of those orders whose end is final by now. */
+export async function eraseFinal(
+  tables: Pick<StoreReader, 'transactions'>,
+  collected: ChangeSet,
+  orderIds: readonly string[],
+): Promise<void> {
+  const final = orderIds.filter(
+    (id) => collected.find(id)?.order.finality === 'finalized',
+  )
+  const sent = await loadTransactions(tables, final)
+  for (const id of final) collected.apply(id, [eraseSecrets(sent)])
 }

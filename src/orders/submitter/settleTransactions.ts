@@ -3,7 +3,8 @@ import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
-import { loadOrders } from '../model/loadOrders.js'
+import { eraseSecrets } from '../model/eraseSecrets.js'
+import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -61,6 +62,7 @@ export async function settleTransactions(
 
   const blamed = await findBlamed(submitter, fates)
   const reviewed = await loadForReview(context, blamed)
+  const sent = await loadWithdrawn(context, fates)
   const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
@@ -77,6 +79,9 @@ export async function settleTransactions(
     again: again.get(fate),
   }))
   for (const id of reviewed.keys()) markForReview(collected, id, at)
+  for (const id of unique(sent.flatMap(({ orderId }) => orderId ?? [])))
+    if (collected.find(id)?.order.finality === 'finalized')
+      collected.apply(id, [eraseSecrets(sent)])
   const changes = collected.close()
   await writeSettled(
     context,
@@ -214,6 +219,18 @@ async function loadForReview(
   })
 }
 
+/** Loads the transactions of orders whose end is final as soon as it is found. */
+async function loadWithdrawn(
+  { store }: OrdersContext,
+  fates: readonly NonceFate[],
+): Promise<TransactionRecord[]> {
+  const ids = fates.flatMap(({ stored, evidence }) =>
+    stored && evidence?.kind === 'withdrawn' ? [stored.order.id] : [],
+  )
+  if (ids.length === 0) return []
+  return store.read((tables) => loadTransactions(tables, unique(ids)))
+}
+
 /**
  * Returns when to try a failed capture again, by the rules for captures refused
  * before sending. Never if the payer caused the failure or the gas was used up:
@@ -266,8 +283,9 @@ function closeRows({
   stored,
 }: NonceFate): TransactionRecord[] {
   // The order's secrets are erased, so the bytes must not keep them.
-  const erased =
-    stored?.order.finality === 'finalized' ? { raw: undefined } : {}
+  const isFinal =
+    stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn'
+  const erased = isFinal ? { raw: undefined } : {}
   return judged.rows.map((row) => {
     const isSentByUs =
       evidence?.kind === row.kind && isSentBy(evidence, row.account)

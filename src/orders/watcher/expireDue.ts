@@ -3,8 +3,7 @@ import type { OrderState } from '../../store/types.js'
 import { noChanges, withEvent } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
-import { eraseSecrets } from '../model/eraseSecrets.js'
-import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { loadOrders } from '../model/loadOrders.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -123,13 +122,6 @@ async function writePage(
       const ids = judged.map(({ order }) => order.id)
       const collected = collectChanges(await loadOrders(tables, { ids }))
       await settleFindings(context, tables, { collected, findings })
-      const sent = await loadTransactions(
-        tables,
-        findings.map(({ orderId }) => orderId),
-      )
-      for (const { orderId } of findings)
-        if (collected.find(orderId)?.order.finality === 'finalized')
-          collected.apply(orderId, [eraseSecrets(sent)])
       for (const id of ids) collected.apply(id, [postponeLook(context, watch)])
       return collected.close()
     },

@@ -8,6 +8,7 @@ import type { ChainHeads } from '../evidence/getHeads.js'
 import { recheckApart } from '../evidence/recheckProofs.js'
 import { noChanges } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
+import { eraseFinal } from '../model/eraseSecrets.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -123,6 +124,7 @@ async function recheckOrder(
           policy: context.policy,
         }),
       )
+      await eraseFinal(tables, collected, [order.id])
       return collected.close()
     },
     { lease },

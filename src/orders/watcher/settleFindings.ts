@@ -2,6 +2,7 @@ import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { eraseFinal } from '../model/eraseSecrets.js'
 import { findStrays } from '../model/findStrays.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
@@ -23,7 +24,8 @@ const undecided: readonly OrderState[] = [
 
 /**
  * Adds the changes that findings make to the rows of this unit of work. The
- * same finding again changes nothing.
+ * same finding again changes nothing. Erases the credentials of orders that
+ * ended for good.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
@@ -44,8 +46,10 @@ export async function settleFindings(
   )
   for (const finding of findings)
     collected.apply(finding.orderId, [stepOf(finding, strays, at)])
-  for (const orderId of new Set(findings.map((finding) => finding.orderId)))
+  const ids = [...new Set(findings.map(({ orderId }) => orderId))]
+  for (const orderId of ids)
     collected.apply(orderId, [fulfilAtOnce(policy, at)])
+  await eraseFinal(tables, collected, ids)
 }
 
 function stepOf(

@@ -1,70 +1,23 @@
 import { capturePayment } from 'countersign'
-import { permitCheckout, signPermitCancellation } from 'countersign/checkout'
-import { createReadClient } from 'countersign/reads'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { permitCheckout } from 'countersign/checkout'
 import { increaseTime } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
-import { paymentOf } from '../../../../src/orders/model/paymentOf.js'
-import { type CeilingShop, openCeilingShop } from '../../support/ceilingShop.js'
-import {
-  balanceOf,
-  chain,
-  merchant,
-  newAddress,
-  send,
-} from '../../support/checkoutDesk.js'
+import { openCeilingShop } from '../../support/ceilingShop.js'
+import { balanceOf, chain, merchant } from '../../support/checkoutDesk.js'
 import { newAccount } from '../../support/desk.js'
 import { permitPayer, recipient, token } from '../../support/permitDesk.js'
+import {
+  cancelPermit,
+  client,
+  openPermitShop,
+  signedAgain,
+  signedOrder,
+  signPermit,
+  storedPermit,
+} from '../../support/permitShop.js'
 import { eventsOf } from '../../support/shop.js'
 import { mineBlocks, watcherOf } from '../../support/watching.js'
-
-const url = chain.urls.http
-const client = createReadClient({ chain: chain.chain, url })
-
-const openPermitShop = () =>
-  openCeilingShop(chain, {
-    tokens: [{ client, token }],
-    wallets: [merchant],
-    recipients: [],
-  })
-
-/** A drafted permit, with the payer's signature. */
-async function signedOrder({ orders }: CeilingShop, payer: PrivateKeyAccount) {
-  const { order, payment: drafted } = await orders.draft({
-    atMost: '50.00',
-    payer: payer.address,
-  })
-  const payment = permitCheckout.parse(drafted)
-  const typed = permitCheckout.typedData(payment)
-  const signature = await payer.signTypedData(
-    typed as Parameters<typeof payer.signTypedData>[0],
-  )
-  return { id: order.id, payment: { ...payment, signature } }
-}
-
-async function storedPermit(shop: CeilingShop, payer: PrivateKeyAccount) {
-  const signed = await signedOrder(shop, payer)
-  const { id: orderId, payment } = signed
-  const verdict = await shop.orders.accept({ orderId, payment })
-  if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)
-  return signed
-}
-
-/** Ends a permit as its payer does, with a permit of zero. */
-async function cancelPermit(
-  account: PrivateKeyAccount,
-  payment: Parameters<typeof permitCheckout.typedData>[0],
-): Promise<void> {
-  const parsed = permitCheckout.parse(payment)
-  if (parsed.primaryType !== 'Permit' || !('checkout' in parsed))
-    throw new Error('no permit')
-  const wallet = { account, request: async () => '0x7a69' }
-  const call = await signPermitCancellation(wallet, {
-    payment: parsed as Parameters<typeof signPermitCancellation>[1]['payment'],
-  })
-  await send(newAddress(), call)
-}
 
 test('a token with permits only is paid by a permit, captured once for less', async () => {
   const shop = await openPermitShop()
@@ -189,23 +142,6 @@ test('a cart that nobody signed does not take the capture of another cart at its
   })
 })
 
-/** The payment of an order, signed outside of the shop. */
-async function signedAgain(
-  { orders }: CeilingShop,
-  orderId: string,
-  payer: PrivateKeyAccount,
-) {
-  const { context } = contextOf(orders)
-  const stored = await context.loader(orderId, () => true)
-  if (!stored) throw new Error('no order')
-  const payment = paymentOf(context, stored.order, stored.attempt)
-  const typed = permitCheckout.typedData(payment)
-  const signature = await payer.signTypedData(
-    typed as Parameters<typeof payer.signTypedData>[0],
-  )
-  return { payment: { ...payment, signature } }
-}
-
 test('a draft for a recipient whose checkout contract is missing expires, and no signature is accepted', async () => {
   const till = newAccount().address.toLowerCase() as `0x${string}`
   const shop = await openCeilingShop(chain, {
@@ -220,11 +156,7 @@ test('a draft for a recipient whose checkout contract is missing expires, and no
     recipient: till,
   })
   const payment = permitCheckout.parse(drafted)
-  const signature = await payer.signTypedData(
-    permitCheckout.typedData(payment) as Parameters<
-      typeof payer.signTypedData
-    >[0],
-  )
+  const signature = await signPermit(payer, payment)
   expect(
     await shop.orders.accept({
       orderId: order.id,
