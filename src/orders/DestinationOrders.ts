@@ -278,6 +278,8 @@ export interface DestinationOrders {
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, or its answers are not of one chain.
    * Entries it wrote by then are correct; the next run reads the rest again.
+   * @throws {@link ProofConflictError} when the payment of an order is on record
+   * for another. Everything else is written.
    * @throws the reason of `signal` when that aborts.
    *
    * @example

@@ -12,6 +12,7 @@ export {
   CursorAheadError,
   OrderNotFoundError,
   OrdersSetupError,
+  ProofConflictError,
   RefundNotFoundError,
   TransitionError,
 } from './model/errors.js'

@@ -179,6 +179,7 @@ test('countersign/orders exports these names', () => {
       "CursorAheadError",
       "OrderNotFoundError",
       "OrdersSetupError",
+      "ProofConflictError",
       "RefundNotFoundError",
       "TransitionError",
       "createOrders",

@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 
 /** This instance has no order with this id. */
@@ -38,6 +39,24 @@ export class TransitionError extends CountersignError {
 
   constructor(facts: { from: string; to: string }) {
     super(`An order cannot go from ${facts.from} to ${facts.to}.`, facts)
+  }
+}
+
+/** The payment that the chain shows for an order is on record for another. */
+export class ProofConflictError extends CountersignError {
+  override readonly name = 'ProofConflictError'
+
+  constructor(facts: {
+    orderId: string
+    recordedFor: string
+    transactionHash: Hash
+    logIndex: number
+  }) {
+    const { orderId, recordedFor, transactionHash, logIndex } = facts
+    super(
+      `Order ${JSON.stringify(orderId)} cannot take log ${logIndex} of transaction ${transactionHash}: it is on record for order ${JSON.stringify(recordedFor)}.`,
+      facts,
+    )
   }
 }
 

@@ -1,24 +1,29 @@
-import type { ProofRecord, StoreWriter } from '../../store/types.js'
+import type { ProofRecord, StoreReader } from '../../store/types.js'
 import type { Evidence } from './settleOrder.js'
 
-/**
- * Finds payments on record as `unmatched` that now turn out to have an order.
- */
-export async function findStrays(
-  tables: Pick<StoreWriter, 'proofs'>,
+/** Finds the proofs on record of the transactions that evidence is from. */
+export async function findRecorded(
+  tables: Pick<StoreReader, 'proofs'>,
   found: readonly Evidence[],
 ): Promise<ProofRecord[]> {
-  const captures = found.flatMap((evidence) =>
-    evidence.kind === 'capture' ? [evidence.proof] : [],
+  const proofs = found.flatMap((evidence) =>
+    'proof' in evidence ? [evidence.proof] : [],
   )
-  const [first] = captures
+  const [first] = proofs
   if (!first) return []
   const hashes = [
-    ...new Set(captures.map(({ transactionHash }) => transactionHash)),
+    ...new Set(proofs.map(({ transactionHash }) => transactionHash)),
   ]
   const { chainId } = first
-  const rows = await tables.proofs.find({ hashes, chainId })
-  return rows
+  return tables.proofs.find({ hashes, chainId })
+}
+
+/**
+ * Picks the payments on record as `unmatched` that now turn out to have an
+ * order. Pure.
+ */
+export function straysOf(recorded: readonly ProofRecord[]): ProofRecord[] {
+  return recorded
     .filter(({ kind }) => kind === 'unmatched')
     .map((row) => ({ ...row, removed: true }))
 }

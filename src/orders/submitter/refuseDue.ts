@@ -4,7 +4,8 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
-import { findStrays } from '../model/findStrays.js'
+import { conflictsOf } from '../model/conflictsOf.js'
+import { findRecorded, straysOf } from '../model/findStrays.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
@@ -98,16 +99,20 @@ export async function refuseDue(
     async (tables) => {
       const ids = [...byId.keys()]
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      const strays = await findStrays(
+      const recorded = await findRecorded(
         tables,
         [...byId.values()].flatMap(({ evidence }) => evidence ?? []),
       )
+      const strays = straysOf(recorded)
+      const findConflict = conflictsOf(recorded)
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
         // Skip orders that changed since. They are judged again if still due.
         if (stored?.order.version !== judged.order.version) continue
         const proofs = [...stored.proofs, ...strays]
-        if (evidence)
+        const conflict = findConflict(id, evidence)
+        if (conflict) submitter.aside.put(id, conflict, id)
+        else if (evidence)
           collected.add(settleOrder({ ...stored, proofs }, evidence, at))
         else if (!reason) collected.add(endDue(stored))
         else

@@ -24,6 +24,7 @@ import {
   rejectOrder,
   reopenOrder,
 } from './rejectOrder.js'
+import { setConflictsApart } from './setConflictsApart.js'
 import {
   clearNonce,
   nonceName,
@@ -88,7 +89,12 @@ export async function settleTransactions(
     submitter,
     changes,
     highestForeign(submitter, fit),
-  )
+  ).catch(async (error: unknown) => {
+    if (!(error instanceof DuplicateRecordError)) throw error
+    await setConflictsApart(context, submitter, fit)
+    // If someone else stored the proof first, the order has changed too.
+    throw new StaleRecordError({ table: 'proofs' })
+  })
   forgetNonces(submitter, fit)
   return collected.written()
 }
@@ -118,19 +124,13 @@ async function writeSettled(
   const { nonces, lease, wallet } = submitter
   const value = { ...nonces.value, sharedNonce }
   const isShared = sharedNonce !== nonces.value.sharedNonce
-  const write = store.write(
+  await store.write(
     async (tables) => {
       await writeChanges(tables, changes)
       if (isShared) await tables.setValue(submitterKey(wallet.submitter), value)
     },
     { lease },
   )
-  await write.catch((error: unknown) => {
-    // If someone else stored the proof first, the order has changed too.
-    if (error instanceof DuplicateRecordError)
-      throw new StaleRecordError({ table: 'proofs' })
-    throw error
-  })
   if (isShared) nonces.keep(value)
 }
 

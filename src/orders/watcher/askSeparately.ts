@@ -3,15 +3,14 @@ import type { OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { type Changes, noChanges } from '../model/changes.js'
-import { collectChanges } from '../model/collectChanges.js'
 import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { type Finding, settleFindings } from './settleFindings.js'
+import type { Finding } from './settleFindings.js'
 import type { Watch } from './watchState.js'
-import { writeUnit } from './writeUnit.js'
+import { writeFindings } from './writeFindings.js'
 
 const pageSize = 500
 
@@ -36,16 +35,7 @@ export async function askSeparately(
     if (after === undefined) break
   }
   if (findings.length === 0) return noChanges()
-  return writeUnit(
-    context,
-    async (tables) => {
-      const ids = findings.map(({ orderId }) => orderId)
-      const collected = collectChanges(await loadOrders(tables, { ids }))
-      await settleFindings(context, tables, { collected, findings })
-      return collected.close()
-    },
-    { lease: watch.lease },
-  )
+  return writeFindings(context, watch, { findings })
 }
 
 /** Loads the orders to ask about among the next open ones. */

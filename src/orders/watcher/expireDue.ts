@@ -1,7 +1,7 @@
 import { LeaseLostError } from '../../store/errors.js'
 import type { OrderState } from '../../store/types.js'
 import { noChanges, withEvent } from '../model/changes.js'
-import { collectChanges, type Step } from '../model/collectChanges.js'
+import type { Step } from '../model/collectChanges.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { lookAgain } from '../model/settleOrder.js'
@@ -9,10 +9,9 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { isOver, type Judged, judgeExpiry, payerOf } from './judgeExpiry.js'
 import { settleTransfers } from './reconcileDestination.js'
-import { settleFindings } from './settleFindings.js'
 import { openApart } from './tryStep.js'
 import type { SureWatch, Watch, WatchMemory } from './watchState.js'
-import { writeUnit } from './writeUnit.js'
+import { writeFindings } from './writeFindings.js'
 
 const pageSize = 200
 
@@ -111,22 +110,17 @@ async function writePage(
   watch: SureWatch,
   judged: readonly Judged[],
 ): Promise<void> {
-  await writeUnit(
-    context,
-    async (tables) => {
-      const findings = judged.flatMap(({ order, evidence }) =>
-        evidence
-          ? [{ orderId: order.id, attempt: order.attempt, evidence }]
-          : [],
-      )
-      const ids = judged.map(({ order }) => order.id)
-      const collected = collectChanges(await loadOrders(tables, { ids }))
-      await settleFindings(context, tables, { collected, findings })
-      for (const id of ids) collected.apply(id, [postponeLook(context, watch)])
-      return collected.close()
-    },
-    { lease: watch.lease },
+  const findings = judged.flatMap(({ order, evidence }) =>
+    evidence ? [{ orderId: order.id, attempt: order.attempt, evidence }] : [],
   )
+  const ids = judged.map(({ order }) => order.id)
+  await writeFindings(context, watch, {
+    findings,
+    ids,
+    addMore: async (collected) => {
+      for (const id of ids) collected.apply(id, [postponeLook(context, watch)])
+    },
+  })
 }
 
 /**

@@ -6,7 +6,7 @@ import { clientOf } from '../evidence/clientOf.js'
 import { underSignal } from '../evidence/endingContext.js'
 import { getHeads } from '../evidence/getHeads.js'
 import { parseBlockNumber } from '../evidence/parseBlockNumber.js'
-import { OrdersSetupError } from '../model/errors.js'
+import { OrdersSetupError, ProofConflictError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 import { checkReorg } from './checkReorg.js'
 import { loadCursor } from './destinationCursor.js'
@@ -63,6 +63,8 @@ export type ReconciliationReport = {
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * a node refuses, does not answer, or answers from two chains. Everything
  * written by then is correct, and the next run reads the rest again.
+ * @throws {@link ProofConflictError} when the payment of an order is on record
+ * for another. Then all else is written.
  */
 export async function reconcile(
   context: OrdersContext,
@@ -82,10 +84,12 @@ export async function reconcile(
     throw new OrdersSetupError('do not answer for a destination', other)
   return underSignal(context, async (it) => {
     const destinations: DestinationReconciliation[] = []
+    const { aside, close } = failAtOnce()
     for (const one of wanted) {
       it.signal?.throwIfAborted()
-      destinations.push(await reconcileOne(it, one, fromBlock))
+      destinations.push(await reconcileOne(it, aside, one, fromBlock))
     }
+    close()
     return { destinations }
   })
 }
@@ -116,18 +120,32 @@ async function findUnread(
   return cursor && cursor.from <= first ? undefined : first
 }
 
-/** Throws the first failure to the caller: puts nothing aside. */
-const failAtOnce: Watch['aside'] = {
-  put: (_name, error) => {
-    throw error
-  },
-  isWaiting: () => false,
-  clear: () => undefined,
+/**
+ * Throws the first failure to the caller: puts nothing aside. A payment that is
+ * on record for another order is reported once the rest is written.
+ */
+function failAtOnce(): { aside: Watch['aside']; close: () => void } {
+  const conflicts: ProofConflictError[] = []
+  return {
+    aside: {
+      put: (_name, error) => {
+        if (!(error instanceof ProofConflictError)) throw error
+        return conflicts.push(error)
+      },
+      isWaiting: () => false,
+      clear: () => undefined,
+    },
+    close: () => {
+      const [conflict] = conflicts
+      if (conflict) throw conflict
+    },
+  }
 }
 
 /** Needs no lease: the versions of the rows reject conflicting writes. */
 async function reconcileOne(
   context: OrdersContext,
+  aside: Watch['aside'],
   destination: Destination,
   fromBlock: bigint | undefined,
 ): Promise<DestinationReconciliation> {
@@ -140,7 +158,7 @@ async function reconcileOne(
     heads,
     memory: newMemory(),
     lease: undefined,
-    aside: failAtOnce,
+    aside,
   }
   await checkReorg(context, watch)
   const found = await reconcileDestination(context, {

@@ -1,9 +1,11 @@
 import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
+import { conflictsOf } from '../model/conflictsOf.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { eraseFinal } from '../model/eraseSecrets.js'
-import { findStrays } from '../model/findStrays.js'
+import type { ProofConflictError } from '../model/errors.js'
+import { findRecorded, straysOf } from '../model/findStrays.js'
 import { raiseFinality } from '../model/raiseFinality.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
@@ -26,6 +28,9 @@ const undecided: readonly OrderState[] = [
  * Adds the changes that findings make to the rows of this unit of work. The
  * same finding again changes nothing. Erases the credentials of orders that
  * ended for good.
+ *
+ * @throws {@link ProofConflictError} when a payment is on record for another
+ * order, unless `onConflict` takes it.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
@@ -33,23 +38,38 @@ export async function settleFindings(
   {
     collected,
     findings,
+    onConflict = throwConflict,
   }: {
     /** Has the orders of the findings. */
     collected: ChangeSet
     findings: readonly Finding[]
+    /** Takes a finding that is left out, so that the others are written. */
+    onConflict?:
+      | ((orderId: string, error: ProofConflictError) => void)
+      | undefined
   },
 ): Promise<void> {
   const at = now()
-  const strays = await findStrays(
+  const recorded = await findRecorded(
     tables,
     findings.map(({ evidence }) => evidence),
   )
-  for (const finding of findings)
-    collected.apply(finding.orderId, [stepOf(finding, strays, at)])
+  const findConflict = conflictsOf(recorded)
+  const strays = straysOf(recorded)
+  for (const finding of findings) {
+    const { orderId, evidence } = finding
+    const conflict = findConflict(orderId, evidence)
+    if (conflict) onConflict(orderId, conflict)
+    else collected.apply(orderId, [stepOf(finding, strays, at)])
+  }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
   for (const orderId of ids)
     collected.apply(orderId, [fulfilAtOnce(policy, at)])
   await eraseFinal(tables, collected, ids)
+}
+
+function throwConflict(_orderId: string, error: ProofConflictError): never {
+  throw error
 }
 
 function stepOf(

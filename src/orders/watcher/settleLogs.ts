@@ -16,21 +16,20 @@ import {
   type TimedReceipt,
 } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
-import { collectChanges } from '../model/collectChanges.js'
 import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt, type StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { type Finding, settleFindings } from './settleFindings.js'
+import type { Finding } from './settleFindings.js'
 import {
   settleUnmatched,
   type Unmatched,
   unmatchedOf,
 } from './settleUnmatched.js'
 import type { Watch } from './watchState.js'
-import { writeUnit } from './writeUnit.js'
+import { writeFindings } from './writeFindings.js'
 
 /** Maximum number of transactions in one unit of work. */
 const unitSize = 100
@@ -59,7 +58,14 @@ export async function settleLogs(
       part,
       findings,
     })
-    written.push(await writePart(context, watch, findings, unmatched))
+    const changes = await writeFindings(context, watch, {
+      findings,
+      addMore: async (collected, tables) => {
+        const now = context.now()
+        collected.add(await settleUnmatched(context, tables, unmatched, now))
+      },
+    })
+    written.push(changes)
   }
   return joinChanges([noChanges(), ...written])
 }
@@ -86,27 +92,6 @@ async function dropKnown(
   return transfers.filter(
     (log) =>
       !places.has(`${log.blockHash}/${log.transactionHash}/${log.logIndex}`),
-  )
-}
-
-function writePart(
-  context: OrdersContext,
-  { lease }: Watch,
-  findings: readonly Finding[],
-  unmatched: readonly Unmatched[],
-): Promise<Changes> {
-  return writeUnit(
-    context,
-    async (tables) => {
-      const ids = [...new Set(findings.map(({ orderId }) => orderId))]
-      const collected = collectChanges(await loadOrders(tables, { ids }))
-      await settleFindings(context, tables, { collected, findings })
-      collected.add(
-        await settleUnmatched(context, tables, unmatched, context.now()),
-      )
-      return collected.close()
-    },
-    { lease },
   )
 }
 

@@ -1,0 +1,41 @@
+import type { ProofRecord } from '../../store/types.js'
+import { ProofConflictError } from './errors.js'
+import type { Evidence } from './settleOrder.js'
+
+/** Returns the error if evidence of an order is on record for another one. */
+export type FindConflict = (
+  orderId: string,
+  evidence: Evidence | undefined,
+) => ProofConflictError | undefined
+
+/**
+ * Compares evidence with the proofs on record, and with the evidence that it
+ * was asked about before: each payment belongs to the first order only.
+ */
+export function conflictsOf(recorded: readonly ProofRecord[]): FindConflict {
+  const owners = new Map<string, string>()
+  for (const row of recorded)
+    if (row.orderId !== undefined) owners.set(placeOf(row), row.orderId)
+  return (orderId, evidence) => {
+    if (!evidence || !('proof' in evidence)) return undefined
+    const { proof } = evidence
+    const place = placeOf(proof)
+    const recordedFor = owners.get(place) ?? orderId
+    owners.set(place, recordedFor)
+    if (recordedFor === orderId) return undefined
+    const { transactionHash, logIndex } = proof
+    return new ProofConflictError({
+      orderId,
+      recordedFor,
+      transactionHash,
+      logIndex,
+    })
+  }
+}
+
+function placeOf({
+  transactionHash,
+  logIndex,
+}: Pick<ProofRecord, 'transactionHash' | 'logIndex'>): string {
+  return `${transactionHash}/${logIndex}`
+}

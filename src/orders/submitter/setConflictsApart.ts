@@ -1,0 +1,25 @@
+import { conflictsOf } from '../model/conflictsOf.js'
+import { findRecorded } from '../model/findStrays.js'
+import type { OrdersContext } from '../model/types.js'
+import type { NonceFate } from './explainNonce.js'
+import { nonceName, type SubmitterState } from './submitterState.js'
+
+/**
+ * Puts aside account nonces whose payment is on record for another order, so
+ * that the next try settles the others.
+ */
+export async function setConflictsApart(
+  { store }: Pick<OrdersContext, 'store'>,
+  { aside }: Pick<SubmitterState, 'aside'>,
+  fates: readonly NonceFate[],
+): Promise<void> {
+  const found = fates.flatMap(({ evidence }) => evidence ?? [])
+  const findConflict = conflictsOf(
+    await store.read((tables) => findRecorded(tables, found)),
+  )
+  for (const { judged, stored, evidence } of fates) {
+    const conflict = stored && findConflict(stored.order.id, evidence)
+    if (conflict)
+      aside.put(nonceName('settle', judged.nonce), conflict, stored.order.id)
+  }
+}

@@ -1,0 +1,49 @@
+import type { StoreWriter } from '../../store/types.js'
+import type { Changes } from '../model/changes.js'
+import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
+import type { ProofConflictError } from '../model/errors.js'
+import { loadOrders } from '../model/loadOrders.js'
+import type { OrdersContext } from '../model/types.js'
+import { type Finding, settleFindings } from './settleFindings.js'
+import type { Watch } from './watchState.js'
+import { writeUnit } from './writeUnit.js'
+
+/**
+ * Writes what findings show, in a unit of work of its own. Puts aside orders
+ * whose payment is on record for another order.
+ */
+export async function writeFindings(
+  context: OrdersContext,
+  { lease, aside }: Pick<Watch, 'lease' | 'aside'>,
+  {
+    findings,
+    ids = findings.map(({ orderId }) => orderId),
+    addMore = async () => undefined,
+  }: {
+    findings: readonly Finding[]
+    /** The orders to load. @default those of the findings */
+    ids?: readonly string[] | undefined
+    /** Adds further changes to the unit of work. */
+    addMore?: (collected: ChangeSet, tables: StoreWriter) => Promise<void>
+  },
+): Promise<Changes> {
+  const conflicts = new Map<string, ProofConflictError>()
+  const changes = await writeUnit(
+    context,
+    async (tables) => {
+      conflicts.clear()
+      const orders = await loadOrders(tables, { ids: [...new Set(ids)] })
+      const collected = collectChanges(orders)
+      await settleFindings(context, tables, {
+        collected,
+        findings,
+        onConflict: (orderId, error) => conflicts.set(orderId, error),
+      })
+      await addMore(collected, tables)
+      return collected.close()
+    },
+    { lease },
+  )
+  for (const [orderId, error] of conflicts) aside.put(orderId, error, orderId)
+  return changes
+}
