@@ -19,7 +19,7 @@ import type { OrdersContext } from '../model/types.js'
 const slotSize = 500
 
 /** Default maximum number of open orders per call. */
-const mostOpen = 4_000
+export const mostOpen = 4_000
 
 /** The logs of a destination in a range of blocks. */
 export type PaymentLogs = {

@@ -1,8 +1,9 @@
-import { addAll } from '../../core/addAll.js'
+import { nextTurn } from '../../core/wait.js'
 import type { OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
-import { type Changes, noChanges } from '../model/changes.js'
+import { mostOpen } from '../evidence/getPaymentLogs.js'
+import { type Changes, joinChanges, noChanges } from '../model/changes.js'
 import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { putAside } from '../model/putAside.js'
@@ -14,42 +15,57 @@ import { writeFindings } from './writeFindings.js'
 
 const pageSize = 500
 
+/** Open orders to ask about. */
+type Part = {
+  /** Position of the order after which to begin. */
+  after: bigint | undefined
+  /** Maximum number of open orders, of any kind. @default 4000 */
+  most?: number | undefined
+}
+
 /**
- * Asks the chain about each open order whose payment nonce is not in events of
- * the token, such as a permit, and writes its end. If the node does not answer
- * about an order, puts that order aside.
+ * Asks the chain about a part of the open orders: those whose payment nonce is
+ * not in events of the token, such as a permit. Writes their ends. If the node
+ * does not answer about an order, puts that order aside.
  */
 export async function askSeparately(
   context: OrdersContext,
   watch: Watch,
+  { after: start, most = mostOpen }: Part,
 ): Promise<Changes> {
   const kinds = [...context.kinds.values()]
   if (kinds.every(({ hasOwnNonce }) => hasOwnNonce)) return noChanges()
-  const findings: Finding[] = []
-  for (let after: bigint | undefined; ; ) {
-    const page = await loadPage(context, watch, after)
+  const written: Changes[] = []
+  let after = start
+  for (let left = most; left > 0; left -= pageSize) {
+    context.signal?.throwIfAborted()
+    const limit = Math.min(pageSize, left)
+    const page = await loadPage(context, watch, { after, limit })
     const spent = await findSpent(context, watch, page.asked)
     const ends = spent.map((stored) => findEnd(context, watch, stored))
-    addAll(findings, (await Promise.all(ends)).flat())
+    const findings = (await Promise.all(ends)).flat()
+    if (findings.length > 0)
+      written.push(await writeFindings(context, watch, { findings }))
     after = page.after
     if (after === undefined) break
+    // Pages in a row without a pause would block the event loop.
+    await nextTurn()
   }
-  if (findings.length === 0) return noChanges()
-  return writeFindings(context, watch, { findings })
+  return joinChanges([noChanges(), ...written])
 }
 
 /** Loads the orders to ask about among the next open ones. */
 function loadPage(
   context: OrdersContext,
   { destination, aside }: Watch,
-  after: bigint | undefined,
+  { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<{ asked: StoredOrder[]; after: bigint | undefined }> {
   const isAsked = (order: OrderRecord) =>
     knowsKind(context, order) &&
     !kindOf(context, order).hasOwnNonce &&
     !aside.isWaiting(order.id)
   return context.store.read(async (tables) => {
-    const query = { unsettled: destination, after, limit: pageSize }
+    const query = { unsettled: destination, after, limit }
     const orders = await tables.orders.find(query)
     const ids = orders.filter(isAsked).map(({ id }) => id)
     const found = [...(await loadOrders(tables, { ids })).values()]
@@ -57,7 +73,7 @@ function loadPage(
     const asked = found.filter(
       ({ attempt }) => attempt.signatureHash !== undefined,
     )
-    const last = orders.length < pageSize ? undefined : orders.at(-1)
+    const last = orders.length < limit ? undefined : orders.at(-1)
     return { asked, after: last?.position }
   })
 }

@@ -116,7 +116,10 @@ async function readRange(
   const start = isAll ? undefined : walk?.after
   const since = lowerOf(walk?.since, fromBlock)
   // First, so that their transfers do not count as payments without an order.
-  const asked = await askSeparately(context, watch)
+  const asked = await askSeparately(context, watch, {
+    after: start,
+    most: isAll ? Number.POSITIVE_INFINITY : most,
+  })
   const first = { after: start, since, most }
   const logs = await getPaymentLogs(context, client, destination, {
     ...range,

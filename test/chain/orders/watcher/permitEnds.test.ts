@@ -1,19 +1,28 @@
+import { capturePayment } from 'countersign'
+import { permitCheckout } from 'countersign/checkout'
 import { createOrders, type Orders } from 'countersign/orders'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { getTransactionReceipt } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
+import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import type { CeilingShop } from '../../support/ceilingShop.js'
-import { chain } from '../../support/checkoutDesk.js'
+import { chain, merchant } from '../../support/checkoutDesk.js'
 import { frontRun, mineSent } from '../../support/frontRun.js'
 import { permitPayer } from '../../support/permitDesk.js'
 import {
   cancelPermitCall,
   client,
   openPermitShop,
+  signedAgain,
   storedPermit,
 } from '../../support/permitShop.js'
-import { fileOf, mineBlocks, watcherOf } from '../../support/watching.js'
+import {
+  destinationOf,
+  fileOf,
+  mineBlocks,
+  watcherOf,
+} from '../../support/watching.js'
 
 const insideOf = ({ orders }: { orders: Orders }) => contextOf(orders).context
 
@@ -82,4 +91,38 @@ test('a capture that is found reverted when its permit is over for good leaves n
     reason: 'canceled',
   })
   expect(await bytesOf(later, id)).toEqual(erased)
+})
+
+test('with many open orders each reconciliation asks about the permits among some of them, and the next one goes on', async () => {
+  const shop = await openPermitShop()
+  const payers = await Promise.all([
+    permitPayer(),
+    permitPayer(),
+    permitPayer(),
+  ])
+  const ids: string[] = []
+  for (const payer of payers) {
+    const { id } = await storedPermit(shop, payer)
+    ids.push(id)
+    const { payment } = await signedAgain(shop, id, payer)
+    await capturePayment(merchant, {
+      payment,
+      kind: permitCheckout,
+      amount: '3',
+    })
+  }
+  await mineBlocks(chain, 1)
+  const context = insideOf(shop)
+  const watcher = watchDestination(context, destinationOf(context), {
+    reconcileEvery: 0,
+    mostOpen: 2,
+  })
+  const states = () => Promise.all(ids.map((id) => stateOf(shop, id)))
+  await watcher.look()
+  expect(await states()).toEqual(['captured', 'captured', 'stored'])
+  // The first two are settled, so the next part begins with the third.
+  await watcher.look()
+  await watcher.look()
+  expect(await states()).toEqual(['captured', 'captured', 'captured'])
+  expect(await shop.orders.audit()).toMatchObject({ ok: true })
 })
