@@ -23,7 +23,7 @@ contract OddToken {
     string public constant name = "Odd";
     string public constant version = "1";
     uint8 public constant decimals = 6;
-    uint256 public immutable oddity;
+    uint256 public oddity;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
     mapping(address => uint256) public nonces;
@@ -45,6 +45,10 @@ contract OddToken {
             keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
             keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this)
         ));
+    }
+
+    function setOddity(uint256 number) external {
+        oddity = number;
     }
 
     function mint(address to, uint256 value) external {
