@@ -249,7 +249,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   unsupportedToken: {
     status: 422,
     title: 'Token not supported',
-    detail: 'The token cannot settle such a payment.',
+    detail: 'The token, or the kind of the payment, does not support this.',
   },
   checkoutNotDeployed: {
     status: 422,

@@ -60,7 +60,7 @@ export type Refund = {
 export type RefundRefusal =
   /** The chain does not show a payment of the order. */
   | 'notCaptured'
-  /** The token has permits only: pay the buyer back by a transfer. */
+  /** The order was paid by a permit: pay the buyer back by a transfer. */
   | 'unsupportedToken'
   /** More than is left of the payment after its other refunds. */
   | 'exceedsCaptured'

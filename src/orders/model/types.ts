@@ -378,5 +378,8 @@ export type ReauthorizeVerdict =
 /** The cancellation for the buyer to sign, or why there is none. */
 export type CancellationRequest =
   | { ok: true; order: Order; cancellation: Cancellation }
-  /** `unsupportedToken`: only the payer can cancel, by another permit. */
+  /**
+   * `unsupportedToken`: payments of the order's kind have no such cancellation.
+   * The payer ends a permit by another one.
+   */
   | { ok: false; reason: 'notOpen' | 'unsupportedToken'; order: Order }
