@@ -21,6 +21,7 @@ import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { groupByPayer } from './groupByPayer.js'
 import { openSeals, takePayment } from './openSeals.js'
 import type { DueRefusal } from './refuseDue.js'
+import { refuseOverdrawn, type TakenDue } from './refuseOverdrawn.js'
 import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
@@ -31,7 +32,8 @@ export type DueDraft = {
   gas: bigint
 }
 
-type RehearsedDue = { stored: StoredOrder } & (
+/** The result of rehearsing a due order. */
+export type RehearsedDue = { stored: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: OrderReason; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
@@ -148,7 +150,9 @@ export async function rehearseDue(
   ])
   const byId = new Map(done.flat().map((due) => [due.stored.order.id, due]))
   // Keep the order of `storedOrders`: the soonest deadline first.
-  return storedOrders.flatMap(({ order }) => byId.get(order.id) ?? [])
+  return refuseOverdrawn(
+    storedOrders.flatMap(({ order }) => byId.get(order.id) ?? []),
+  )
 }
 
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
@@ -177,7 +181,7 @@ async function rehearseTogether(
   submitter: SubmitterState,
   storedOrders: readonly StoredOrder[],
   { fees, splits }: { fees: SubmitterFees; splits: number },
-): Promise<RehearsedDue[]> {
+): Promise<TakenDue[]> {
   try {
     return await rehearseCaptures(context, submitter, storedOrders, fees)
   } catch (error) {
@@ -221,7 +225,7 @@ async function rehearseCaptures(
   submitter: SubmitterState,
   storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
-): Promise<RehearsedDue[]> {
+): Promise<TakenDue[]> {
   const { maxCaptureGas } = context.policy
   const origin = submitter.wallet.submitter.account
   const [first] = storedOrders
@@ -250,7 +254,7 @@ async function rehearseCaptures(
     return payment ? [] : [{ stored, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
-  const [{ rehearsals }, contracts] = await Promise.all([
+  const [{ rehearsals, payerBalances }, contracts] = await Promise.all([
     rehearsePayments(submitter.reader, {
       payments,
       kind,
@@ -261,14 +265,16 @@ async function rehearseCaptures(
     }),
     findContracts(context, submitter, payments),
   ])
-  const judged = whole.map(
-    ({ stored, payment, amount }, at): RehearsedDue =>
-      stored.order.refundOf === undefined && contracts.has(payment.message.from)
-        ? { stored, reason: 'contractPayer' }
-        : draftOf(stored, rehearsals[at], maxCaptureGas, () =>
-            kind.encodeCapture(payment, amount),
-          ),
-  )
+  const judged = whole.map(({ stored, payment, amount }, at): TakenDue => {
+    const { from: payer, value: pulled } = payment.message
+    if (stored.order.refundOf === undefined && contracts.has(payer))
+      return { stored, reason: 'contractPayer' }
+    const due = draftOf(stored, rehearsals[at], maxCaptureGas, () =>
+      kind.encodeCapture(payment, amount),
+    )
+    const balance = payerBalances[at] ?? 0n
+    return { ...due, taken: { payer, balance, pulled, amount } }
+  })
   return [...judged, ...refused]
 }
 

@@ -9,6 +9,7 @@ import {
   startCeilingChain,
   storedCeiling,
 } from '../../support/ceilingShop.js'
+import { newAccount } from '../../support/desk.js'
 import { moveTokens } from '../../support/moveTokens.js'
 import { balanceOf } from '../../support/refundDesk.js'
 import { fileOf } from '../../support/watching.js'
@@ -16,14 +17,18 @@ import { fileOf } from '../../support/watching.js'
 const chain = await startCeilingChain()
 afterAll(() => chain.stop())
 
+const newTill = () => newAccount().address.toLowerCase() as `0x${string}`
+
 /** A further stored ceiling of 50 tokens of the payer of another one. */
 async function storeAnother(
   shop: CeilingShop,
   { payer }: Drafted,
+  recipient = shop.seller,
 ): Promise<string> {
   const { order, payment } = await shop.orders.draft({
     atMost: '50.00',
     payer: payer.address,
+    recipient,
   })
   const { id } = order
   const drafted = { id, payer, payment: parseCheckout(payment) }
@@ -65,6 +70,18 @@ test('of two ceilings the second waits if the payer has less than it after the f
     state: 'stored',
     needsReview: false,
   })
+})
+
+test('so it is if the two pay different recipients', async () => {
+  const till = newTill()
+  const shop = await openCeilingShop(chain, { recipients: [till] })
+  const first = await storedCeiling(chain, shop)
+  const ids = [first.id, await storeAnother(shop, first, till)]
+  await moveTokens(chain, first.payer, 40_000_000n)
+  const results = await captureBoth(shop, ids)
+  expect([...results].sort()).toEqual(['captured', 'insufficientFunds'])
+  const refused = ids[results.indexOf('insufficientFunds')] ?? ''
+  expect(await sentFor(shop, refused)).toEqual([])
 })
 
 test('two ceilings are captured together if the payer has enough after the first', async () => {
