@@ -4,7 +4,12 @@ import { increaseTime } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
 import { openCeilingShop } from '../../support/ceilingShop.js'
-import { balanceOf, chain, merchant } from '../../support/checkoutDesk.js'
+import {
+  balanceOf,
+  chain,
+  fundedPayer,
+  merchant,
+} from '../../support/checkoutDesk.js'
 import { newAccount } from '../../support/desk.js'
 import { permitPayer, recipient, token } from '../../support/permitDesk.js'
 import {
@@ -165,4 +170,18 @@ test('a draft for a recipient whose checkout contract is missing expires, and no
   ).toMatchObject({ ok: false, reason: 'checkoutNotDeployed' })
   const faults = await shop.orders.reconcile()
   expect(faults.destinations.length).toBeGreaterThan(0)
+})
+
+test('the kind of an order decides about its refund, not its token: USDC that was paid by a permit is not refunded', async () => {
+  const shop = await openCeilingShop(chain, {
+    wallets: [merchant],
+    kinds: [permitCheckout],
+  })
+  const payer = await fundedPayer()
+  const { id } = await storedPermit(shop, payer)
+  const captured = await shop.orders.capture({ orderId: id, amount: '2' })
+  expect(captured).toMatchObject({ status: 'captured' })
+  expect(
+    await shop.orders.refund({ orderId: id, refundId: 'one' }),
+  ).toMatchObject({ ok: false, reason: 'unsupportedToken' })
 })
