@@ -62,6 +62,8 @@ export type ScheduleStep = {
   retryAt?: bigint | undefined
   /** What to report. */
   report?: PeriodReport | undefined
+  /** True when the payer's revocation is to be found on the chain. */
+  isRevoked?: boolean | undefined
 }
 
 /** What is reported about a subscription. */

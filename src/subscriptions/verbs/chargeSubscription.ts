@@ -115,6 +115,7 @@ async function addCharge(
       const current = await loadSubscription(tables, context, id)
       if (!isChargeable(current)) return { ok: false, reason: 'notOpen' }
       const { id: orderId } = await insertCharge(context, tables, charge)
+      await watchCharge(tables, current)
       return {
         ok: true,
         order: showOrder(await loadOrder(tables, context, orderId)),
@@ -148,10 +149,20 @@ async function repeatCharge(
   const { orderId } = attempt
   const [order] = await tables.orders.find({ ids: [orderId] })
   if (order?.value !== value) return { ok: false, reason: 'chargeConflict' }
-  if (order.state === 'stored' && isChargeable(found))
+  if (order.state === 'stored' && isChargeable(found)) {
     await writeCaptureRequests(context, tables, [orderId])
+    await watchCharge(tables, found)
+  }
   const stored = await loadOrder(tables, context, orderId)
   return { ok: true, order: showOrder(stored) }
+}
+
+/** Lets the schedule see what becomes of a charge: it may find it revoked. */
+async function watchCharge(
+  tables: StoreWriter,
+  { row }: StoredSubscription,
+): Promise<void> {
+  await tables.subscriptions.update([{ ...row, due: 0n }])
 }
 
 function chargeValueOf(

@@ -1,12 +1,9 @@
-import { clientOf } from '../../orders/evidence/clientOf.js'
-import { findEvidence } from '../../orders/evidence/findEvidence.js'
 import {
   noChanges,
   withEvent,
   writeChanges,
 } from '../../orders/model/changes.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
-import { observeFailure } from '../../orders/model/observeFailure.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
@@ -20,8 +17,10 @@ import { decodePermission } from '../permission/permissionJson.js'
 import { chargeOrderId } from '../schedule/chargeIds.js'
 import { planSchedule } from '../schedule/planSchedule.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
-import type { ChargeFate, ScheduleStep } from '../schedule/types.js'
+import type { ScheduleStep } from '../schedule/types.js'
+import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { settleRevoked } from './settleRevoked.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
 const pageSize = 100
@@ -91,11 +90,16 @@ async function advance(
 ): Promise<boolean> {
   const { context } = desk
   const { now } = heads
-  const { found, charge } = await context.store.read(async (tables) => {
+  const { found, charge, newest } = await context.store.read(async (tables) => {
     const found = await loadSubscription(tables, context, id)
-    return { found, charge: await findCharge(tables, found.row) }
+    const query = { chargesOf: id, limit: newestCount }
+    return {
+      found,
+      charge: await findCharge(tables, found.row),
+      newest: await tables.orders.find(query),
+    }
   })
-  const step = planStep(desk, found, { charge, heads })
+  const step = planStep(desk, found, { charge, newest, heads })
   const isOver = isEnded(found, step, heads)
   const planned =
     step.charge && found.row.price !== undefined && step.row.chargeId
@@ -133,32 +137,8 @@ async function advance(
     throw error
   })
   // After the write: a node that does not answer keeps no report back.
-  if (step.report?.reason === 'revoked')
-    searches.push(
-      settleRevoked(desk, found).catch((error: unknown) => {
-        const { chainId, token, recipient } = found.row
-        observeFailure(context, 'schedule.failed', {
-          about: { chainId, token, recipient, what: id },
-          error,
-        })
-      }),
-    )
+  if (step.isRevoked) searches.push(settleRevoked(desk, found))
   return isCharged
-}
-
-/** Writes a revocation that the payer sent, from the manager's event. */
-async function settleRevoked(
-  { context }: SubscriptionsDesk,
-  { row, held }: StoredSubscription,
-): Promise<void> {
-  const { kinds } = context
-  const client = clientOf(context, row)
-  const evidence = await findEvidence(client, { ...held, kinds })
-  if (evidence?.kind !== 'cancel') return
-  await writeAgain(context, async (tables) => {
-    const { held: now } = await loadSubscription(tables, context, row.id)
-    await writeChanges(tables, settleOrder(now, evidence, context.now()))
-  })
 }
 
 /** Keeps the schedule of a charge that is on record already. */
@@ -180,8 +160,13 @@ function planStep(
   { row, held }: StoredSubscription,
   {
     charge,
+    newest,
     heads: { now },
-  }: { charge: OrderRecord | undefined; heads: ScheduleHeads },
+  }: {
+    charge: OrderRecord | undefined
+    newest: readonly OrderRecord[]
+    heads: ScheduleHeads
+  },
 ): ScheduleStep {
   const { state, requested } = held.order
   if (state !== 'stored') return { row: { ...row, due: undefined } }
@@ -199,8 +184,8 @@ function planStep(
     now,
     policy: schedule,
   })
-  if (step.row.due !== undefined) return step
-  return { ...step, row: { ...step.row, due } }
+  const lasting = { ...step.row, due: step.row.due ?? due }
+  return watchCharges({ ...step, row: lasting }, { newest, now })
 }
 
 /**
@@ -288,24 +273,4 @@ async function findCharge(
   const ids = [chargeOrderId(id, chargeId)]
   const [order] = await tables.orders.find({ ids })
   return order
-}
-
-/** What the record says about a charge. Pure. */
-function fateOf({
-  state,
-  sendDue,
-  reason,
-}: Pick<OrderRecord, 'state' | 'sendDue' | 'reason'>): ChargeFate {
-  switch (state) {
-    case 'captured':
-      return { kind: 'paid' }
-    case 'capturing':
-      return { kind: 'sending' }
-    case 'stored':
-      return sendDue !== undefined || reason === undefined
-        ? { kind: 'sending' }
-        : { kind: 'refused', reason }
-    default:
-      return { kind: 'over', isVoided: state === 'voided' }
-  }
 }

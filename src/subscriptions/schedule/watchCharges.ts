@@ -1,0 +1,68 @@
+import type { OrderRecord } from '../../store/types.js'
+import type { ChargeFate, ScheduleStep } from './types.js'
+
+/** How many of the newest charges a look at a subscription reads. */
+export const newestCount = 20
+
+/** Seconds between two searches for a revocation. */
+const searchAgain = 60n
+
+/**
+ * Adds to a step what charges of the merchant's own need: the next look is soon
+ * while one is undecided, and a search for the revocation if one was refused
+ * because of it. Pure.
+ */
+export function watchCharges(
+  step: ScheduleStep,
+  {
+    newest,
+    now,
+  }: {
+    /** The newest charges, the newest first. */
+    newest: readonly OrderRecord[]
+    /** Unix seconds of the chain. */
+    now: bigint
+  },
+): ScheduleStep {
+  const { row } = step
+  const isSending = newest.some(
+    (charge) =>
+      charge.chargeId !== row.chargeId && fateOf(charge).kind === 'sending',
+  )
+  if (showsRevocation(newest))
+    return { ...step, row: dueBy(row, now + searchAgain), isRevoked: true }
+  return isSending ? { ...step, row: dueBy(row, now + 1n) } : step
+}
+
+/** True when a charge was refused as revoked, and none was paid since. */
+function showsRevocation(newest: readonly OrderRecord[]): boolean {
+  const telling = newest.find(
+    ({ state, reason }) => state === 'captured' || reason === 'revoked',
+  )
+  return telling !== undefined && telling.state !== 'captured'
+}
+
+function dueBy(row: ScheduleStep['row'], latest: bigint): ScheduleStep['row'] {
+  const { due = latest } = row
+  return { ...row, due: due < latest ? due : latest }
+}
+
+/** What the record says about a charge. Pure. */
+export function fateOf({
+  state,
+  sendDue,
+  reason,
+}: Pick<OrderRecord, 'state' | 'sendDue' | 'reason'>): ChargeFate {
+  switch (state) {
+    case 'captured':
+      return { kind: 'paid' }
+    case 'capturing':
+      return { kind: 'sending' }
+    case 'stored':
+      return sendDue !== undefined || reason === undefined
+        ? { kind: 'sending' }
+        : { kind: 'refused', reason }
+    default:
+      return { kind: 'over', isVoided: state === 'voided' }
+  }
+}
