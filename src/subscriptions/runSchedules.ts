@@ -5,7 +5,8 @@ import { endingContext } from '../orders/evidence/endingContext.js'
 import { observeFailure } from '../orders/model/observeFailure.js'
 import type { SubscriptionsDesk } from './verbs/desk.js'
 import { reconcileCharges } from './verbs/reconcileCharges.js'
-import { runSchedule } from './verbs/runSchedule.js'
+import { lookAtSchedules } from './verbs/runSchedule.js'
+import { settleRevoked } from './verbs/settleRevoked.js'
 
 /** What `run` takes. */
 export type RunSchedulesParameters = {
@@ -42,7 +43,7 @@ export async function runSchedules(
         if (ending.signal.aborted) return
         observeFailure(context, 'schedule.failed', { about: {}, error })
       })
-  // Runs beside the looks: reading a long history delays no charge.
+  // They run beside the looks: reading a long history delays no charge.
   const reader = { ...desk, context: endingContext(context, ending.signal) }
   let reconciling: Promise<void> | undefined
   let nextReconcile = performance.now()
@@ -51,13 +52,26 @@ export async function runSchedules(
     nextReconcile = performance.now() + reconcileEvery
     reconciling = undefined
   }
+  const searches = new Map<string, Promise<void>>()
+  const look = async () => {
+    const { revoked } = await lookAtSchedules(desk)
+    for (const found of revoked) {
+      const { id } = found.row
+      if (searches.has(id)) continue
+      const search = settleRevoked(reader, found)
+      searches.set(
+        id,
+        search.finally(() => searches.delete(id)),
+      )
+    }
+  }
   while (!signal.aborted && !stopping.aborted) {
     if (!reconciling && performance.now() >= nextReconcile)
       reconciling = reconcile()
-    await attempt(() => runSchedule(desk))
+    await attempt(look)
     await wait(pause, signal)
   }
-  // Its requests end now; a write that has begun is completed.
+  // Their requests end now; a write that has begun is completed.
   ending.abort()
-  await reconciling
+  await Promise.all([reconciling, ...searches.values()])
 }

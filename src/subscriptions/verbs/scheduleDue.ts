@@ -20,7 +20,6 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { ScheduleStep } from '../schedule/types.js'
 import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
-import { settleRevoked } from './settleRevoked.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
 const pageSize = 100
@@ -31,6 +30,8 @@ export type ScheduledLook = {
   charged: number
   /** Ids of subscriptions that failed, with the error. */
   failed: readonly { id: string; error: unknown }[]
+  /** Subscriptions whose revocation is to be found on the chain. */
+  revoked: readonly StoredSubscription[]
 }
 
 /** The chain as a look at the schedules sees it. */
@@ -55,8 +56,7 @@ export async function scheduleDue(
   const { now } = heads
   let charged = 0
   const failed: { id: string; error: unknown }[] = []
-  // They search through history, and no other subscription waits for them.
-  const searches: Promise<void>[] = []
+  const revoked: StoredSubscription[] = []
   const seen = new Set<string>()
   for (;;) {
     const due = await context.store.read(({ subscriptions }) =>
@@ -70,7 +70,9 @@ export async function scheduleDue(
     for (const { id } of fresh) {
       seen.add(id)
       try {
-        if (await advance(desk, id, { heads, searches })) charged++
+        const advanced = await advance(desk, id, heads)
+        if (advanced.isCharged) charged++
+        if (advanced.revoked) revoked.push(advanced.revoked)
       } catch (error) {
         // One that fails holds up no other. It stays due.
         failed.push({ id, error })
@@ -78,16 +80,22 @@ export async function scheduleDue(
     }
     if (fresh.length === 0) break
   }
-  await Promise.all(searches)
-  return { charged, failed }
+  return { charged, failed, revoked }
 }
 
-/** Takes the next step of one schedule. Returns `true` if it charges. */
+/** What the next step of a schedule did. */
+type Advanced = {
+  isCharged: boolean
+  /** The subscription, if its revocation is to be found on the chain. */
+  revoked: StoredSubscription | undefined
+}
+
+/** Takes the next step of one schedule. */
 async function advance(
   desk: SubscriptionsDesk,
   id: string,
-  { heads, searches }: { heads: ScheduleHeads; searches: Promise<void>[] },
-): Promise<boolean> {
+  heads: ScheduleHeads,
+): Promise<Advanced> {
   const { context } = desk
   const { now } = heads
   const { found, charge, newest } = await context.store.read(async (tables) => {
@@ -136,9 +144,7 @@ async function advance(
       return adoptCharge(desk, found, step)
     throw error
   })
-  // After the write: a node that does not answer keeps no report back.
-  if (step.isRevoked) searches.push(settleRevoked(desk, found))
-  return isCharged
+  return { isCharged, revoked: step.isRevoked ? found : undefined }
 }
 
 /** Keeps the schedule of a charge that is on record already. */
