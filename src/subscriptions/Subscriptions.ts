@@ -33,9 +33,9 @@ import type { ScheduleReport } from './verbs/runSchedule.js'
 export interface Subscriptions {
   /**
    * Creates a subscription, and the permission for its payer to sign. Until it
-   * is signed, the same id with the same accounts, token, amounts, period and
-   * `extraData` returns the same permission. `start`, `end`, `periods` and
-   * `metadata` stay those of the first call.
+   * is signed, the same id with the same terms returns the same permission, and
+   * with other terms is refused. A `start` that is left out is that of the first
+   * call. `metadata` stays that of the first call.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed, or the id belongs to something else.

@@ -95,9 +95,9 @@ export async function draftSubscription(
 ): Promise<DraftedSubscription> {
   checkMembers(parameters, members)
   const { context } = desk
-  const { facts, price } = await getFacts(desk, parameters)
+  const terms = await getFacts(desk, parameters)
   const write = () =>
-    writeAgain(context, (tables) => writeDraft(desk, tables, { facts, price }))
+    writeAgain(context, (tables) => writeDraft(desk, tables, terms))
   return write().catch((error: unknown) => {
     // Another call drafted the same id at the same time: load that one.
     if (error instanceof DuplicateRecordError) return write()
@@ -105,7 +105,11 @@ export async function draftSubscription(
   })
 }
 
-type Terms = { facts: SubscriptionFacts; price: bigint | undefined }
+type Terms = {
+  facts: SubscriptionFacts
+  price: bigint | undefined
+  given: Pick<DraftSubscriptionParameters, 'start' | 'periods'>
+}
 
 async function getFacts(
   { context }: SubscriptionsDesk,
@@ -165,6 +169,7 @@ async function getFacts(
     )
   return {
     price,
+    given: { start, periods },
     facts: {
       subscriptionId,
       permission,
@@ -224,14 +229,15 @@ export function parseSubscriptionId(
 async function writeDraft(
   desk: SubscriptionsDesk,
   tables: StoreWriter,
-  { facts, price }: Terms,
+  terms: Terms,
 ): Promise<DraftedSubscription> {
   const { context } = desk
+  const { facts, price } = terms
   const { subscriptionId } = facts
   const planned = planPermission(facts)
   const row = planSubscription(facts, price)
   const [known] = await tables.orders.find({ ids: [subscriptionId] })
-  if (known) return redraft(desk, tables, { facts, price })
+  if (known) return redraft(desk, tables, terms)
   const { value, nonce, validBefore } = planned.attempt
   // The store assigns position and version; neither is shown.
   const blank = { ...planned.order, version: 1, position: 0n }
@@ -259,7 +265,7 @@ async function writeDraft(
 async function redraft(
   { context }: SubscriptionsDesk,
   tables: StoreWriter,
-  { facts, price }: Terms,
+  { facts, price, given }: Terms,
 ): Promise<DraftedSubscription> {
   const { subscriptionId } = facts
   const [found] = await loadSubscriptions(tables, context, [subscriptionId])
@@ -268,7 +274,10 @@ async function redraft(
     found &&
     subscription?.state === 'drafted' &&
     contentsOf(subscription.permission, found.row.price) ===
-      contentsOf(facts.permission, price)
+      contentsOf(
+        moveStart(facts.permission, { given, to: subscription.permission }),
+        price,
+      )
   if (!isSame)
     throw new InvalidFieldError(
       'subscriptionId',
@@ -278,15 +287,32 @@ async function redraft(
   return { permission: subscription.permission, subscription }
 }
 
+/** A start that was left out is that of the permission drafted before. */
+function moveStart(
+  permission: SpendPermission,
+  { given, to }: { given: Terms['given']; to: SpendPermission },
+): SpendPermission {
+  if (given.start !== undefined) return permission
+  const { message } = permission
+  const { start } = to.message
+  const end =
+    given.periods === undefined
+      ? message.end
+      : start + BigInt(given.periods) * message.period
+  return { ...permission, message: { ...message, start, end } }
+}
+
 /** The terms that must be equal when an id is drafted again. */
 function contentsOf(
   { domain, message }: SpendPermission,
   price: bigint | undefined,
 ): string {
-  const { account, spender, token, allowance, period, extraData } = message
+  const { account, spender, token, allowance, extraData } = message
+  const { period, start, end } = message
   return canonicalJson({
     accounts: [domain.chainId, domain.verifyingContract, account, spender],
-    amounts: [token, String(allowance), String(price), String(period)],
+    amounts: [token, String(allowance), String(price)],
+    times: [period, start, end].map(String),
     extraData,
   })
 }
