@@ -93,8 +93,9 @@ export interface Subscriptions {
 
   /**
    * Charges once under an id of yours, in the current period. The charge is an
-   * order, which a worker sends. The same id again is the same charge; one that
-   * was refused before it was sent is tried again.
+   * order, which a worker sends. The same id again is the same charge: one that
+   * was refused before it was sent is tried again, and one that expired or was
+   * voided is refused with that reason.
    *
    * The manager has no nonce for a charge. Within an allowance above the price,
    * two live databases could charge twice.

@@ -10,7 +10,11 @@ import { showOrder } from '../../orders/model/showOrder.js'
 import type { Order } from '../../orders/model/types.js'
 import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
 import { DuplicateRecordError } from '../../store/errors.js'
-import type { Destination, StoreWriter } from '../../store/types.js'
+import type {
+  Destination,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { isMark } from '../charges/chargePayment.js'
 import { findPeriod } from '../permission/periodAt.js'
@@ -31,8 +35,8 @@ export type ChargeSubscriptionParameters = {
   subscriptionId: string
   /**
    * Your id for this charge, unique in the subscription; up to 63 characters.
-   * The same id again is the same charge. The schedule uses `period-1` and so
-   * on.
+   * The same id again is the same charge, also once it is over. The schedule
+   * uses `period-1` and so on.
    */
   chargeId: string
   /** A decimal such as `'9.99'`. @default the amount of the schedule */
@@ -59,11 +63,24 @@ export type ChargeRefusal =
   | 'deadlinePassed'
   /** The stored signature does not open. */
   | 'sealBroken'
+  /** Its period ended before it was paid. Choose a new id to charge again. */
+  | 'expired'
+  /**
+   * It was voided, by you or because the subscription was canceled. Choose a new
+   * id to charge again.
+   */
+  | 'voided'
 
-/** The order of the charge, or why there is none. */
+/** The order of the charge, or why it is not made. */
 export type ChargeVerdict =
-  /** A worker sends it; `order` says how far it is. */
-  { ok: true; order: Order } | { ok: false; reason: ChargeRefusal }
+  /** A worker sends it, or it is paid; `order` says how far it is. */
+  | { ok: true; order: Order }
+  | {
+      ok: false
+      reason: ChargeRefusal
+      /** The charge, if it was made before and ended unpaid. */
+      order?: Order | undefined
+    }
 
 /** `charge` of `Subscriptions`. */
 export async function chargeSubscription(
@@ -149,12 +166,37 @@ async function repeatCharge(
   const { orderId } = attempt
   const [order] = await tables.orders.find({ ids: [orderId] })
   if (order?.value !== value) return { ok: false, reason: 'chargeConflict' }
-  if (order.state === 'stored' && isChargeable(found)) {
+  const reason = endOf(order, found)
+  if (order.state === 'stored' && reason === undefined) {
     await writeCaptureRequests(context, tables, [orderId])
     await watchCharge(tables, found)
   }
-  const stored = await loadOrder(tables, context, orderId)
-  return { ok: true, order: showOrder(stored) }
+  const shown = showOrder(await loadOrder(tables, context, orderId))
+  return reason === undefined
+    ? { ok: true, order: shown }
+    : { ok: false, reason, order: shown }
+}
+
+/**
+ * Why a charge on record is not paid and not sent. Returns `undefined` for one
+ * that is paid, in flight or may be sent again.
+ */
+function endOf(
+  { state }: Pick<OrderRecord, 'state'>,
+  found: StoredSubscription,
+): 'expired' | 'voided' | 'notOpen' | undefined {
+  switch (state) {
+    case 'captured':
+    case 'capturing':
+      return undefined
+    case 'stored':
+      return isChargeable(found) ? undefined : 'notOpen'
+    case 'expired':
+    case 'voided':
+      return state
+    default:
+      return 'notOpen'
+  }
 }
 
 /** Lets the schedule see what becomes of a charge: it may find it revoked. */
