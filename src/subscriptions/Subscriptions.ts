@@ -38,9 +38,10 @@ export interface Subscriptions {
    * call. `metadata` stays that of the first call.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
-   * parameter is malformed, or the id belongs to something else.
-   * @throws {@link OrdersSetupError} when the recipient has no wallet here, or
-   * one that sends by itself.
+   * parameter is malformed, the id belongs to something else, or the recipient
+   * is not the account of a wallet of these orders.
+   * @throws {@link OrdersSetupError} when the recipient's wallet sends by
+   * itself.
    * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
    * token is not an EIP-3009 token, or its domain is unknown.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over 120

@@ -183,23 +183,24 @@ async function getFacts(
 }
 
 /**
- * Checks that the recipient has a wallet that only signs: the submitter chooses
- * the account nonce of each charge.
+ * Checks that the recipient's wallet only signs: the submitter chooses the
+ * account nonce of each charge.
  *
- * @throws {@link OrdersSetupError} when it has no wallet here, or one that
- * sends by itself.
+ * @throws {@link OrdersSetupError} when it sends by itself.
  */
 function checkWallet(
   { wallets }: SubscriptionsDesk['context'],
   { chainId, spender }: { chainId: number; spender: Address },
 ): void {
-  const wallet = wallets.find(
-    ({ submitter }) =>
-      submitter.chainId === chainId && submitter.account === spender,
+  const isSending = wallets.some(
+    ({ account, submitter }) =>
+      submitter.chainId === chainId &&
+      submitter.account === spender &&
+      account.type !== 'local',
   )
-  if (wallet?.account.type !== 'local')
+  if (isSending)
     throw new OrdersSetupError(
-      'cannot charge with a wallet that sends by itself: use a local account',
+      `cannot charge with the wallet of ${spender}, which sends by itself: use a local account`,
       { chainId, account: spender },
     )
 }

@@ -1,5 +1,6 @@
 import type { Subscriptions } from 'countersign/subscriptions'
 import { afterAll, expect, test } from 'vitest'
+import { manager } from '../../support/baseAccount.js'
 import {
   openSubscriptionShop,
   pass,
@@ -72,4 +73,20 @@ test('two calls that draft an id at the same time get the same permission', asyn
     draft('both', { periods: 3 }),
   ])
   expect(both[0]).toEqual(both[1])
+})
+
+test('a token without EIP-3009 is refused by name, and nothing is stored', async () => {
+  const shop = await openSubscriptionShop(chain, {
+    changes: { tokens: [manager] },
+  })
+  const drafting = shop.subscriptions.draft({
+    account,
+    amount: '10',
+    period,
+    token: manager,
+  })
+  await expect(drafting).rejects.toMatchObject({
+    name: 'UnsupportedTokenError',
+  })
+  expect((await shop.subscriptions.list()).subscriptions).toEqual([])
 })
