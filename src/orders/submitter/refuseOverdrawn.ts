@@ -1,9 +1,6 @@
-import type { DueDraft, RehearsedDue } from './rehearseDue.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 
-/** A capture that passed its rehearsal, and what its payer needs for it. */
-export type TakenDue = RehearsedDue & { taken?: Taken | undefined }
-
-/** Token units. */
+/** What a capture that passed its rehearsal takes, in token units. */
 export type Taken = {
   payer: string
   /** What the payer has before all captures. */
@@ -13,11 +10,20 @@ export type Taken = {
   amount: bigint
 }
 
+type Due = {
+  stored: StoredOrder
+  draft?: unknown
+  taken?: Taken | undefined
+}
+
 /**
  * Refuses captures that their payer cannot cover after the earlier ones.
  * Captures for different recipients or of different kinds are rehearsed apart.
  */
-export function refuseOverdrawn(all: readonly TakenDue[]): RehearsedDue[] {
+export function refuseOverdrawn<due extends Due>(
+  all: readonly due[],
+  refuse: (stored: StoredOrder) => due,
+): due[] {
   // An account that is paid in between may have enough.
   const paid = new Set(
     all.map(({ stored: { order } }) =>
@@ -25,21 +31,19 @@ export function refuseOverdrawn(all: readonly TakenDue[]): RehearsedDue[] {
     ),
   )
   const spent = new Map<string, bigint>()
-  return all.map(({ taken, ...due }) => {
-    if (!due.draft || !taken) return due
-    const account = accountOf(due.stored.order, taken.payer)
+  return all.map((due) => {
+    const { stored, draft, taken } = due
+    if (!draft || !taken) return due
+    const account = accountOf(stored.order, taken.payer)
     if (paid.has(account)) return due
     const before = spent.get(account)
     if (before !== undefined && before + taken.pulled > taken.balance)
-      return { stored: due.stored, reason: 'insufficientFunds' }
+      return refuse(stored)
     spent.set(account, (before ?? 0n) + taken.amount)
     return due
   })
 }
 
-function accountOf(
-  { token }: DueDraft['stored']['order'],
-  account: string,
-): string {
+function accountOf({ token }: StoredOrder['order'], account: string): string {
   return `${token} ${account}`
 }

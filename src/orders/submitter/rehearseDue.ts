@@ -21,7 +21,7 @@ import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { groupByPayer } from './groupByPayer.js'
 import { openSeals, takePayment } from './openSeals.js'
 import type { DueRefusal } from './refuseDue.js'
-import { refuseOverdrawn, type TakenDue } from './refuseOverdrawn.js'
+import { refuseOverdrawn, type Taken } from './refuseOverdrawn.js'
 import type { SubmitterState } from './submitterState.js'
 
 /** A transaction that may be sent for an order. */
@@ -32,13 +32,14 @@ export type DueDraft = {
   gas: bigint
 }
 
-/** The result of rehearsing a due order. */
-export type RehearsedDue = { stored: StoredOrder } & (
+type RehearsedDue = { stored: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: OrderReason; draft?: undefined; failure?: undefined }
   /** The node or a key service failed, so we know nothing about the order. */
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
+
+type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 
 /** The results of one group of rehearsals. */
 type RehearsedGroup = {
@@ -133,7 +134,7 @@ export async function rehearseDue(
     kindOf(context, order).carried !== undefined
   const others = storedOrders.filter((stored) => !isCarried(stored))
   const captures = groupByKind(others.filter((stored) => !isCancel(stored)))
-  const done = await Promise.all([
+  const done: TakenDue[][] = await Promise.all([
     ...storedOrders.filter(isCarried).map((stored) =>
       rehearseCarried(context, submitter, stored)
         .catch((error: unknown) => failedWith(stored, error))
@@ -150,8 +151,9 @@ export async function rehearseDue(
   ])
   const byId = new Map(done.flat().map((due) => [due.stored.order.id, due]))
   // Keep the order of `storedOrders`: the soonest deadline first.
-  return refuseOverdrawn(
+  return refuseOverdrawn<TakenDue>(
     storedOrders.flatMap(({ order }) => byId.get(order.id) ?? []),
+    (stored) => ({ stored, reason: 'insufficientFunds' }),
   )
 }
 
