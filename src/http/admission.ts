@@ -15,14 +15,15 @@ export type Admission = <result>(
   work: () => Promise<result>,
 ) => Promise<result | undefined>
 
-const usual: AdmissionLimits = { atOnce: 500, inTurn: 16 }
+const usual: AdmissionLimits = { atOnce: 500, inTurn: 2 }
 
 /**
  * Limits requests, so that a crowd waits in one line for a short time, or is
  * refused at once.
  *
- * Few begin in each turn of the event loop, because a server accepts one
- * connection each turn: long turns let new clients wait for seconds.
+ * Two begin in each turn of the event loop, because Node accepts one connection
+ * each turn. With 16 a turn, a busy server accepted fewer connections than came,
+ * so that one request in five waited two seconds, and the others none.
  */
 export function openAdmission({
   atOnce,

@@ -17,7 +17,8 @@ const post = {
 }
 
 beforeEach(() => {
-  vi.useFakeTimers()
+  // A crowd waits for real turns of the event loop.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
 })
 afterEach(() => {
   vi.useRealTimers()
