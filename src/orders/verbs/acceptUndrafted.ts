@@ -247,7 +247,11 @@ async function storeUndrafted(
     })
     if (!planned.ok) return planned
     const { version, position, ...order } = planned.order
-    const dues = duesOf(order.needsReview ? 'later' : capture)
+    const dues = {
+      ...duesOf(order.needsReview ? 'later' : capture),
+      // A look before the end would capture it, where the policy says so.
+      lookDue: order.deadline,
+    }
     const { version: first, ...attempt } = planned.attempt
     await tables.orders.insert([{ ...order, ...dues }])
     await tables.attempts.insert([attempt])
