@@ -62,11 +62,15 @@ async function writeRequests(
 /**
  * Requests captures in the caller's unit of work. Returns the orders as they
  * are then, by id; without those that do not exist or are not of this instance.
+ *
+ * @param options.skipsReview true to leave orders alone that wait for the
+ * merchant's review. Otherwise the request ends the review.
  */
 export async function writeCaptureRequests(
   context: OrdersContext,
   tables: StoreWriter,
   ids: readonly string[],
+  { skipsReview = false }: { skipsReview?: boolean } = {},
 ): Promise<ReadonlyMap<string, OrderRecord>> {
   const at = context.now()
   const orders = new Map<string, OrderRecord>()
@@ -74,7 +78,7 @@ export async function writeCaptureRequests(
   for (const order of await tables.orders.find({ ids })) {
     if (!isInDestinations(order, context.destinations)) continue
     orders.set(order.id, order)
-    if (!isToBeAsked(order)) continue
+    if (!isToBeAsked(order) || (skipsReview && order.needsReview)) continue
     const asked = withEvent(
       order,
       {

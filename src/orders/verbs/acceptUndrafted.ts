@@ -56,7 +56,12 @@ export type AcceptUndraftedParameters = {
    */
   meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
   /** Writes more in the unit of work that creates the order. */
-  also?: ((tables: StoreWriter) => Promise<void>) | undefined
+  also?:
+    | ((
+        tables: StoreWriter,
+        order: Pick<OrderRecord, 'needsReview'>,
+      ) => Promise<void>)
+    | undefined
 }
 
 /**
@@ -256,7 +261,7 @@ async function storeUndrafted(
     await tables.orders.insert([{ ...order, ...dues }])
     await tables.attempts.insert([attempt])
     await tables.events.append([drafted.event, ...planned.events])
-    await also?.(tables)
+    await also?.(tables, order)
     const shown = { ...planned.shown, requested: dues.requested }
     const record = { ...order, ...dues, version: 1, position }
     return { ok: true, order: shown, at: planned.at, record }

@@ -172,8 +172,9 @@ async function begin(
       // exchange.
       return liveness.hold()
     },
-    also: async (tables) => {
-      await insertExchange(tables, { key, until, data })
+    also: async (tables, { needsReview }) => {
+      const begun: Exchange = needsReview ? { ...data, step: 'over' } : data
+      await insertExchange(tables, { key, until, data: begun })
       if (paid.identifier === undefined) return
       const named: Omit<NoteRecord, 'version'> = {
         key: paid.identifier,
@@ -183,6 +184,11 @@ async function begin(
       await tables.notes.insert([named])
     },
   })
+  if (verdict.ok && verdict.record.needsReview) {
+    // A capture of this payer failed on chain. No buyer ends the review.
+    await desk.orders.void({ orderId: call.orderId })
+    return () => requirePayment(asked, errorCodeOf('simulationFailed'))
+  }
   if (verdict.ok) {
     const note = { key, until, data, version: 1 }
     return { note, isOurs: true, order: verdict.record }

@@ -81,7 +81,9 @@ async function writeAnswers(
   const orders =
     captured.length === 0
       ? undefined
-      : await writeCaptureRequests(context, tables, captured)
+      : await writeCaptureRequests(context, tables, captured, {
+          skipsReview: true,
+        })
   if (own.length > 0)
     await tables.notes.update(
       own.map(({ note, answer }) => ({

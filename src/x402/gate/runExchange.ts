@@ -5,6 +5,7 @@ import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
+import { requestCapture } from './requestCapture.js'
 import { openAnswer, sealAnswer } from './sealAnswer.js'
 import type {
   ExchangeNote,
@@ -81,7 +82,7 @@ async function takeStep(
   if (step === 'working' && !isOurs) return takeOver(tools, note, end)
   if (flow === 'authorization' && isOurs) return work(tools, note, undefined)
 
-  const paid = flow === 'upfront' ? await capture(tools, order) : undefined
+  const paid = await captureFirst(tools, order)
   if (paid && paid.kind !== 'paid') return paid
   const claimed = await claim(tools, note)
   return claimed && work(tools, claimed, paid?.transaction)
@@ -115,10 +116,25 @@ async function takeOver(
   }
   const claimed = await changeExchange(desk, note, { owner: desk.owner })
   if (!claimed) return undefined
-  if (call.terms.offer.flow === 'authorization')
-    return work(tools, claimed, undefined)
-  const paid = await capture(tools)
-  return paid.kind === 'paid' ? work(tools, claimed, paid.transaction) : paid
+  const paid = await captureFirst(tools)
+  return paid && paid.kind !== 'paid'
+    ? paid
+    : work(tools, claimed, paid?.transaction)
+}
+
+/**
+ * Captures before the work, where the flow says so. An order that waits for
+ * the merchant's review is refused then, so no work is done for it.
+ */
+async function captureFirst(
+  tools: Tools,
+  order?: OrderRecord,
+): Promise<Outcome | undefined> {
+  const { desk, call } = tools
+  const { orderId, terms } = call
+  if (terms.offer.flow === 'upfront') return capture(tools, order)
+  const { needsReview } = await desk.orders.get({ orderId })
+  return needsReview ? capture(tools) : undefined
 }
 
 /** Runs the handler, and stores its answer. */
@@ -239,12 +255,13 @@ async function capture(
   const { orderId } = call
   const { timeout, instance, context } = desk
   const { hold, drive, perform } = instance
-  const result =
-    asked?.requested === 'capture'
-      ? await perform('capture', { orderId }, () =>
-          hold(waitForCapture(context, drive(), asked, timeout)),
-        )
-      : await desk.orders.capture({ orderId, timeout })
+  const result = await perform('capture', { orderId }, async () => {
+    const order =
+      asked?.requested === 'capture'
+        ? asked
+        : await requestCapture(context, orderId)
+    return hold(waitForCapture(context, drive(), order, timeout))
+  })
   if (result.status === 'rejected')
     return { kind: 'refused', reason: result.reason }
   if (result.status === 'captured')
