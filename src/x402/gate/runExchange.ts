@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
+import type { CaptureResult } from '../../orders/model/types.js'
 import { waitForCapture } from '../../orders/verbs/captureOrder.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
@@ -248,10 +249,8 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
  * @param asked the order as this process wrote it with the request to capture
  * it; without one, the capture is requested.
  */
-async function capture(
-  { desk, call }: Tools,
-  asked?: OrderRecord,
-): Promise<Outcome> {
+async function capture(tools: Tools, asked?: OrderRecord): Promise<Outcome> {
+  const { desk, call } = tools
   const { orderId } = call
   const { timeout, instance, context } = desk
   const { hold, drive, perform } = instance
@@ -262,8 +261,7 @@ async function capture(
         : await requestCapture(context, orderId)
     return hold(waitForCapture(context, drive(), order, timeout))
   })
-  if (result.status === 'rejected')
-    return { kind: 'refused', reason: result.reason }
+  if (result.status === 'rejected') return refuse(tools, result)
   if (result.status === 'captured')
     return {
       kind: 'paid',
@@ -275,6 +273,30 @@ async function capture(
   )
   const transaction = sent.flatMap(({ hash }) => hash ?? []).at(-1)
   return { kind: 'pending', transaction }
+}
+
+/** Reasons of the merchant's own side: the payment is still good. */
+const ownReasons: readonly string[] = [
+  'feeTooHigh',
+  'signingDeclined',
+  'walletRefused',
+]
+
+/**
+ * Refuses a payment whose capture was rejected. Voids its order first, because
+ * the client may pay again: nothing more may be sent for this payment.
+ */
+async function refuse(
+  { desk, call }: Tools,
+  { reason, order }: Extract<CaptureResult, { status: 'rejected' }>,
+): Promise<Outcome> {
+  const pending: Outcome = { kind: 'pending', transaction: undefined }
+  if (order.state !== 'stored') return { kind: 'refused', reason }
+  if (ownReasons.includes(reason)) return pending
+  const { orderId } = call
+  const { ok } = await desk.orders.void({ orderId })
+  // If not, it was sent again or settled in between.
+  return ok ? { kind: 'refused', reason } : pending
 }
 
 function open(

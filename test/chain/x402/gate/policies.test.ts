@@ -1,12 +1,18 @@
-import { expect, test } from 'vitest'
-import { besideWorker, openGatePayer } from '../../support/gatePayer.js'
-import { storedOrder } from '../../support/shop.js'
+import { afterEach, expect, test, vi } from 'vitest'
+import {
+  besideWorker,
+  emptyAccount,
+  openGatePayer,
+} from '../../support/gatePayer.js'
+import { rowsOf, storedOrder } from '../../support/shop.js'
 import {
   balanceOf,
   chain,
   openGateShop,
   price,
 } from '../../support/x402Desk.js'
+
+afterEach(() => vi.restoreAllMocks())
 
 test('a policy that captures near the deadline leaves payments alone whose work failed', async () => {
   const shop = await openGateShop(
@@ -34,4 +40,54 @@ test('a policy that captures near the deadline leaves payments alone whose work 
   )
   expect((await lastOrder()).state).toBe('stored')
   expect(await balanceOf(account.address)).toBe(price)
+})
+
+test.each(['manual', 'onAccept', 'beforeDeadline'] as const)(
+  'a payment whose capture is refused is voided before the 402, with the policy %s',
+  async (capture) => {
+    const shop = await openGateShop({}, { policy: { capture } })
+    const { send, account, lastOrder } = await openGatePayer(
+      shop,
+      'work',
+      async () => {
+        await emptyAccount(account)
+        return new Response('goods')
+      },
+    )
+    expect((await send()).status).toBe(402)
+    const { id } = await lastOrder()
+    const { order } = await rowsOf(shop, id)
+    expect([order.state, order.requested, order.sendDue]).toEqual([
+      'voided',
+      undefined,
+      undefined,
+    ])
+    // The client may have paid again since.
+    await chain.mint({ to: account.address, value: price })
+    expect((await send()).status).toBe(402)
+    expect(await balanceOf(account.address)).toBe(price)
+  },
+)
+
+test('while a refused capture is tried again, the answer is 503 and not 402', async () => {
+  const shop = await openGateShop({}, { policy: { capture: 'onAccept' } })
+  const { send, account, lastOrder } = await openGatePayer(
+    shop,
+    'work',
+    async () => {
+      await emptyAccount(account)
+      return new Response('goods')
+    },
+  )
+  // Another process sends it between the refusal and the end of the order.
+  vi.spyOn(shop.orders, 'void').mockImplementation(async ({ orderId }) => {
+    const order = await shop.orders.get({ orderId })
+    return { ok: false, reason: 'captureInFlight', order }
+  })
+  const answer = await send()
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    { error: 'settlement_pending' },
+  ])
+  expect((await lastOrder()).state).toBe('stored')
 })
