@@ -91,3 +91,17 @@ test('while a refused capture is tried again, the answer is 503 and not 402', as
   ])
   expect((await lastOrder()).state).toBe('stored')
 })
+
+test('when a capture would cost more than maxFee, the answer is 503 and the payment stays good', async () => {
+  const shop = await openGateShop({}, { policy: { maxFee: 1n } })
+  const { send, lastOrder } = await openGatePayer(
+    shop,
+    'work',
+    () => new Response('goods'),
+  )
+  expect((await send()).status).toBe(503)
+  expect(await lastOrder()).toMatchObject({
+    state: 'stored',
+    reason: 'feeTooHigh',
+  })
+})
