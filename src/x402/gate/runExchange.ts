@@ -262,6 +262,9 @@ async function capture(tools: Tools, asked?: OrderRecord): Promise<Outcome> {
     return hold(waitForCapture(context, drive(), order, timeout))
   })
   if (result.status === 'rejected') return refuse(tools, result)
+  // It arrived after the order was given up, so it is to be refunded.
+  if (result.status === 'captured' && result.order.unexpected)
+    return { kind: 'gone' }
   if (result.status === 'captured')
     return {
       kind: 'paid',

@@ -303,7 +303,10 @@ export type Outcome =
     }
   /** The capture was refused. */
   | { kind: 'refused'; reason: string }
-  /** Nothing was captured, and this payment can no longer buy anything. */
+  /**
+   * This payment can no longer buy anything. Nothing was captured, or it is to
+   * be refunded.
+   */
   | { kind: 'gone' }
   /** The capture, or another process, needs more time. */
   | { kind: 'pending'; transaction: Hash | undefined }
