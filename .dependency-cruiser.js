@@ -51,7 +51,7 @@ const rooms = {
   'webhooks/targets': [],
   'x402/wire': [],
   'x402/gate': ['x402/wire'],
-  'x402/facilitator': ['x402/wire'],
+  'x402/facilitator': ['x402/wire', 'x402/gate'],
   'x402/middleware': ['x402/wire', 'x402/gate'],
   'subscriptions/permission': [],
   'subscriptions/charges': ['subscriptions/permission'],

@@ -1,4 +1,5 @@
 import type { OrdersContext } from '../../orders/model/types.js'
+import { removeOld } from '../gate/removeOld.js'
 
 /** Milliseconds between two removals of expired notes. */
 const lookEvery = 60_000n
@@ -16,12 +17,7 @@ export function sweepNotes({
     const over = now()
     if (over - last < lookEvery) return
     last = over
-    store
-      .write(async ({ notes }) => {
-        const found = await notes.find({ over, limit: 100 })
-        if (found.length > 0) await notes.remove(found.map(({ key }) => key))
-      })
-      // The next call removes them.
-      .catch(() => undefined)
+    // The next call removes them.
+    removeOld({ store, now }).catch(() => undefined)
   }
 }

@@ -9,10 +9,11 @@ import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
-import { exchangeKey, insertExchange, removeOld } from './exchanges.js'
+import { exchangeKey, insertExchange } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
+import { removeOld } from './removeOld.js'
 import {
   type BegunExchange,
   type PaidCall,
@@ -223,13 +224,13 @@ const removeEvery = 60_000
  * Returns a function that removes expired notes in the background, at most once
  * a minute.
  */
-export function createCleaner(desk: GateDesk): () => void {
+export function createCleaner({ context }: GateDesk): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()
     if (now - last < removeEvery) return
     last = now
     // The next call removes them.
-    removeOld(desk).catch(() => undefined)
+    removeOld(context).catch(() => undefined)
   }
 }

@@ -1,7 +1,5 @@
 import type { Address } from 'viem'
-import { withEvent } from '../../orders/model/changes.js'
 import { loadOrder } from '../../orders/model/loadOrders.js'
-import { refundDataOf } from '../../orders/model/settleOrder.js'
 import { StaleRecordError } from '../../store/errors.js'
 import type {
   JsonObject,
@@ -9,10 +7,17 @@ import type {
   StoreReader,
   StoreWriter,
 } from '../../store/types.js'
+import { raiseRefund } from './raiseRefund.js'
 import type { Exchange, ExchangeNote, GateDesk } from './types.js'
 
+const prefix = 'x402:gate:'
+
 /** Key of the note of an exchange. */
-export const exchangeKey = (orderId: string): string => `x402:gate:${orderId}`
+export const exchangeKey = (orderId: string): string => `${prefix}${orderId}`
+
+/** The order id in the key of an exchange; `undefined` for other notes. */
+export const orderIdOfKey = (key: string): string | undefined =>
+  key.startsWith(prefix) ? key.slice(prefix.length) : undefined
 
 /** Loads the exchange of an order. */
 export async function loadExchange(
@@ -71,39 +76,14 @@ export async function changeExchange(
       await tables.notes.update([{ ...noteOf({ ...note, data }), version }])
       if (!refund) return
       const { orderId, payer, reason } = refund
-      const { order, attempt, proofs } = await loadOrder(
-        tables,
-        context,
-        orderId,
-      )
-      const proof = proofs.find(
-        ({ removed, transactionHash }) =>
-          !removed && transactionHash === order.settledHash,
-      )
-      const due = withEvent(order, {
-        type: 'refundDue',
-        at: context.now(),
-        data: { reason, ...refundDataOf(attempt, payer, proof) },
-      })
-      await tables.orders.update([due.order])
-      await tables.events.append([due.event])
+      const stored = await loadOrder(tables, context, orderId)
+      await raiseRefund(context, tables, stored, { payer, reason })
     })
     return { ...note, version: note.version + 1, data }
   } catch (error) {
     if (error instanceof StaleRecordError) return undefined
     throw error
   }
-}
-
-/** Removes at most a hundred expired notes. */
-export async function removeOld({
-  context,
-}: Pick<GateDesk, 'context'>): Promise<void> {
-  const over = context.now()
-  await context.store.write(async ({ notes }) => {
-    const found = await notes.find({ over, limit: 100 })
-    if (found.length > 0) await notes.remove(found.map(({ key }) => key))
-  })
 }
 
 /** Removes members that are `undefined`, which JSON cannot hold. */

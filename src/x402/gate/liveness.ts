@@ -8,7 +8,8 @@ export type Liveness = {
   isAlive(owner: string): Promise<boolean>
 }
 
-const leaseKey = (owner: string): string => `x402:${owner}`
+/** Key of the lease that a gate holds while it works. */
+export const leaseKey = (owner: string): string => `x402:${owner}`
 
 /**
  * One lease for a gate, not one for each payment: it is prolonged only while

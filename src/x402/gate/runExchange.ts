@@ -231,7 +231,8 @@ async function giveUp(
 async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { desk, call } = tools
   const { orderId, terms } = call
-  if (terms.offer.flow === 'upfront') {
+  // Without an answer it ended before the work.
+  if (terms.offer.flow === 'upfront' && note.data.answer !== undefined) {
     const paid = await capture(tools)
     if (paid.kind !== 'paid') return paid
     const response = await open(tools, note)

@@ -1,0 +1,36 @@
+import type { Address } from 'viem'
+import { withEvent } from '../../orders/model/changes.js'
+import { isReleased } from '../../orders/model/refundRow.js'
+import { refundDataOf } from '../../orders/model/settleOrder.js'
+import type { StoredOrder } from '../../orders/model/storedOrder.js'
+import type { StoreWriter } from '../../store/types.js'
+import type { GateDesk } from './types.js'
+
+/**
+ * Writes the event `refundDue` of an order, in the caller's unit of work.
+ */
+export async function raiseRefund(
+  { now }: Pick<GateDesk['context'], 'now'>,
+  tables: StoreWriter,
+  { order, attempt, proofs }: StoredOrder,
+  { payer, reason }: { payer: Address; reason: string },
+): Promise<void> {
+  const proof = proofs.find(
+    ({ removed, transactionHash }) =>
+      !removed && transactionHash === order.settledHash,
+  )
+  const due = withEvent(order, {
+    type: 'refundDue',
+    at: now(),
+    data: { reason, ...refundDataOf(attempt, payer, proof) },
+  })
+  await tables.orders.update([due.order])
+  await tables.events.append([due.event])
+}
+
+/** True when the order has a refund that was not given up. Pure. */
+export function isPaidBack({
+  refunds = [],
+}: Pick<StoredOrder, 'refunds'>): boolean {
+  return refunds.some(({ row }) => !isReleased(row))
+}

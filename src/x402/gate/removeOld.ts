@@ -1,0 +1,72 @@
+import { loadOrders, withRefunds } from '../../orders/model/loadOrders.js'
+import type { OrderState } from '../../store/types.js'
+import { exchangeOf, noteOf, orderIdOfKey } from './exchanges.js'
+import { leaseKey } from './liveness.js'
+import { isPaidBack, raiseRefund } from './raiseRefund.js'
+import type { ExchangeNote, GateDesk } from './types.js'
+
+type Context = Pick<GateDesk['context'], 'store' | 'now'>
+
+/** Milliseconds until the next look at an exchange that cannot end yet. */
+const lookAgain = 86_400_000n
+
+/** States of orders that the chain may still capture. */
+const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
+
+/**
+ * Removes at most a hundred expired notes, of all gates and facilitators of the
+ * database. An exchange that nobody came back for is ended first: if its
+ * payment was captured, a refund is due.
+ */
+export async function removeOld(context: Context): Promise<void> {
+  const over = context.now()
+  const found = await context.store.read(({ notes }) =>
+    notes.find({ over, limit: 100 }),
+  )
+  const open = new Set<string>()
+  for (const note of found) {
+    const orderId = orderIdOfKey(note.key)
+    const exchange = orderId === undefined ? undefined : exchangeOf(note)
+    const isOver = ['done', 'over'].includes(exchange?.data.step ?? 'over')
+    if (orderId === undefined || !exchange || isOver) continue
+    open.add(note.key)
+    // If this fails, its process moved it on, or the next call ends it.
+    await endAbandoned(context, exchange, orderId).catch(() => undefined)
+  }
+  const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
+  if (keys.length === 0) return
+  await context.store.write(({ notes }) => notes.remove(keys))
+}
+
+async function endAbandoned(
+  context: Context,
+  note: ExchangeNote,
+  orderId: string,
+): Promise<void> {
+  // Its gate could not keep the answer if we changed the note.
+  if (await isWorking(context, note)) return
+  await context.store.write(async (tables) => {
+    const found = await loadOrders(tables, { ids: [orderId] })
+    const stored = (await withRefunds(tables, found)).get(orderId)
+    const isLater = stored && undecided.includes(stored.order.state)
+    const next: ExchangeNote = isLater
+      ? { ...note, until: context.now() + lookAgain }
+      : { ...note, data: { ...note.data, step: 'over' } }
+    await tables.notes.update([{ ...noteOf(next), version: note.version }])
+    if (isLater || stored?.order.state !== 'captured') return
+    const payer = stored.attempt.payer ?? stored.order.payer
+    // If the order was voided before, the refund is due already.
+    if (stored.order.unexpected || isPaidBack(stored) || !payer) return
+    await raiseRefund(context, tables, stored, { payer, reason: 'abandoned' })
+  })
+}
+
+/** True while a gate that is alive runs the handler. */
+async function isWorking(
+  { store }: Context,
+  { data: { step, owner } }: ExchangeNote,
+): Promise<boolean> {
+  if (step !== 'working') return false
+  const held = await store.read(({ getLease }) => getLease(leaseKey(owner)))
+  return held?.owner === owner
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { contextOf } from '../../../../src/orders/contextOf.js'
+import { sweepNotes } from '../../../../src/x402/facilitator/sweepNotes.js'
+import { removeOld } from '../../../../src/x402/gate/removeOld.js'
+import { openGatePayer } from '../../support/gatePayer.js'
+import { eventsOf } from '../../support/shop.js'
+import {
+  type GateShop,
+  openGateShop,
+  requiredBy,
+} from '../../support/x402Desk.js'
+
+const shop = await openGateShop({
+  offers: { kept: { amount: '0.01', flow: 'upfront', afterFailure: 'keep' } },
+})
+const { context } = contextOf(shop.orders)
+
+const notesOf = ({ store }: GateShop, id: string) =>
+  store.read(({ notes }) => notes.find({ keys: [`x402:gate:${id}`] }))
+
+/** A time at which every note has expired. */
+const later = { ...context, now: () => context.now() + 10_000_000_000n }
+
+const fail = () => new Response('no such city', { status: 404 })
+
+/** An exchange whose work failed, and whose client left. */
+async function abandoned(offer: 'kept' | 'work') {
+  const payer = await openGatePayer(shop, offer, fail)
+  expect((await payer.send()).status).toBe(404)
+  const { id } = await payer.lastOrder()
+  return { ...payer, id }
+}
+
+test('when nobody came back for the work, the captured payment raises refundDue once', async () => {
+  const { id, send } = await abandoned('kept')
+  await removeOld(later)
+  const { events } = await shop.orders.events({ orderId: id, limit: 100 })
+  const due = events.filter(({ type }) => type === 'refundDue')
+  expect(due.map(({ data }) => data)).toEqual([
+    expect.objectContaining({
+      reason: 'abandoned',
+      refundId: expect.any(String),
+      value: '10000',
+    }),
+  ])
+  const late = await send()
+  expect(requiredBy(late).error).toBe('invalid_transaction_state')
+  await removeOld(later)
+  expect(await notesOf(shop, id)).toEqual([])
+  expect((await send()).status).toBe(402)
+  const types = await eventsOf(shop, id)
+  expect(types.filter((type) => type === 'refundDue')).toHaveLength(1)
+})
+
+test('a captured payment without its work is due too when only a facilitator removes notes', async () => {
+  const { id } = await abandoned('kept')
+  let now = later.now()
+  const sweep = sweepNotes({ store: context.store, now: () => now })
+  now += 61_000n
+  sweep()
+  await expect.poll(() => eventsOf(shop, id)).toContain('refundDue')
+})
+
+test('a payment that can still be captured keeps its exchange', async () => {
+  const { id } = await abandoned('work')
+  await removeOld(later)
+  const [note] = await notesOf(shop, id)
+  expect(note?.data.step).toBe('failed')
+  expect(note?.until).toBeGreaterThan(later.now())
+})
+
+test('an exchange that a gate works on is left alone', async () => {
+  const payer = await openGatePayer(shop, 'upfront', async () => {
+    await removeOld(later)
+    return new Response('goods')
+  })
+  const answer = await payer.send()
+  expect([answer.status, await answer.text()]).toEqual([200, 'goods'])
+  const { id } = await payer.lastOrder()
+  expect(await eventsOf(shop, id)).not.toContain('refundDue')
+})
