@@ -1,11 +1,13 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
+import { loadOrder } from '../../orders/model/loadOrders.js'
 import type { CaptureResult } from '../../orders/model/types.js'
 import { waitForCapture } from '../../orders/verbs/captureOrder.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
+import { isPaidBack } from './raiseRefund.js'
 import { requestCapture } from './requestCapture.js'
 import { openAnswer, sealAnswer } from './sealAnswer.js'
 import type {
@@ -125,17 +127,23 @@ async function takeOver(
 
 /**
  * Captures before the work, where the flow says so. An order that waits for
- * the merchant's review is refused then, so no work is done for it.
+ * the merchant's review is refused then, so no work is done for it. Nor is any
+ * for one that was paid back.
+ *
+ * @param begun the order, if this process has just written it.
  */
 async function captureFirst(
   tools: Tools,
-  order?: OrderRecord,
+  begun?: OrderRecord,
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
-  const { orderId, terms } = call
-  if (terms.offer.flow === 'upfront') return capture(tools, order)
-  const { needsReview } = await desk.orders.get({ orderId })
-  return needsReview ? capture(tools) : undefined
+  const isUpfront = call.terms.offer.flow === 'upfront'
+  if (isUpfront && begun) return capture(tools, begun)
+  const found = await desk.context.store.read((tables) =>
+    loadOrder(tables, desk.context, call.orderId),
+  )
+  if (isPaidBack(found)) return { kind: 'gone' }
+  return isUpfront || found.order.needsReview ? capture(tools) : undefined
 }
 
 /** Runs the handler, and stores its answer. */

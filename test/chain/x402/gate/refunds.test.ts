@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import {
+  besideWorker,
   emptyAccount,
   openGatePayer,
   submitAlone,
 } from '../../support/gatePayer.js'
 import { eventsOf } from '../../support/shop.js'
 import {
+  balanceOf,
   chain,
   openGateShop,
   price,
@@ -27,4 +29,36 @@ test('a payment that arrived after its order was voided is refunded, and buys no
   const again = await payer.send()
   expect(again.status).toBe(402)
   expect(requiredBy(again).error).toBe('invalid_transaction_state')
+})
+
+test('a payment that was paid back buys nothing any more', async () => {
+  const shop = await openGateShop(
+    {
+      offers: {
+        kept: { amount: '0.01', flow: 'upfront', afterFailure: 'keep' },
+      },
+    },
+    { policy: { pollingInterval: 50 } },
+  )
+  let runs = 0
+  const { send, account, lastOrder } = await openGatePayer(shop, 'kept', () => {
+    runs++
+    return new Response('no such city', { status: 404 })
+  })
+  expect((await send()).status).toBe(404)
+  const { id } = await lastOrder()
+  await besideWorker(shop, async () => {
+    const verdict = await shop.orders.refund({ orderId: id, refundId: 'one' })
+    expect(verdict.ok).toBe(true)
+    await expect
+      .poll(async () => {
+        await chain.clients.test.mine({ blocks: 5 })
+        return balanceOf(account.address)
+      })
+      .toBe(price)
+  })
+  const again = await send()
+  expect(again.status).toBe(402)
+  expect(requiredBy(again).error).toBe('invalid_transaction_state')
+  expect(runs).toBe(1)
 })
