@@ -45,7 +45,8 @@ export async function voidOrder(
   })
 }
 
-async function writeVoid(
+/** Voids an order that is not in flight, in the caller's unit of work. */
+export async function writeVoid(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,

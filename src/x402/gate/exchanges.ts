@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { loadOrder } from '../../orders/model/loadOrders.js'
+import { writeVoid } from '../../orders/verbs/voidOrder.js'
 import { StaleRecordError } from '../../store/errors.js'
 import type {
   JsonObject,
@@ -53,37 +54,54 @@ export function noteOf({
   return { key, until, data: toData(data) }
 }
 
-/** A payment to refund, and the account that paid. */
-type Refund = { orderId: string; payer: Address; reason: string }
+/** A payment that no work is done for any more. */
+type GivenUp = {
+  orderId: string
+  payer: Address
+  reason: string
+  /** True when it is captured before the work. */
+  isUpfront: boolean
+}
 
 /**
  * Moves an exchange on by compare-and-set. `undefined` when another process
  * moved it first: then nothing was written.
  *
- * @param also.refund the order for which this step makes a refund due.
+ * @param also.givenUp the order that this step gives up.
  */
 export async function changeExchange(
   { context }: Pick<GateDesk, 'context'>,
   note: ExchangeNote,
   change: Partial<Exchange>,
-  also: { refund?: Refund | undefined } = {},
+  also: { givenUp?: GivenUp | undefined } = {},
 ): Promise<ExchangeNote | undefined> {
   const data: Exchange = { ...note.data, ...change }
-  const { refund } = also
+  const { givenUp } = also
   try {
     await context.store.write(async (tables) => {
       const { version } = note
       await tables.notes.update([{ ...noteOf({ ...note, data }), version }])
-      if (!refund) return
-      const { orderId, payer, reason } = refund
-      const stored = await loadOrder(tables, context, orderId)
-      await raiseRefund(context, tables, stored, { payer, reason })
+      if (givenUp) await giveUpOrder(context, tables, givenUp)
     })
     return { ...note, version: note.version + 1, data }
   } catch (error) {
     if (error instanceof StaleRecordError) return undefined
     throw error
   }
+}
+
+/** Makes a refund due if the order was captured, and voids it otherwise. */
+async function giveUpOrder(
+  context: GateDesk['context'],
+  tables: StoreWriter,
+  { orderId, payer, reason, isUpfront }: GivenUp,
+): Promise<void> {
+  const stored = await loadOrder(tables, context, orderId)
+  const { state, unexpected } = stored.order
+  // The payer can submit the payment too, also during the work.
+  const isPaid = isUpfront || (state === 'captured' && !unexpected)
+  if (isPaid) await raiseRefund(context, tables, stored, { payer, reason })
+  else if (state === 'stored') await writeVoid(context, tables, stored)
 }
 
 /** Removes members that are `undefined`, which JSON cannot hold. */

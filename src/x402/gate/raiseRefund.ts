@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { withEvent } from '../../orders/model/changes.js'
-import { isReleased } from '../../orders/model/refundRow.js'
+import { isReleased, sumRefunds } from '../../orders/model/refundRow.js'
 import { refundDataOf } from '../../orders/model/settleOrder.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { StoreWriter } from '../../store/types.js'
@@ -26,6 +26,12 @@ export async function raiseRefund(
   })
   await tables.orders.update([due.order])
   await tables.events.append([due.event])
+}
+
+/** True when something of the captured payment can still be refunded. Pure. */
+export function isRefundable(stored: StoredOrder): boolean {
+  const rows = (stored.refunds ?? []).map(({ row }) => row)
+  return sumRefunds(stored, rows).refundable > 0n
 }
 
 /** True when the order has a refund that was not given up. Pure. */

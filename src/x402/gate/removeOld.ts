@@ -2,7 +2,7 @@ import { loadOrders, withRefunds } from '../../orders/model/loadOrders.js'
 import type { OrderState } from '../../store/types.js'
 import { exchangeOf, noteOf, orderIdOfKey } from './exchanges.js'
 import { leaseKey } from './liveness.js'
-import { isPaidBack, raiseRefund } from './raiseRefund.js'
+import { isRefundable, raiseRefund } from './raiseRefund.js'
 import type { ExchangeNote, GateDesk } from './types.js'
 
 type Context = Pick<GateDesk['context'], 'store' | 'now'>
@@ -56,7 +56,7 @@ async function endAbandoned(
     if (isLater || stored?.order.state !== 'captured') return
     const payer = stored.attempt.payer ?? stored.order.payer
     // If the order was voided before, the refund is due already.
-    if (stored.order.unexpected || isPaidBack(stored) || !payer) return
+    if (stored.order.unexpected || !isRefundable(stored) || !payer) return
     await raiseRefund(context, tables, stored, { payer, reason: 'abandoned' })
   })
 }

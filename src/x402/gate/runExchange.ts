@@ -224,14 +224,15 @@ async function giveUp(
   { reason, response }: { reason: string; response: KeptResponse },
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
-  const isPaid = call.terms.offer.flow === 'upfront'
+  const { orderId, terms } = call
+  const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
   const answer = await sealAnswer(desk, response, call.place)
   const over = await changeExchange(
     desk,
     note,
     { step: 'over', answer },
-    { refund: isPaid ? { orderId: call.orderId, payer, reason } : undefined },
+    { givenUp: { orderId, payer, reason, isUpfront } },
   )
   return over && endOver(tools, over)
 }
@@ -239,15 +240,16 @@ async function giveUp(
 async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { desk, call } = tools
   const { orderId, terms } = call
+  const { state } = await desk.orders.get({ orderId })
+  const isPaid = terms.offer.flow === 'upfront' || state === 'captured'
   // Without an answer it ended before the work.
-  if (terms.offer.flow === 'upfront' && note.data.answer !== undefined) {
+  if (isPaid && note.data.answer !== undefined) {
     const paid = await capture(tools)
     if (paid.kind !== 'paid') return paid
     const response = await open(tools, note)
     if (!response) return paid
     return { kind: 'failed', response, transaction: paid.transaction }
   }
-  const { state } = await desk.orders.get({ orderId })
   if (state === 'stored') await desk.orders.void({ orderId })
   return { kind: 'gone' }
 }

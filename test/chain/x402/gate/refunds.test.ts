@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   besideWorker,
   emptyAccount,
@@ -12,9 +12,10 @@ import {
   openGateShop,
   price,
   requiredBy,
+  settlementOf,
 } from '../../support/x402Desk.js'
 
-test('a payment that arrived after its order was voided is refunded, and buys nothing', async () => {
+test('a payment that arrived after its order was voided raises refundDue, and buys nothing', async () => {
   const shop = await openGateShop()
   const payer = await openGatePayer(shop, 'work', async () => {
     await emptyAccount(payer.account)
@@ -61,4 +62,36 @@ test('a payment that was paid back buys nothing any more', async () => {
   expect(again.status).toBe(402)
   expect(requiredBy(again).error).toBe('invalid_transaction_state')
   expect(runs).toBe(1)
+})
+
+test('a payment that arrived during work that is given up raises refundDue', async () => {
+  const shop = await openGateShop({
+    offers: { tried: { amount: '0.01', afterFailure: 'giveUp' } },
+  })
+  const payer = await openGatePayer(shop, 'tried', async () => {
+    await submitAlone(payer)
+    await shop.orders.reconcile()
+    throw new Error('failed')
+  })
+  const failed = await payer.send()
+  const { id } = await payer.lastOrder()
+  const types = await eventsOf(shop, id)
+  expect(types.filter((type) => type === 'refundDue')).toHaveLength(1)
+  expect(failed.status).toBe(500)
+  expect(settlementOf(failed)).toMatchObject({ success: true })
+  expect(settlementOf(await payer.send())).toEqual(settlementOf(failed))
+})
+
+test('work that is given up voids its order at once, so that a later payment is refunded', async () => {
+  const shop = await openGateShop({
+    offers: { tried: { amount: '0.01', afterFailure: 'giveUp' } },
+  })
+  const payer = await openGatePayer(shop, 'tried', () => {
+    throw new Error('failed')
+  })
+  // The process ends after the record of the failure.
+  vi.spyOn(shop.orders, 'void').mockRejectedValue(new Error('ended'))
+  vi.spyOn(shop.orders, 'get').mockRejectedValue(new Error('ended'))
+  expect((await payer.send()).status).toBe(503)
+  expect(await payer.lastOrder()).toMatchObject({ state: 'voided' })
 })
