@@ -5,10 +5,11 @@ import type { CaptureResult } from '../../orders/model/types.js'
 import { waitForCapture } from '../../orders/verbs/captureOrder.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
-import { jsonResponse, keepResponse } from './keptResponse.js'
+import { jsonResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
 import { isPaidBack } from './raiseRefund.js'
 import { requestCapture } from './requestCapture.js'
+import { runHandler } from './runHandler.js'
 import { openAnswer, sealAnswer } from './sealAnswer.js'
 import type {
   ExchangeNote,
@@ -153,24 +154,30 @@ async function work(
   transaction: Hash | undefined,
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
-  const { offer } = call.terms
-  const { response, isGood } = await runHandler(tools, transaction)
-  if (!isGood) {
-    const kept = (await keepResponse(response, desk.mostAnswerBytes)) ?? tooLong
-    return fail(tools, note, { response: kept, transaction })
-  }
-  if (offer.stream && transaction) {
+  const finished = await runHandler(desk, {
+    request: call.request,
+    handler: call.handler,
+    payment: { ...call.payment, transaction },
+    isStream: call.terms.offer.stream,
+  })
+  const { kind, response } = finished
+  if (kind === 'failed') return fail(tools, note, { response, transaction })
+  if (kind === 'live') {
     const done = await changeExchange(desk, note, { step: 'done' })
+    const { transaction: captured } = finished
     if (done)
-      return { kind: 'paid', response: undefined, live: response, transaction }
+      return {
+        kind: 'paid',
+        response: undefined,
+        live: response,
+        transaction: captured,
+      }
     response.body?.cancel().catch(() => undefined)
     return undefined
   }
-  const kept = await keepResponse(response, desk.mostAnswerBytes)
-  if (!kept) return fail(tools, note, { response: tooLong, transaction })
   const done = await desk.keepAnswer({
     note,
-    answer: await sealAnswer(desk, kept, call.place),
+    answer: await sealAnswer(desk, response, call.place),
     orderId: call.orderId,
     captures: transaction === undefined,
   })
@@ -178,30 +185,7 @@ async function work(
   const paid: Outcome = transaction
     ? { kind: 'paid', response: undefined, transaction }
     : await capture(tools, done.order)
-  return paid.kind === 'paid' ? { ...paid, response: kept } : paid
-}
-
-const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
-  error: 'answer_too_long',
-})
-
-async function runHandler(
-  { desk, call }: Tools,
-  transaction: Hash | undefined,
-): Promise<{ response: Response; isGood: boolean }> {
-  const { request, handler, payment } = call
-  try {
-    const response = await handler(request, { ...payment, transaction })
-    return { response, isGood: response.status < 400 }
-  } catch {
-    // The text of a handler's error may contain secrets.
-    desk.context.observe({
-      name: 'x402.handler',
-      attributes: { ok: false, offer: payment.offer },
-    })
-    const response = Response.json({ error: 'work_failed' }, { status: 500 })
-    return { response, isGood: false }
-  }
+  return paid.kind === 'paid' ? { ...paid, response } : paid
 }
 
 type Failure = { response: KeptResponse; transaction: Hash | undefined }

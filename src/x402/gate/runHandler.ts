@@ -1,0 +1,61 @@
+import type { Hash } from 'viem'
+import { jsonResponse, keepResponse } from './keptResponse.js'
+import type {
+  GateDesk,
+  KeptResponse,
+  X402Handler,
+  X402Payment,
+} from './types.js'
+
+/** A handler to run. */
+export type Work = {
+  request: Request
+  handler: X402Handler
+  payment: X402Payment
+  /** True to pass a good answer on unread, once the payment is captured. */
+  isStream: boolean
+}
+
+/** How a handler ended. */
+export type Finished =
+  /** With a stream to pass on. */
+  | { kind: 'live'; response: Response; transaction: Hash }
+  | { kind: 'good'; response: KeptResponse }
+  | { kind: 'failed'; response: KeptResponse }
+
+const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
+  error: 'answer_too_long',
+})
+
+const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
+  error: 'work_failed',
+})
+
+/**
+ * Runs a handler and reads its answer. The work failed if the handler threw,
+ * answered 400 or above, answered too long, or if the body broke off.
+ */
+export async function runHandler(
+  desk: Pick<GateDesk, 'context' | 'mostAnswerBytes'>,
+  { request, handler, payment, isStream }: Work,
+): Promise<Finished> {
+  try {
+    const response = await handler(request, payment)
+    const isGood = response.status < 400
+    const { transaction } = payment
+    if (isGood && isStream && transaction)
+      return { kind: 'live', response, transaction }
+    const kept = await keepResponse(response, desk.mostAnswerBytes)
+    return {
+      kind: isGood && kept ? 'good' : 'failed',
+      response: kept ?? tooLong,
+    }
+  } catch {
+    // The text of an error of the work may contain secrets.
+    desk.context.observe({
+      name: 'x402.handler',
+      attributes: { ok: false, offer: payment.offer },
+    })
+    return { kind: 'failed', response: workFailed }
+  }
+}
