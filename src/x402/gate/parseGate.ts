@@ -57,6 +57,7 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
     keepAnswer: keepAnswers(context),
     loadKnown: loadKnown(context),
     working: new Map(),
+    unstored: new Map(),
   }
 }
 

@@ -11,12 +11,14 @@ import { isPaidBack } from './raiseRefund.js'
 import { requestCapture } from './requestCapture.js'
 import { runHandler } from './runHandler.js'
 import { openAnswer, sealAnswer } from './sealAnswer.js'
+import { findUnstored, storeEnd } from './storeEnd.js'
 import type {
   ExchangeNote,
   GateDesk,
   KeptResponse,
   Outcome,
   Terms,
+  WorkEnd,
   X402Handler,
   X402Payment,
 } from './types.js'
@@ -105,6 +107,8 @@ async function takeOver(
   end: number,
 ): Promise<Outcome | undefined> {
   const { desk, liveness, call } = tools
+  const unstored = findUnstored(desk, note)
+  if (unstored) return storeWork(tools, unstored)
   if (await liveness.isAlive(note.data.owner)) {
     if (performance.now() > end)
       return { kind: 'pending', transaction: undefined }
@@ -147,7 +151,7 @@ async function captureFirst(
   return isUpfront || found.order.needsReview ? capture(tools) : undefined
 }
 
-/** Runs the handler, and stores its answer. */
+/** Runs the handler, and stores how it ended. */
 async function work(
   tools: Tools,
   note: ExchangeNote,
@@ -160,6 +164,23 @@ async function work(
     payment: { ...call.payment, transaction },
     isStream: call.terms.offer.stream,
   })
+  return storeWork(tools, { note, finished, transaction })
+}
+
+/** Stores how the work ended, then captures. */
+function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
+  return storeEnd(tools.desk, work, () => tryStore(tools, work))
+}
+
+/**
+ * Another try is harmless: the exchange moves on by compare-and-set, and a
+ * capture that was requested is waited for.
+ */
+async function tryStore(
+  tools: Tools,
+  { note, finished, transaction }: WorkEnd,
+): Promise<Outcome | undefined> {
+  const { desk, call } = tools
   const { kind, response } = finished
   if (kind === 'failed') return fail(tools, note, { response, transaction })
   if (kind === 'live') {

@@ -1,6 +1,6 @@
-import type { Hash } from 'viem'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type {
+  Finished,
   GateDesk,
   KeptResponse,
   X402Handler,
@@ -15,13 +15,6 @@ export type Work = {
   /** True to pass a good answer on unread, once the payment is captured. */
   isStream: boolean
 }
-
-/** How a handler ended. */
-export type Finished =
-  /** With a stream to pass on. */
-  | { kind: 'live'; response: Response; transaction: Hash }
-  | { kind: 'good'; response: KeptResponse }
-  | { kind: 'failed'; response: KeptResponse }
 
 const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'answer_too_long',

@@ -209,6 +209,8 @@ export type GateDesk = {
   loadKnown: (wanted: WantedPayment) => Promise<KnownPayment>
   /** Payments that this process is working on, by order id. */
   working: Map<string, Run>
+  /** Ends of work that could not be stored yet, by key of their notes. */
+  unstored: Map<string, WorkEnd>
 }
 
 /** Work on a payment, and the hash of what the payment is bound to. */
@@ -223,6 +225,20 @@ export type KeptResponse = {
   headers: readonly (readonly [string, string])[]
   /** Base64. */
   body: string
+}
+
+/** How a handler ended. */
+export type Finished =
+  /** With a stream to pass on. */
+  | { kind: 'live'; response: Response; transaction: Hash }
+  | { kind: 'good'; response: KeptResponse }
+  | { kind: 'failed'; response: KeptResponse }
+
+/** How the work for a payment ended, with the capture if there was one. */
+export type WorkEnd = {
+  note: ExchangeNote
+  finished: Finished
+  transaction: Hash | undefined
 }
 
 /**

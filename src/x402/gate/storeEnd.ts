@@ -1,0 +1,48 @@
+import { growingPause, keepTrying } from '../../core/keepTrying.js'
+import type { ExchangeNote, GateDesk, WorkEnd } from './types.js'
+
+/** Milliseconds between two tries to store the end of work. */
+const pauses = { shortest: 50, longest: 2_000 }
+
+/**
+ * Stores how work ended. Repeats it while the database or the key service does
+ * not answer, up to the gate's timeout. If that fails, this process keeps the
+ * end, so that the next identical request can store it: the work would be lost
+ * otherwise.
+ *
+ * @throws the last failure of `store`.
+ */
+export async function storeEnd<result>(
+  { context, timeout, unstored }: GateDesk,
+  work: WorkEnd,
+  store: () => Promise<result>,
+): Promise<result> {
+  const { note, finished } = work
+  const end = performance.now() + timeout
+  unstored.delete(note.key)
+  try {
+    return await keepTrying(store, (_, failures) => {
+      const left = end - performance.now()
+      return left > 0
+        ? Math.min(left, growingPause(failures, pauses))
+        : undefined
+    })
+  } catch (error) {
+    for (const [key, other] of unstored)
+      if (other.note.until < context.now()) unstored.delete(key)
+    // A stream cannot wait: it would stay open for as long as nobody asks.
+    if (finished.kind === 'live')
+      finished.response.body?.cancel().catch(() => undefined)
+    else unstored.set(note.key, work)
+    throw error
+  }
+}
+
+/** The end of work that this process still has to store. */
+export function findUnstored(
+  { unstored }: Pick<GateDesk, 'unstored'>,
+  { key, version }: ExchangeNote,
+): WorkEnd | undefined {
+  const found = unstored.get(key)
+  return found?.note.version === version ? found : undefined
+}
