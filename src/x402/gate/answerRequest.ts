@@ -62,11 +62,13 @@ export async function answerRequest(
     },
   }
   const { working } = desk
-  const running = working.get(call.orderId)
-  const isSame = running?.bound === paid.bound
-  if (running && !isSame) await running.ended.catch(() => undefined)
-  const joined =
-    running && isSame ? running : startRun(tools, { asked, call, paid })
+  let running = working.get(call.orderId)
+  // Another request that waited, too, may have started the next run.
+  while (running && running.bound !== paid.bound) {
+    await running.ended.catch(() => undefined)
+    running = working.get(call.orderId)
+  }
+  const joined = running ?? startRun(tools, { asked, call, paid })
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
   // Only the first request gets a streamed answer.
