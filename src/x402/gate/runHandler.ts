@@ -26,7 +26,8 @@ const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
 
 /**
  * Runs a handler and reads its answer. The work failed if the handler threw,
- * answered 400 or above, answered too long, or if the body broke off.
+ * answered below 200 or from 400 on, answered too long, or if the body broke
+ * off.
  */
 export async function runHandler(
   desk: Pick<GateDesk, 'context' | 'mostAnswerBytes'>,
@@ -34,6 +35,8 @@ export async function runHandler(
 ): Promise<Finished> {
   try {
     const response = await handler(request, payment)
+    // `Response.error()` has status 0. It cannot be given to a client.
+    if (response.status < 200) return failWork(desk, payment)
     const isGood = response.status < 400
     const { transaction } = payment
     if (isGood && isStream && transaction)
@@ -45,10 +48,14 @@ export async function runHandler(
     }
   } catch {
     // The text of an error of the work may contain secrets.
-    desk.context.observe({
-      name: 'x402.handler',
-      attributes: { ok: false, offer: payment.offer },
-    })
-    return { kind: 'failed', response: workFailed }
+    return failWork(desk, payment)
   }
+}
+
+function failWork(
+  { context }: Pick<GateDesk, 'context'>,
+  { offer }: X402Payment,
+): Finished {
+  context.observe({ name: 'x402.handler', attributes: { ok: false, offer } })
+  return { kind: 'failed', response: workFailed }
 }

@@ -61,3 +61,21 @@ test('an answer that breaks off after the capture raises refundDue because the w
   expect(JSON.stringify(told)).toContain('x402.handler')
   expect(JSON.stringify(told)).not.toContain('secret words')
 })
+
+test.each(['work', 'upfront'])(
+  'an answer of status 0 for %s is a failure of the work',
+  async (offer) => {
+    const { send, account, order } = await payFor(shop, offer, () =>
+      Response.error(),
+    )
+    const failed = await send()
+    expect([failed.status, await failed.text()]).toEqual([
+      500,
+      '{"error":"work_failed"}',
+    ])
+    const isPaid = offer === 'upfront'
+    expect(await balanceOf(account.address)).toBe(isPaid ? 0n : price)
+    const events = await eventsOf(shop, (await order()).id)
+    expect(events.includes('refundDue')).toBe(isPaid)
+  },
+)
