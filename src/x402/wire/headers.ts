@@ -50,7 +50,8 @@ export function decodePaymentHeader(header: string): DecodedPayload {
  * {@link toSignedPayment}.
  */
 export function parsePaymentPayload(value: unknown): DecodedPayload {
-  if (!isObject(value)) return { ok: false, code: 'invalid_payload' }
+  if (!isObject(value) || isDeeper(value, mostLevels))
+    return { ok: false, code: 'invalid_payload' }
   if (value.x402Version !== 2)
     return {
       ok: false,
@@ -62,6 +63,19 @@ export function parsePaymentPayload(value: unknown): DecodedPayload {
   return isPaymentPayload(value)
     ? { ok: true, payload: value, hash: hashText(canonicalJson(value)) }
     : { ok: false, code: 'invalid_payload' }
+}
+
+/** Most levels of lists and objects in a payload. */
+const mostLevels = 64
+
+/**
+ * True when lists and objects nest deeper than so many levels. Thousands would
+ * overflow the stack of later recursion.
+ */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  return Object.values(value).some((member) => isDeeper(member, levels - 1))
 }
 
 function isPaymentPayload(

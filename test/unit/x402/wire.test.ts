@@ -17,6 +17,7 @@ import {
   decodePaymentHeader,
   encodeHeader,
   mostHeaderLength,
+  parsePaymentPayload,
   redactHeaders,
 } from '../../../src/x402/wire/headers.js'
 import {
@@ -145,6 +146,24 @@ test('a header above 8 kB is refused before it is decoded', async () => {
     code: 'invalid_payload',
   })
 })
+
+test.each(['payload', 'accepted', 'extensions'])(
+  'a header whose %s nests deeper than any payment is refused',
+  async (name) => {
+    const sent = await stockPayload()
+    const lists = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    const text = JSON.stringify({
+      ...sent,
+      [name]: { ...Object(Reflect.get(sent, name)), deep: 'lists' },
+    }).replace('"lists"', lists)
+    expect(parsePaymentPayload(JSON.parse(text))).toEqual({
+      ok: false,
+      code: 'invalid_payload',
+    })
+    const small = text.replace(lists, '[[[]]]')
+    expect(parsePaymentPayload(JSON.parse(small)).ok).toBe(true)
+  },
+)
 
 test('terms match only when every member is as it was offered', async () => {
   const asked = requirementsOf(terms)
