@@ -101,6 +101,8 @@ async function run(
   const known = await desk.loadKnown(wantedOf(given))
   if (known.conflict) return refuseIdentifier
   if (known.isSpent) return () => requirePayment(asked, spent)
+  if (!known.note && paid.isRecorded)
+    return () => requirePayment(asked, 'invalid_payment_requirements')
   if (known.note) await liveness.hold()
   const begun = known.note
     ? { note: known.note, isOurs: false }

@@ -1,4 +1,4 @@
-import type { PaymentRequirements } from '@x402/core/types'
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import type { Hex } from 'viem'
 import type { SignedPayment } from '../../core/types.js'
 import {
@@ -7,6 +7,7 @@ import {
   oldPaymentHeader,
   paymentHeader,
 } from '../wire/headers.js'
+import { orderIdOf } from '../wire/orderIdOf.js'
 import { matchTerms } from '../wire/requirements.js'
 import { toSignedPayment } from '../wire/toSignedPayment.js'
 import { type Asked, refuse, requirePayment } from './answers.js'
@@ -20,6 +21,8 @@ export type ReadRequest =
   | {
       ok: true
       terms: Terms
+      /** True when only its record allows it: the offer has changed since. */
+      isRecorded: boolean
       payment: SignedPayment
       /** Hash of all that the payment is bound to. */
       bound: Hex
@@ -29,7 +32,10 @@ export type ReadRequest =
       identifier: string | undefined
     }
 
-/** Parses the payment of a request. Uses no node, and writes nothing. */
+/**
+ * Parses the payment of a request. Uses no node, and writes nothing. Reads the
+ * store only for terms that are not offered.
+ */
 export async function readPaid(
   desk: GateDesk,
   request: Request,
@@ -64,7 +70,11 @@ export async function readPaid(
     ({ requirements }) => requirements,
   )
   const matched = matchTerms(offered, payload)
-  if (!matched.ok) return refused(requirePayment(asked, matched.code))
+  if (!matched.ok)
+    return (
+      (await findRecorded(desk, { request, asked, payload, hash })) ??
+      refused(requirePayment(asked, matched.code))
+    )
   const terms = asked.terms[matched.index] ?? asked.terms[0]
   const found = toSignedPayment(payload, terms.token.domain)
   if (!found.ok) return refused(requirePayment(asked, found.code))
@@ -81,6 +91,7 @@ export async function readPaid(
   return {
     ok: true,
     terms,
+    isRecorded: false,
     payment,
     payload: hash,
     bound: hashBinding({
@@ -95,4 +106,57 @@ export async function readPaid(
         ? undefined
         : identifierKey(payment.message.from, identifier),
   }
+}
+
+/** A payment with terms that are not offered. */
+type Unmatched = {
+  request: Request
+  asked: Asked
+  payload: PaymentPayload
+  hash: Hex
+}
+
+/**
+ * Finds a payment that was accepted for this very request before its offer
+ * changed. Its terms stay those that the client accepted then.
+ */
+async function findRecorded(
+  desk: GateDesk,
+  { request, asked, payload, hash }: Unmatched,
+): Promise<ReadRequest | undefined> {
+  for (const terms of asked.terms) {
+    const found = toSignedPayment(payload, terms.token.domain)
+    if (!found.ok) continue
+    const { payment } = found
+    const { nonce, value } = payment.message
+    const { note } = await desk.loadKnown({
+      orderId: orderIdOf(payment),
+      nonce,
+      payload: hash,
+      identifier: undefined,
+    })
+    if (note?.data.offer !== terms.offer.name) continue
+    const body = await digestBody(request, desk.mostRequestBytes)
+    if (body === undefined) continue
+    const bound = hashBinding({
+      offer: note.data.offer,
+      method: request.method,
+      resource: asked.resource,
+      body,
+      payload: hash,
+    })
+    if (note.data.bound !== bound) continue
+    const { paymentFlow } = payload.accepted.extra ?? {}
+    const flow = paymentFlow === 'upfront' ? 'upfront' : 'authorization'
+    return {
+      ok: true,
+      terms: { ...terms, offer: { ...terms.offer, flow }, value },
+      isRecorded: true,
+      payment,
+      payload: hash,
+      bound,
+      identifier: undefined,
+    }
+  }
+  return undefined
 }
