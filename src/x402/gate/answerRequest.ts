@@ -52,6 +52,7 @@ export async function answerRequest(
     orderId: orderIdOf(payment),
     terms,
     request,
+    waiting: [request],
     handler,
     place: placeOfAnswer(orderIdOf(payment), payment),
     payment: {
@@ -68,15 +69,21 @@ export async function answerRequest(
     await running.ended.catch(() => undefined)
     running = working.get(call.orderId)
   }
+  running?.waiting.push(request)
   const joined = running ?? startRun(tools, { asked, call, paid })
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
-  // Only the first request gets a streamed answer.
+  // Only one request gets a streamed answer.
   const outcome =
-    joined === running && ended.kind === 'paid'
+    ended.kind === 'paid' && heirOf(joined) !== request
       ? { ...ended, live: undefined }
       : ended
   return answerOutcome(asked, { terms, payer }, outcome)
+}
+
+/** The request that gets a stream: the first whose client has not left. */
+function heirOf({ waiting }: Run): Request | undefined {
+  return waiting.find(({ signal }) => !signal.aborted) ?? waiting[0]
 }
 
 type Given = { asked: Asked; call: PaidCall; paid: Paid }
@@ -84,11 +91,11 @@ type Given = { asked: Asked; call: PaidCall; paid: Paid }
 /** Starts to work on a payment. This process does so once at a time. */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.desk
-  const { orderId } = given.call
+  const { orderId, waiting } = given.call
   const ended = run(tools, given).finally(() => {
     if (working.get(orderId) === started) working.delete(orderId)
   })
-  const started: Run = { bound: given.paid.bound, ended }
+  const started: Run = { bound: given.paid.bound, ended, waiting }
   working.set(orderId, started)
   return started
 }

@@ -28,6 +28,8 @@ export type PaidCall = {
   orderId: string
   terms: Terms
   request: Request
+  /** This request, and those that joined it. */
+  waiting: Request[]
   handler: X402Handler
   payment: Omit<X402Payment, 'transaction'>
   /** What the kept answer is sealed for. */
@@ -90,9 +92,16 @@ async function takeStep(
 
   const paid = await captureFirst(tools, order)
   if (paid && paid.kind !== 'paid') return paid
+  // The stream would be lost: it is not kept.
+  if (paid && tools.call.terms.offer.stream && hasLeft(tools.call))
+    return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
   return claimed && work(tools, claimed, paid?.transaction)
 }
+
+/** True when no client waits any more. */
+const hasLeft = ({ waiting }: PaidCall): boolean =>
+  waiting.every(({ signal }) => signal.aborted)
 
 const claim = ({ desk }: Tools, note: ExchangeNote) =>
   changeExchange(desk, note, { step: 'working', owner: desk.owner })

@@ -214,7 +214,12 @@ export type GateDesk = {
 }
 
 /** Work on a payment, and the hash of what the payment is bound to. */
-export type Run = { bound: Hex; ended: Promise<Outcome | Refusal> }
+export type Run = {
+  bound: Hex
+  ended: Promise<Outcome | Refusal>
+  /** The requests that wait for it, the first one first. */
+  waiting: Request[]
+}
 
 /** Builds the answer that refuses the payment; called once for each request. */
 export type Refusal = () => Response
