@@ -3,13 +3,15 @@ import type { X402Gate } from '../gate/types.js'
 type HeaderValue = string | number | readonly string[] | undefined
 
 /** The part of an Express request that we use. */
-type ExpressRequest = AsyncIterable<unknown> & {
+type ExpressRequest = {
   method: string
   protocol: string
   originalUrl: string
   headers: Readonly<Record<string, HeaderValue>>
   /** The result of a body parser in front of the gate. */
   body?: unknown
+  iterator(options: { destroyOnReturn: boolean }): AsyncIterator<unknown>
+  resume(): unknown
 }
 
 /** The part of an Express response that we use. */
@@ -26,8 +28,9 @@ type Next = (error?: unknown) => void
 /**
  * Middleware for Express 5 that sells the answers of the handlers behind it.
  *
- * Mount a body parser in front of it. Otherwise it reads the body itself and
- * puts the bytes into `request.body`.
+ * Mount a body parser in front of it. Otherwise it reads the body itself, once
+ * there is a payment and up to the gate's `mostRequestBytes`, and puts the bytes
+ * into `request.body`.
  *
  * Throws nothing itself: passes errors to Express, such as an
  * {@link InvalidFieldError} when the gate has no such offer.
@@ -56,49 +59,93 @@ export function expressPayment(
 ) => Promise<void> {
   return async (request, response, next) => {
     const held = holdBack(response)
+    const body = toBody(request)
     try {
-      const answer = await gate.answer(await toRequest(request), {
+      const answer = await gate.answer(toRequest(request, body.content), {
         offer,
-        handler: () => {
+        handler: async (paid) => {
+          if (body.isUnread)
+            request.body = new Uint8Array(await paid.arrayBuffer())
           next()
           return held.answer
         },
       })
-      const body = new Uint8Array(await answer.arrayBuffer())
+      const bytes = new Uint8Array(await answer.arrayBuffer())
       held.release()
-      send(response, answer, body)
+      send(response, answer, bytes)
     } catch (error) {
       held.release()
       next(error)
+    } finally {
+      body.discard()
     }
   }
 }
 
-/** A request of the fetch standard with the same method, address and body. */
-async function toRequest(request: ExpressRequest): Promise<Request> {
-  const { method, protocol, originalUrl, headers: given } = request
+/** A request of the fetch standard with the same method and address. */
+function toRequest(
+  { method, protocol, originalUrl, headers: given }: ExpressRequest,
+  body: RequestBody['content'],
+): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given))
     for (const one of [value ?? []].flat()) headers.append(name, String(one))
   const url = `${protocol}://${headers.get('host') ?? 'localhost'}${originalUrl}`
-  if (method === 'GET' || method === 'HEAD')
-    return new Request(url, { method, headers })
-  const isSent =
-    headers.has('transfer-encoding') || Number(headers.get('content-length'))
-  if (request.body === undefined && isSent)
-    request.body = await readAll(request)
-  const { body } = request
-  // With a body parser, its result replaces the body.
-  const bytes =
-    body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
-  headers.delete('content-length')
-  return new Request(url, { method, headers, body: bytes ?? null })
+  // A body that was parsed may have another length.
+  if (!(body instanceof ReadableStream)) headers.delete('content-length')
+  const init = { method, headers, body, duplex: 'half' }
+  return new Request(url, init)
 }
 
-async function readAll(chunks: AsyncIterable<unknown>): Promise<Uint8Array> {
-  const parts: BlobPart[] = []
-  for await (const chunk of chunks) parts.push(toPart(chunk))
-  return new Uint8Array(await new Blob(parts).arrayBuffer())
+type RequestBody = {
+  content: Uint8Array<ArrayBuffer> | string | ReadableStream | null
+  /** True if no parser in front of the gate has read the body. */
+  isUnread: boolean
+  /** Reads the rest and drops it, so that the connection can go on. */
+  discard(): void
+}
+
+/** The body of a request. Nothing is read before the gate reads it. */
+function toBody(request: ExpressRequest): RequestBody {
+  const { method, headers, body } = request
+  const read = (content: RequestBody['content']): RequestBody => ({
+    content,
+    isUnread: false,
+    discard: () => undefined,
+  })
+  if (method === 'GET' || method === 'HEAD') return read(null)
+  // With a body parser, its result replaces the body.
+  if (body instanceof Uint8Array) return read(new Uint8Array(body))
+  if (body !== undefined) return read(JSON.stringify(body) ?? null)
+  const isSent =
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length']) > 0
+  return isSent ? toUnread(request) : read(null)
+}
+
+function toUnread(request: ExpressRequest): RequestBody {
+  // The end of an iteration must not close the connection before the answer.
+  let chunks: AsyncIterator<unknown> | undefined
+  const pull = async (controller: ReadableStreamDefaultController) => {
+    chunks ??= request.iterator({ destroyOnReturn: false })
+    const { done, value } = await chunks.next()
+    if (done) controller.close()
+    else
+      controller.enqueue(
+        value instanceof Uint8Array
+          ? value
+          : new TextEncoder().encode(String(value)),
+      )
+  }
+  return {
+    content: new ReadableStream({ pull }, { highWaterMark: 0 }),
+    isUnread: true,
+    discard: () => {
+      // A request that nobody began to read is dropped by Node.
+      const ended = chunks?.return?.().catch(() => undefined)
+      ended?.then(() => request.resume())
+    },
+  }
 }
 
 function toPart(chunk: unknown): BlobPart {
