@@ -1,6 +1,5 @@
 import type { X402Gate } from '../gate/types.js'
-
-type HeaderValue = string | number | readonly string[] | undefined
+import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
 
 /** The part of an Express request that we use. */
 type ExpressRequest = {
@@ -12,15 +11,6 @@ type ExpressRequest = {
   body?: unknown
   iterator(options: { destroyOnReturn: boolean }): AsyncIterator<unknown>
   resume(): unknown
-}
-
-/** The part of an Express response that we use. */
-type ExpressResponse = {
-  statusCode: number
-  getHeaders(): Readonly<Record<string, HeaderValue>>
-  removeHeader(name: string): void
-  setHeader(name: string, value: string | readonly string[]): unknown
-  end(body: Uint8Array): unknown
 }
 
 type Next = (error?: unknown) => void
@@ -67,10 +57,11 @@ export function expressPayment(
           if (body.isUnread)
             request.body = new Uint8Array(await paid.arrayBuffer())
           next()
-          return held.answer
+          return held.begin()
         },
       })
       const bytes = new Uint8Array(await answer.arrayBuffer())
+      if (held.isAbandoned()) return
       held.release()
       send(response, answer, bytes)
     } catch (error) {
@@ -146,69 +137,6 @@ function toUnread(request: ExpressRequest): RequestBody {
       ended?.then(() => request.resume())
     },
   }
-}
-
-function toPart(chunk: unknown): BlobPart {
-  return chunk instanceof Uint8Array ? new Uint8Array(chunk) : String(chunk)
-}
-
-const patched = ['write', 'end', 'writeHead', 'flushHeaders'] as const
-
-/**
- * Collects what handlers write, instead of sending it. `release` makes the
- * response send again.
- */
-function holdBack(response: ExpressResponse): {
-  answer: Promise<Response>
-  release(): void
-} {
-  const parts: BlobPart[] = []
-  const originals = patched.map((name) => Reflect.get(response, name))
-  const keep = (chunk: unknown) => {
-    const isData = typeof chunk === 'string' || chunk instanceof Uint8Array
-    if (isData) parts.push(toPart(chunk))
-  }
-  const answer = new Promise<Response>((resolve, reject) => {
-    const replacements = {
-      write: (chunk: unknown) => {
-        keep(chunk)
-        return true
-      },
-      end: (chunk: unknown) => {
-        keep(chunk)
-        toResponse(response, parts).then(resolve, reject)
-        return response
-      },
-      writeHead: (status: number, ...rest: unknown[]) => {
-        response.statusCode = status
-        for (const [name, value] of Object.entries(Object(rest.at(-1))))
-          response.setHeader(name, String(value))
-        return response
-      },
-      flushHeaders: () => undefined,
-    }
-    for (const name of patched) Reflect.set(response, name, replacements[name])
-  })
-  return {
-    answer,
-    release: () => {
-      for (const [index, name] of patched.entries())
-        Reflect.set(response, name, originals[index])
-    },
-  }
-}
-
-async function toResponse(
-  response: ExpressResponse,
-  parts: readonly BlobPart[],
-): Promise<Response> {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(response.getHeaders()))
-    for (const one of [value ?? []].flat()) headers.append(name, String(one))
-  const body = await new Blob([...parts]).arrayBuffer()
-  const { statusCode: status } = response
-  const isEmpty = [204, 205, 304].includes(status)
-  return new Response(isEmpty ? null : body, { status, headers })
 }
 
 function send(

@@ -1,0 +1,177 @@
+export type HeaderValue = string | number | readonly string[] | undefined
+
+/** The part of an Express response that we use. */
+export type ExpressResponse = {
+  statusCode: number
+  getHeaders(): Readonly<Record<string, HeaderValue>>
+  removeHeader(name: string): void
+  setHeader(name: string, value: string | readonly string[]): unknown
+  end(body: Uint8Array): unknown
+  emit(name: string): unknown
+}
+
+/** A response that is held back from its client. */
+type HeldResponse = {
+  /** Returns the answer of the handlers. Called once, when they begin. */
+  begin(): Promise<Response>
+  /** True if the handlers gave no answer in time after the client left. */
+  isAbandoned(): boolean
+  /** Makes the response send again. */
+  release(): void
+}
+
+const patched = ['write', 'end', 'writeHead', 'flushHeaders', 'emit'] as const
+
+/**
+ * Collects what handlers write, instead of sending it.
+ *
+ * Handlers do not notice when the client leaves: their answer is paid for, and
+ * the client may ask for it again. `sendFile` and pipes would stop otherwise,
+ * and never end.
+ */
+export function holdBack(response: ExpressResponse): HeldResponse {
+  const parts: BlobPart[] = []
+  const originals = patched.map((name) => Reflect.get(response, name))
+  const emit = response.emit.bind(response)
+  const socket = hideClosedSocket(response)
+  const silence = limitSilence()
+  let hasLeft = socket.isClosed()
+  let hasBegun = false
+  const keep = (chunk: unknown) => {
+    const isData = typeof chunk === 'string' || chunk instanceof Uint8Array
+    if (isData && !silence.isOver()) parts.push(toPart(chunk))
+    silence.restart()
+  }
+  const answer = new Promise<Response>((resolve, reject) => {
+    const replacements = {
+      write: (chunk: unknown) => {
+        keep(chunk)
+        return true
+      },
+      end: (chunk: unknown) => {
+        keep(chunk)
+        silence.stop()
+        toResponse(response, parts).then(resolve, reject)
+        return response
+      },
+      writeHead: (status: number, ...rest: unknown[]) => {
+        response.statusCode = status
+        for (const [name, value] of Object.entries(Object(rest.at(-1))))
+          response.setHeader(name, String(value))
+        return response
+      },
+      flushHeaders: () => undefined,
+      emit: (name: string, ...rest: readonly []) => {
+        if (name !== 'close') return emit(name, ...rest)
+        hasLeft = true
+        if (hasBegun) silence.start()
+        return true
+      },
+    }
+    for (const name of patched) Reflect.set(response, name, replacements[name])
+  })
+  return {
+    begin: () => {
+      hasBegun = true
+      if (hasLeft) silence.start()
+      return Promise.race([answer, silence.ended])
+    },
+    isAbandoned: silence.isOver,
+    release: () => {
+      silence.stop()
+      for (const [index, name] of patched.entries())
+        Reflect.set(response, name, originals[index])
+      socket.show()
+      if (hasLeft) response.emit('close')
+    },
+  }
+}
+
+/**
+ * Milliseconds that handlers may take to write more after the client left. A
+ * handler that notices it by other means may never end its answer.
+ */
+const mostSilence = 60_000
+
+/** Rejects `ended` when nothing was written for so long. */
+function limitSilence(): {
+  ended: Promise<never>
+  start(): void
+  /** Measures again from now, if it was started. */
+  restart(): void
+  stop(): void
+  isOver(): boolean
+} {
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let fail: (reason: Error) => void = () => undefined
+  const ended = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  const start = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = undefined
+      isOver = true
+      fail(new Error('The client left, and the handler wrote no more.'))
+    }, mostSilence)
+    // The timer must not keep the process alive.
+    Object(timer).unref?.()
+  }
+  return {
+    ended,
+    start,
+    restart: () => {
+      if (timer !== undefined) start()
+    },
+    stop: () => {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    isOver: () => isOver,
+  }
+}
+
+/**
+ * Makes a response show no socket once its socket is closed, as Node does after
+ * an answer: `sendFile` sends nothing to a closed socket.
+ */
+function hideClosedSocket(response: object): {
+  isClosed(): boolean
+  show(): void
+} {
+  let socket: unknown = Reflect.get(response, 'socket')
+  const isClosed = () => Object(socket).writable === false
+  Reflect.defineProperty(response, 'socket', {
+    configurable: true,
+    get: () => (isClosed() ? null : socket),
+    // A pipelined request gets its socket later.
+    set: (value: unknown) => {
+      socket = value
+    },
+  })
+  return {
+    isClosed,
+    show: () => {
+      Reflect.deleteProperty(response, 'socket')
+      Reflect.set(response, 'socket', socket)
+    },
+  }
+}
+
+function toPart(chunk: string | Uint8Array): BlobPart {
+  return typeof chunk === 'string' ? chunk : new Uint8Array(chunk)
+}
+
+async function toResponse(
+  response: ExpressResponse,
+  parts: readonly BlobPart[],
+): Promise<Response> {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(response.getHeaders()))
+    for (const one of [value ?? []].flat()) headers.append(name, String(one))
+  const body = await new Blob([...parts]).arrayBuffer()
+  const { statusCode: status } = response
+  const isEmpty = [204, 205, 304].includes(status)
+  return new Response(isEmpty ? null : body, { status, headers })
+}

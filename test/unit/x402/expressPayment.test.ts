@@ -1,0 +1,83 @@
+import { createServer, request as openRequest, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expressPayment, type X402Gate } from 'countersign/x402'
+import express, { type RequestHandler } from 'express'
+import { afterEach, expect, test, vi } from 'vitest'
+
+let server: Server | undefined
+afterEach(() => {
+  vi.useRealTimers()
+  server?.closeAllConnections()
+  server?.close()
+})
+
+/** A gate that lets everybody in, and reports how the handler ended. */
+function openedGate(report: (ended: unknown) => void): X402Gate {
+  const answer: X402Gate['answer'] = async (request, { handler }) => {
+    const payment = {
+      orderId: 'order',
+      offer: 'work',
+      payer: `0x${'1'.repeat(40)}`,
+      amount: '0.01',
+      transaction: undefined,
+    } as const
+    try {
+      const response = await handler(request, payment)
+      report(response)
+      return response
+    } catch (error) {
+      report(error)
+      return new Response(null, { status: 500 })
+    }
+  }
+  return {
+    open: async () => undefined,
+    answer,
+    protect: (offer, handler) => (request) =>
+      answer(request, { offer, handler }),
+  }
+}
+
+async function serve(gate: X402Gate, handler: RequestHandler): Promise<string> {
+  const app = express()
+  app.set('env', 'test')
+  app.get('/', expressPayment(gate, 'work'), handler)
+  const started = createServer(app)
+  server = started
+  await new Promise<void>((resolve) => {
+    started.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = started.address() as AddressInfo
+  return `http://127.0.0.1:${port}`
+}
+
+test('a handler that says nothing for a minute after its client left has failed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let end = (_: unknown) => {}
+  const ended = new Promise((resolve) => {
+    end = resolve
+  })
+  const reported = vi.fn(end)
+  let write = () => {}
+  let hasLeft = () => {}
+  const left = new Promise<void>((resolve) => {
+    hasLeft = resolve
+  })
+  const url = await serve(openedGate(reported), (request, response) => {
+    write = () => response.write('still here')
+    request.socket.once('close', () => setImmediate(hasLeft))
+    asked.destroy()
+  })
+  const asked = openRequest(url)
+  asked.on('error', () => undefined)
+  asked.end()
+  await left
+  await vi.advanceTimersByTimeAsync(59_000)
+  write()
+  await vi.advanceTimersByTimeAsync(59_000)
+  expect(reported).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await ended).toBeInstanceOf(Error)
+  // What the handler writes later goes nowhere, and throws nothing.
+  write()
+})
