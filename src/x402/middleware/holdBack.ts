@@ -56,8 +56,8 @@ export function holdBack(response: ExpressResponse): HeldResponse {
       },
       writeHead: (status: number, ...rest: unknown[]) => {
         response.statusCode = status
-        for (const [name, value] of Object.entries(Object(rest.at(-1))))
-          response.setHeader(name, String(value))
+        for (const [name, values] of toHeaders(rest.at(-1)))
+          response.setHeader(name, values)
         return response
       },
       flushHeaders: () => undefined,
@@ -157,6 +157,24 @@ function hideClosedSocket(response: object): {
       Reflect.set(response, 'socket', socket)
     },
   }
+}
+
+/**
+ * The headers of `writeHead`, which come by name, or as a list of names and
+ * values in turn. A text in their place is the reason phrase.
+ */
+function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
+  const headers = new Map<string, string[]>()
+  const add = (name: unknown, value: unknown) => {
+    const key = String(name).toLowerCase()
+    const values = [value ?? []].flat().map(String)
+    headers.set(key, [...(headers.get(key) ?? []), ...values])
+  }
+  if (Array.isArray(given))
+    for (let at = 0; at < given.length; at += 2) add(given[at], given[at + 1])
+  else if (typeof given === 'object')
+    for (const [name, value] of Object.entries(given ?? {})) add(name, value)
+  return headers
 }
 
 function toPart(chunk: string | Uint8Array): BlobPart {

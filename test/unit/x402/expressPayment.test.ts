@@ -1,4 +1,9 @@
-import { createServer, request as openRequest, type Server } from 'node:http'
+import {
+  createServer,
+  request as openRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expressPayment, type X402Gate } from 'countersign/x402'
 import express, { type RequestHandler } from 'express'
@@ -81,3 +86,44 @@ test('a handler that says nothing for a minute after its client left has failed'
   // What the handler writes later goes nowhere, and throws nothing.
   write()
 })
+
+const kept: readonly (readonly [string, string])[] = [
+  ['set-cookie', 'one=1'],
+  ['set-cookie', 'two=2'],
+  ['x-own', '3'],
+]
+const byName = { 'Set-Cookie': ['one=1', 'two=2'], 'X-Own': 3 }
+const inTurn = ['Set-Cookie', 'one=1', 'X-Own', 3, 'Set-Cookie', 'two=2']
+
+const heads: [
+  string,
+  (response: ServerResponse) => ServerResponse,
+  typeof kept,
+][] = [
+  ['a text', (to) => to.writeHead(201, 'Made'), []],
+  ['headers by name', (to) => to.writeHead(201, byName), kept],
+  [
+    'a text and headers by name',
+    (to) => to.writeHead(201, 'Made', byName),
+    kept,
+  ],
+  ['names and values in turn', (to) => to.writeHead(201, inTurn), kept],
+]
+
+test.each(heads)(
+  'writeHead takes %s, as in Node',
+  async (_, write, headers) => {
+    const url = await serve(
+      openedGate(() => undefined),
+      (_request, response) => {
+        response.removeHeader('x-powered-by')
+        write(response).end('done')
+      },
+    )
+    const response = await fetch(url)
+    const own = ['connection', 'content-length', 'date', 'keep-alive']
+    const others = [...response.headers].filter(([name]) => !own.includes(name))
+    expect([response.status, others]).toEqual([201, headers])
+    expect(await response.text()).toBe('done')
+  },
+)
