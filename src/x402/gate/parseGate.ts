@@ -70,15 +70,16 @@ function parseOffer(
   if (typeof offer !== 'object' || !offer)
     throw new InvalidFieldError(field, offer, 'an object')
   checkMembers(offer, offerMembers, field)
-  const { amount, flow = 'authorization', stream = false } = offer
+  const { amount, flow = 'authorization', identifier = 'optional' } = offer
+  const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
+  const { repeatable = false, stream = false } = offer
   if (typeof amount !== 'string')
     throw new InvalidFieldError(`${field}.amount`, amount, 'a decimal string')
-  if (flow !== 'authorization' && flow !== 'upfront')
-    throw new InvalidFieldError(
-      `${field}.flow`,
-      flow,
-      'authorization or upfront',
-    )
+  checkOneOf(`${field}.flow`, flow, ['authorization', 'upfront'])
+  checkOneOf(`${field}.identifier`, identifier, ['optional', 'required'])
+  checkOneOf(`${field}.afterFailure`, afterFailure, ['keep', 'giveUp'])
+  checkOneOf(`${field}.repeatable`, repeatable, [true, false])
+  checkOneOf(`${field}.stream`, stream, [true, false])
   if (stream && flow !== 'upfront')
     throw new InvalidFieldError(
       `${field}.stream`,
@@ -86,7 +87,6 @@ function parseOffer(
       'false: only the flow upfront can stream',
     )
   const { client, chainId, token } = chooseToken(context, offer)
-  const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
   return {
     name,
     amount,
@@ -105,11 +105,20 @@ function parseOffer(
     maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
     description: offer.description,
     mimeType: offer.mimeType,
-    identifier: offer.identifier ?? 'optional',
+    identifier,
     afterFailure,
-    repeatable: offer.repeatable === true,
+    repeatable,
     stream,
   }
+}
+
+function checkOneOf(
+  field: string,
+  value: unknown,
+  allowed: readonly unknown[],
+): void {
+  if (!allowed.includes(value))
+    throw new InvalidFieldError(field, value, allowed)
 }
 
 /** Checks that payments with this timeout would be accepted. */

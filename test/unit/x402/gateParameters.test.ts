@@ -1,0 +1,53 @@
+import { createOrders } from 'countersign/orders'
+import { memoryStore } from 'countersign/store'
+import { samplePayment } from 'countersign/testing'
+import { createX402Gate, type X402Offer } from 'countersign/x402'
+import { createClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { base } from 'viem/chains'
+import { afterAll, expect, test } from 'vitest'
+
+const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+const client = createClient({ chain: base, account, transport: http() })
+const orders = createOrders({
+  store: memoryStore(),
+  seal: 'none',
+  tokens: [{ client, token: samplePayment().domain.verifyingContract }],
+  wallets: [client],
+})
+afterAll(() => orders.close())
+
+/** Sells with one field that no type has checked. */
+const sellWith = (field: string, value: unknown) => () => {
+  const offer: X402Offer = { amount: '0.01', flow: 'upfront' }
+  const work: X402Offer = { ...offer, [field]: value }
+  return createX402Gate({ orders, offers: { work } })
+}
+
+test.each([
+  ['afterFailure', 'giveup'],
+  ['afterFailure', null],
+  ['identifier', 'require'],
+  ['identifier', true],
+  ['repeatable', 'yes'],
+  ['repeatable', 1],
+  ['stream', 'false'],
+  ['stream', 1],
+])('an offer whose %s is %j is refused', (field, value) => {
+  expect(sellWith(field, value)).toThrow(
+    expect.objectContaining({
+      name: 'InvalidFieldError',
+      message: expect.stringContaining(`offers.work.${field}`),
+    }),
+  )
+})
+
+test.each([
+  ['afterFailure', 'keep'],
+  ['afterFailure', undefined],
+  ['identifier', 'required'],
+  ['repeatable', true],
+  ['stream', false],
+])('an offer whose %s is %j is taken', (field, value) => {
+  expect(sellWith(field, value)).not.toThrow()
+})
