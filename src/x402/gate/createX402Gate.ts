@@ -71,6 +71,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     }
   }
   return {
+    mostAnswerBytes: desk.mostAnswerBytes,
     open,
     answer,
     protect: (offer, handler) => (request) =>

@@ -46,7 +46,7 @@ export type X402Offer = {
   repeatable?: boolean | undefined
   /**
    * True to stream the answer to the client, and not to store it. Only with
-   * `upfront`. @default false
+   * `upfront`. In Express the answer is collected first. @default false
    */
   stream?: boolean | undefined
 }
@@ -137,6 +137,8 @@ export type AnswerParameters = {
 
 /** Lets only paid requests pass to handlers. */
 export type X402Gate = {
+  /** Longest answer that is kept, in bytes. */
+  readonly mostAnswerBytes: number
   /**
    * Opens the store, proves the tokens, and claims the recipients for this
    * database. If you do not call it, the first request does.

@@ -22,6 +22,9 @@ type Next = (error?: unknown) => void
  * there is a payment and up to the gate's `mostRequestBytes`, and puts the bytes
  * into `request.body`.
  *
+ * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
+ * sends it, also of an offer that streams.
+ *
  * Throws nothing itself: passes errors to Express, such as an
  * {@link InvalidFieldError} when the gate has no such offer.
  *
@@ -48,7 +51,7 @@ export function expressPayment(
   next: Next,
 ) => Promise<void> {
   return async (request, response, next) => {
-    const held = holdBack(response)
+    const held = holdBack(response, gate.mostAnswerBytes)
     const body = toBody(request)
     try {
       const answer = await gate.answer(toRequest(request, body.content), {

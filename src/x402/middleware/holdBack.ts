@@ -23,14 +23,19 @@ type HeldResponse = {
 const patched = ['write', 'end', 'writeHead', 'flushHeaders', 'emit'] as const
 
 /**
- * Collects what handlers write, instead of sending it.
+ * Collects what handlers write, instead of sending it. An answer longer than
+ * `most` bytes becomes a failure.
  *
  * Handlers do not notice when the client leaves: their answer is paid for, and
  * the client may ask for it again. `sendFile` and pipes would stop otherwise,
  * and never end.
  */
-export function holdBack(response: ExpressResponse): HeldResponse {
-  const parts: BlobPart[] = []
+export function holdBack(
+  response: ExpressResponse,
+  most: number,
+): HeldResponse {
+  let parts: Uint8Array<ArrayBuffer>[] = []
+  let length = 0
   const originals = patched.map((name) => Reflect.get(response, name))
   const emit = response.emit.bind(response)
   const socket = hideClosedSocket(response)
@@ -38,9 +43,13 @@ export function holdBack(response: ExpressResponse): HeldResponse {
   let hasLeft = socket.isClosed()
   let hasBegun = false
   const keep = (chunk: unknown) => {
-    const isData = typeof chunk === 'string' || chunk instanceof Uint8Array
-    if (isData && !silence.isOver()) parts.push(toPart(chunk))
     silence.restart()
+    const isData = typeof chunk === 'string' || chunk instanceof Uint8Array
+    if (!isData || silence.isOver()) return
+    const part = toBytes(chunk)
+    length += part.byteLength
+    if (length > most) parts = []
+    else parts.push(part)
   }
   const answer = new Promise<Response>((resolve, reject) => {
     const replacements = {
@@ -51,7 +60,8 @@ export function holdBack(response: ExpressResponse): HeldResponse {
       end: (chunk: unknown) => {
         keep(chunk)
         silence.stop()
-        toResponse(response, parts).then(resolve, reject)
+        const read = length > most ? tooLong() : toResponse(response, parts)
+        read.then(resolve, reject)
         return response
       },
       writeHead: (status: number, ...rest: unknown[]) => {
@@ -177,9 +187,14 @@ function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
   return headers
 }
 
-function toPart(chunk: string | Uint8Array): BlobPart {
-  return typeof chunk === 'string' ? chunk : new Uint8Array(chunk)
+function toBytes(chunk: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  return typeof chunk === 'string'
+    ? new TextEncoder().encode(chunk)
+    : new Uint8Array(chunk)
 }
+
+const tooLong = async (): Promise<Response> =>
+  Response.json({ error: 'answer_too_long' }, { status: 500 })
 
 async function toResponse(
   response: ExpressResponse,

@@ -36,6 +36,7 @@ function openedGate(report: (ended: unknown) => void): X402Gate {
     }
   }
   return {
+    mostAnswerBytes: 1_000,
     open: async () => undefined,
     answer,
     protect: (offer, handler) => (request) =>
@@ -127,3 +128,28 @@ test.each(heads)(
     expect(await response.text()).toBe('done')
   },
 )
+
+test('an answer longer than the gate allows fails, and is not collected', async () => {
+  const url = await serve(
+    openedGate(() => undefined),
+    (_, response) => {
+      response.write('1'.repeat(1_000))
+      response.end('1')
+    },
+  )
+  const response = await fetch(url)
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    { error: 'answer_too_long' },
+  ])
+})
+
+test('an answer as long as the gate allows is sent', async () => {
+  const url = await serve(
+    openedGate(() => undefined),
+    (_, response) => {
+      response.end('ä'.repeat(500))
+    },
+  )
+  expect(await (await fetch(url)).text()).toBe('ä'.repeat(500))
+})
