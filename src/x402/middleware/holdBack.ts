@@ -53,12 +53,14 @@ export function holdBack(
   }
   const answer = new Promise<Response>((resolve, reject) => {
     const replacements = {
-      write: (chunk: unknown) => {
+      write: (chunk: unknown, ...rest: unknown[]) => {
         keep(chunk)
+        callBack(rest)
         return true
       },
-      end: (chunk: unknown) => {
+      end: (chunk: unknown, ...rest: unknown[]) => {
         keep(chunk)
+        callBack([chunk, ...rest])
         silence.stop()
         const read = length > most ? tooLong() : toResponse(response, parts)
         read.then(resolve, reject)
@@ -95,6 +97,12 @@ export function holdBack(
       if (hasLeft) response.emit('close')
     },
   }
+}
+
+/** Calls the callback of a write, which the handler may wait for. */
+function callBack(given: readonly unknown[]): void {
+  const callback = given.at(-1)
+  if (typeof callback === 'function') queueMicrotask(() => callback())
 }
 
 /**

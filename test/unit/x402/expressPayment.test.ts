@@ -153,3 +153,21 @@ test('an answer as long as the gate allows is sent', async () => {
   )
   expect(await (await fetch(url)).text()).toBe('ä'.repeat(500))
 })
+
+test('a handler that waits until its pieces are written goes on', async () => {
+  const url = await serve(
+    openedGate(() => undefined),
+    async (_, response) => {
+      await new Promise<void>((resolve) => {
+        response.write('one ', () => resolve())
+      })
+      await new Promise<void>((resolve) => {
+        response.write('two ', 'utf8', () => resolve())
+      })
+      response.end('three')
+    },
+  )
+  const signal = AbortSignal.timeout(10_000)
+  const response = await fetch(url, { signal })
+  expect(await response.text()).toBe('one two three')
+})
