@@ -34,8 +34,7 @@ export function holdBack(
   response: ExpressResponse,
   most: number,
 ): HeldResponse {
-  let parts: Uint8Array<ArrayBuffer>[] = []
-  let length = 0
+  const collected = collect(most)
   const originals = patched.map((name) => Reflect.get(response, name))
   const emit = response.emit.bind(response)
   const socket = hideClosedSocket(response)
@@ -44,12 +43,7 @@ export function holdBack(
   let hasBegun = false
   const keep = (chunk: unknown) => {
     silence.restart()
-    const isData = typeof chunk === 'string' || chunk instanceof Uint8Array
-    if (!isData || silence.isOver()) return
-    const part = toBytes(chunk)
-    length += part.byteLength
-    if (length > most) parts = []
-    else parts.push(part)
+    if (!silence.isOver()) collected.add(chunk)
   }
   const answer = new Promise<Response>((resolve, reject) => {
     const replacements = {
@@ -62,8 +56,7 @@ export function holdBack(
         keep(chunk)
         callBack([chunk, ...rest])
         silence.stop()
-        const read = length > most ? tooLong() : toResponse(response, parts)
-        read.then(resolve, reject)
+        toResponse(response, collected.parts()).then(resolve, reject)
         return response
       },
       writeHead: (status: number, ...rest: unknown[]) => {
@@ -201,13 +194,32 @@ function toBytes(chunk: string | Uint8Array): Uint8Array<ArrayBuffer> {
     : new Uint8Array(chunk)
 }
 
-const tooLong = async (): Promise<Response> =>
-  Response.json({ error: 'answer_too_long' }, { status: 500 })
+/** Collects what is written, up to a limit. */
+function collect(most: number): {
+  add(chunk: unknown): void
+  /** `undefined` when more was written than allowed. */
+  parts(): readonly BlobPart[] | undefined
+} {
+  let parts: Uint8Array<ArrayBuffer>[] = []
+  let length = 0
+  return {
+    add: (chunk) => {
+      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+      const part = toBytes(chunk)
+      length += part.byteLength
+      if (length > most) parts = []
+      else parts.push(part)
+    },
+    parts: () => (length > most ? undefined : parts),
+  }
+}
 
 async function toResponse(
   response: ExpressResponse,
-  parts: readonly BlobPart[],
+  parts: readonly BlobPart[] | undefined,
 ): Promise<Response> {
+  if (!parts)
+    return Response.json({ error: 'answer_too_long' }, { status: 500 })
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.getHeaders()))
     for (const one of [value ?? []].flat()) headers.append(name, String(one))
