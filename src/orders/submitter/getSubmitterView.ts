@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import {
@@ -10,7 +11,7 @@ import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 import type { InFlight } from './inFlight.js'
-import type { SubmitterState } from './submitterState.js'
+import { nonceName, type SubmitterState } from './submitterState.js'
 
 /** Result of one look at the chain for a submitter. */
 export type SubmitterView = SubmitterHead & {
@@ -33,6 +34,11 @@ const guesses = 16
 /**
  * Requests heads, counts and receipts. Requests a few receipts in the same
  * tick, but many only once the account's count shows that they exist.
+ *
+ * If the node cannot give a receipt, puts its nonce aside.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer about the account or the head.
  */
 export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
@@ -43,17 +49,19 @@ export async function getSubmitterView(
   const isLong = isMany(submitter) && !pace.isQuick
   const [head, early, isContract] = await Promise.all([
     getSubmitterHead(reader, { account, safe: policy.blocks?.safe }),
-    getReceipts(reader, isLong ? [] : hashesOf(inFlight.rows)),
+    askReceipts(submitter, isLong ? [] : inFlight.rows),
     inFlight.hasCode ?? hasCode(reader, account),
   ])
   inFlight.rememberCode(isContract)
   const passed = isLong ? findPassed(submitter, head) : []
   const isEarly = isLong && isFilling(submitter, head, passed.length)
   pace.rememberCount(head.count)
-  const late = await getReceipts(reader, isEarly ? [] : hashesOf(passed))
+  const late = await askReceipts(submitter, isEarly ? [] : passed)
+  const asked = [...early, ...late]
+  putFailedAside(submitter, asked)
   const receipts = new Map<Hash, ProofReceipt>()
   const preconfirmed = new Map<Hash, ProofReceipt>()
-  for (const receipt of [...early, ...late]) {
+  for (const { receipt } of asked) {
     if (!receipt) continue
     const place = receipt.blockHash === zeroHash ? preconfirmed : receipts
     place.set(lower(receipt.transactionHash), receipt)
@@ -95,8 +103,45 @@ function isFilling(
   return isRising && 2 * passed < inFlight.rows.length
 }
 
-function hashesOf(rows: readonly TransactionRecord[]): Hash[] {
-  return rows.flatMap(({ hash }) => hash ?? [])
+/** The node's answer about the receipt of one transaction. */
+type AskedReceipt = {
+  row: TransactionRecord
+  receipt?: ProofReceipt | undefined
+  error?: unknown
+}
+
+/**
+ * Requests each receipt by itself, in one tick: the node may not be able to give
+ * one of them. Leaves out nonces that are put aside.
+ */
+function askReceipts(
+  { reader, aside }: SubmitterState,
+  rows: readonly TransactionRecord[],
+): Promise<AskedReceipt[]> {
+  const due = rows.filter(
+    ({ nonce }) => !aside.isWaiting(nonceName('settle', nonce)),
+  )
+  const sent = due.flatMap((row) => (row.hash ? { row, hash: row.hash } : []))
+  return askInChunks(sent, ({ row, hash }) =>
+    getReceipts(reader, [hash]).then(
+      ([receipt]): AskedReceipt => ({ row, receipt }),
+      (error: unknown): AskedReceipt => ({ row, error }),
+    ),
+  )
+}
+
+/** Puts a nonce aside if a receipt failed and no other one is at the nonce. */
+function putFailedAside(
+  { aside }: SubmitterState,
+  asked: readonly AskedReceipt[],
+): void {
+  const shown = asked.filter(({ receipt }) => receipt !== undefined)
+  const done = new Set(shown.map(({ row }) => row.nonce))
+  for (const { row, error } of asked) {
+    if (error === undefined || done.has(row.nonce)) continue
+    done.add(row.nonce)
+    aside.put(nonceName('settle', row.nonce), error, row.orderId)
+  }
 }
 
 function lower(hash: Hash): Hash {
