@@ -169,3 +169,14 @@ function judgeProof<seen extends SeenProof>(
     ? { proof, verdict: 'gone', replacedBy: there.hash }
     : { proof, verdict: 'unclear' }
 }
+
+/** The node shows neither that a transaction stayed nor that it was replaced. */
+export function unclearError({
+  transactionHash,
+  blockNumber,
+}: SeenProof): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getTransactionReceipt',
+    problem: `does not show whether transaction ${transactionHash} is still in block ${blockNumber}`,
+  })
+}

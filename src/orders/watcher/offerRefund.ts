@@ -9,7 +9,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { recheckProofs } from '../evidence/recheckProofs.js'
+import { recheckProofs, unclearError } from '../evidence/recheckProofs.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
@@ -63,7 +63,8 @@ export type Offer =
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answers contradict each other.
+ * answer, its answers contradict each other, or it has no receipt of the
+ * payment.
  */
 export async function offerRefund(
   context: OrdersContext,
@@ -143,7 +144,12 @@ function findHolders(
   return attempts.find({ nonces })
 }
 
-/** Looks at the payment again: a proof on record may be older than a reorg. */
+/**
+ * Looks at the payment again: a proof on record may be older than a reorg.
+ *
+ * @throws {@link NodeAnswerError} when the node has no receipt of it any more,
+ * so that the refund is put aside and reported.
+ */
 async function isFinal(
   { client, finalized }: RefundView,
   proof: ProofRecord,
@@ -151,6 +157,7 @@ async function isFinal(
   if (finalized === undefined || proof.blockNumber > finalized) return false
   const { chainId } = proof
   const [checked] = await recheckProofs(client, [proof], { chainId })
+  if (checked?.verdict === 'unclear') throw unclearError(proof)
   return checked?.verdict === 'same'
 }
 

@@ -1,7 +1,11 @@
-import type { Hash } from 'viem'
+import type { Client, Hash } from 'viem'
 import { addAll } from '../../core/addAll.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
-import { type Recheck, recheckApart } from '../evidence/recheckProofs.js'
+import {
+  type Recheck,
+  recheckApart,
+  unclearError,
+} from '../evidence/recheckProofs.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
@@ -21,13 +25,19 @@ export const finalityStep = 'finalityRaised'
 const unitSize = 100
 
 /**
+ * Units about which the node may answer nothing before the look ends: it may be
+ * at its limit. The next look begins with other orders.
+ */
+const mostSilent = 3
+
+/**
  * Raises the finality of settled orders once their block is safe or final.
  * Checks their receipts again first, and reports orders to fulfil. At
  * `finalized`, erases the credentials of the order. Relies on safe and final
  * blocks that two looks have confirmed.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when there are several
- * orders and the node answers about none. A single one that fails is put aside.
+ * Puts orders aside about which the node does not answer, or for which it has
+ * no receipt any more. The others go on.
  */
 export async function raiseSettled(
   context: OrdersContext,
@@ -52,10 +62,12 @@ export async function raiseSettled(
     ({ id }) => !apart.isWaiting(id),
   )
   const doubtful: OrderRecord[] = []
-  for (let at = 0; at < due.length; at += unitSize) {
+  let silent = 0
+  for (let at = 0; at < due.length && silent < mostSilent; at += unitSize) {
     const unit = due.slice(at, at + unitSize)
     const left = await raiseUnit(context, { ...watch, apart }, unit)
-    addAll(doubtful, left)
+    if (left) addAll(doubtful, left)
+    else silent++
   }
   const [lowest] = doubtful
     .flatMap(({ settledBlock }) => settledBlock ?? [])
@@ -67,7 +79,8 @@ export async function raiseSettled(
 
 /**
  * @returns consumed orders whose transaction is no longer where it was. Such
- * orders have no proof.
+ * orders have no proof. `undefined` if the node answers about none of several
+ * orders.
  */
 async function raiseUnit(
   context: OrdersContext,
@@ -80,7 +93,7 @@ async function raiseUnit(
     apart,
   }: SureWatch & { apart: Apart },
   orders: readonly OrderRecord[],
-): Promise<OrderRecord[]> {
+): Promise<OrderRecord[] | undefined> {
   const ids = orders.map(({ id }) => id)
   const found = await context.store.read((tables) =>
     loadOrders(tables, { ids }),
@@ -92,10 +105,9 @@ async function raiseUnit(
     )
     return settlingOf(order, proof)
   })
-  const checked = await recheckApart(client, settling, {
-    chainId: destination.chainId,
-    onFailure: ({ order }, error) => apart.put(order.id, error),
-  })
+  const { chainId } = destination
+  const checked = await recheckUnit(client, settling, { chainId, apart })
+  if (!checked) return undefined
   const displaced = checked.flatMap(displacedOf)
   if (displaced.length) await heads.confirm()
   const { timestamp: blockTime } = heads.latest
@@ -111,6 +123,37 @@ async function raiseUnit(
     .flatMap(({ proof: { order } }) =>
       order.state === 'consumed' ? [order] : [],
     )
+}
+
+/**
+ * Checks again where orders settled. Puts those aside about which the node does
+ * not answer, or for which it has no receipt. Consumed ones without a receipt
+ * have a check of their own.
+ *
+ * @returns `undefined` if the node answers about none of several orders.
+ */
+async function recheckUnit(
+  client: Client,
+  settling: readonly Settling[],
+  { chainId, apart }: { chainId: number; apart: Apart },
+): Promise<Recheck<Settling>[] | undefined> {
+  const failed = new Set<string>()
+  const onFailure = ({ order }: Settling, error: unknown): void => {
+    failed.add(order.id)
+    apart.put(order.id, error)
+  }
+  try {
+    const options = { chainId, onFailure }
+    const checked = await recheckApart(client, settling, options)
+    for (const { verdict, proof: one } of checked) {
+      if (verdict !== 'unclear' || failed.has(one.order.id)) continue
+      if (one.order.state !== 'consumed') onFailure(one, unclearError(one))
+    }
+    return checked
+  } catch (error) {
+    for (const one of settling) onFailure(one, error)
+    return undefined
+  }
 }
 
 type Settling = {
