@@ -1,5 +1,6 @@
 import type { Client, Hash } from 'viem'
 import type { ReadLog } from '../../chain/logs/types.js'
+import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
@@ -14,50 +15,109 @@ export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
   ...new Set(logs.map(({ transactionHash }) => transactionHash)),
 ]
 
+/** A transaction whose receipt the node does not give, or not whole. */
+export type MissingReceipt = {
+  transactionHash: Hash
+  blockNumber: bigint
+  error: unknown
+}
+
 /**
  * Reads the receipts of logs and the times of their blocks. Checks that the
- * head read before is still in the chain, that each receipt is in its block,
- * and that each receipt contains its logs.
+ * head read before and the blocks of the logs are still in the chain. A receipt
+ * counts as missing if it is not in its block or lacks one of its logs.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or one of these checks fails.
+ * @param options.isWaiting true for a transaction that is not asked about now;
+ * its receipt counts as missing.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the chain changed
+ * meanwhile, or the node answers about none of several receipts.
  */
 export async function getTimedReceipts(
   { client, heads: { latest } }: { client: Client; heads: ChainHeads },
   logs: readonly ReadLog[],
-): Promise<TimedReceipt[]> {
-  const hashes = hashesOf(logs)
-  const [receipts, times] = await Promise.all([
-    getReceipts(client, hashes),
+  { isWaiting }: { isWaiting: (hash: Hash) => boolean },
+): Promise<{ timed: TimedReceipt[]; missing: MissingReceipt[] }> {
+  const [asked, times] = await Promise.all([
+    askReceipts(client, hashesOf(logs), isWaiting),
     getBlockTimes(client, [
       latest.number,
       ...logs.map(({ blockNumber }) => blockNumber),
     ]),
   ])
-  const isSame = times.get(latest.number)?.hash === latest.hash
-  const timed = receipts.flatMap((receipt): TimedReceipt[] => {
+  const isSame =
+    times.get(latest.number)?.hash === latest.hash &&
+    logs.every((log) => times.get(log.blockNumber)?.hash === log.blockHash)
+  if (!isSame)
+    throw new NodeAnswerError({
+      method: 'eth_getLogs',
+      problem: 'is of a chain that was reorganized since',
+    })
+  const byHash = groupByHash(logs)
+  const timed: TimedReceipt[] = []
+  const missing: MissingReceipt[] = []
+  for (const { transactionHash, receipt, error } of asked) {
+    const own = byHash.get(transactionHash) ?? []
     const block = receipt && times.get(receipt.blockNumber)
-    return block && block.hash === receipt.blockHash
-      ? [{ receipt, blockTime: block.timestamp }]
-      : []
-  })
-  const byHash = new Map(timed.map((one) => [one.receipt.transactionHash, one]))
-  const isWhole =
-    timed.length === hashes.length && logs.every((log) => isIn(log, byHash))
-  if (isSame && isWhole) return timed
-  throw new NodeAnswerError({
-    method: 'eth_getLogs',
-    problem: 'is of a chain that was reorganized since, or not whole',
+    const isWhole =
+      block?.hash === receipt?.blockHash &&
+      own.every((log) => isIn(log, receipt))
+    if (receipt && block && isWhole)
+      timed.push({ receipt, blockTime: block.timestamp })
+    else
+      missing.push({
+        transactionHash,
+        blockNumber: own[0]?.blockNumber ?? latest.number,
+        error: error ?? incompleteError(transactionHash),
+      })
+  }
+  return { timed, missing }
+}
+
+function groupByHash(logs: readonly ReadLog[]): Map<Hash, ReadLog[]> {
+  const groups = new Map<Hash, ReadLog[]>()
+  for (const log of logs) {
+    const group = groups.get(log.transactionHash)
+    if (group) group.push(log)
+    else groups.set(log.transactionHash, [log])
+  }
+  return groups
+}
+
+type AskedReceipt = {
+  transactionHash: Hash
+  receipt?: ProofReceipt | undefined
+  error?: unknown
+}
+
+async function askReceipts(
+  client: Client,
+  hashes: readonly Hash[],
+  isWaiting: (hash: Hash) => boolean,
+): Promise<AskedReceipt[]> {
+  const asked = await askInChunks(
+    hashes,
+    async (transactionHash): Promise<AskedReceipt> => {
+      if (isWaiting(transactionHash)) return { transactionHash }
+      return getReceipts(client, [transactionHash]).then(
+        ([receipt]) => ({ transactionHash, receipt }),
+        (error: unknown) => ({ transactionHash, error }),
+      )
+    },
+  )
+  const failed = asked.filter(({ error }) => error !== undefined)
+  if (failed.length > 1 && failed.length === asked.length)
+    throw failed[0]?.error
+  return asked
+}
+
+function incompleteError(transactionHash: Hash): NodeAnswerError {
+  return new NodeAnswerError({
+    method: 'eth_getTransactionReceipt',
+    problem: `does not contain the logs of transaction ${transactionHash}`,
   })
 }
 
-/**
- * True when the receipt contains the log; otherwise the receipt is incomplete.
- */
-function isIn(
-  { transactionHash, logIndex }: ReadLog,
-  timed: ReadonlyMap<Hash, TimedReceipt>,
-): boolean {
-  const found = timed.get(transactionHash)
-  return found?.receipt.logs.some((log) => log.logIndex === logIndex) === true
+/** True when the receipt contains the log. */
+function isIn({ logIndex }: ReadLog, receipt: ProofReceipt | undefined) {
+  return receipt?.logs.some((log) => log.logIndex === logIndex) === true
 }

@@ -1,13 +1,16 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import type { Destination } from '../../store/types.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
-import { findCanonical } from '../evidence/findCanonical.js'
+import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import {
   getPaymentLogs,
   getSpentLogs,
   getTransfers,
 } from '../evidence/getPaymentLogs.js'
+import type { MissingReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges } from '../model/changes.js'
 import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
@@ -23,7 +26,11 @@ import {
   type OpenWalk,
 } from './destinationCursor.js'
 import { settleLogs } from './settleLogs.js'
+import { openApart } from './tryStep.js'
 import type { Watch } from './watchState.js'
+
+/** The name of this step in the list of failures. */
+export const reconciliationStep = 'reconciliation'
 
 /** Number of blocks before the cursor to read again. */
 const overlap = 64n
@@ -57,6 +64,9 @@ export type DestinationReconciliation = {
  * more, the next reconciliation continues with the others, and asks about all
  * blocks since their last turn.
  *
+ * Puts transactions aside whose receipts the node does not give. The cursor
+ * stays below them, so that later reconciliations read them again.
+ *
  * @throws {@link NodeAnswerError} when the answers contradict each other, as
  * during a reorganization. The cursor then stays.
  * @throws {@link LogRangeError} {@link NodeError} when the node refuses or does
@@ -81,11 +91,18 @@ export async function reconcileDestination(
   const { cursor, fromBlock, isWhole } = await findStart(context, watch)
   const { number: toBlock, hash } = heads.latest
   const range = { fromBlock, toBlock }
-  const { changes, walk } = await readRange(context, watch, range, cursor?.walk)
+  const { changes, missing, walk } = await readRange(
+    context,
+    watch,
+    range,
+    cursor?.walk,
+  )
   if (watch.isDeep) await adoptUnknown(context, watch, range)
+  putMissingAside(watch, missing)
   const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
   const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
-  const last = { number: toBlock, hash }
+  const held = await holdBelow(watch, missing)
+  const last = held ?? { number: toBlock, hash }
   const after = { from: oldest, last, seen, walk }
   if (isWhole) await moveCursor(context, watch, { before: cursor, after })
   const countOf = (wanted: string) =>
@@ -104,13 +121,51 @@ export async function reconcileDestination(
   }
 }
 
+function putMissingAside(
+  watch: Watch,
+  missing: readonly MissingReceipt[],
+): void {
+  const time = watch.heads.latest.timestamp
+  const apart = openApart(watch, { step: reconciliationStep, time })
+  for (const { transactionHash, error } of missing)
+    if (!apart.isWaiting(transactionHash)) apart.put(transactionHash, error)
+  apart.close()
+}
+
+/** The block before the lowest one that lacks a receipt. */
+async function holdBelow(
+  { client }: Watch,
+  missing: readonly MissingReceipt[],
+): Promise<SeenBlock | undefined> {
+  const lowest = lowestOf(missing)
+  if (lowest === undefined) return undefined
+  const number = lowest - 1n
+  const hash = (await getBlockTimes(client, [number])).get(number)?.hash
+  if (hash) return { number, hash }
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no block ${number}`,
+  })
+}
+
+function lowestOf(missing: readonly MissingReceipt[]): bigint | undefined {
+  return missing.reduce<bigint | undefined>(
+    (lowest, { blockNumber }) => lowerOf(lowest, blockNumber),
+    undefined,
+  )
+}
+
 /** Writes what a range shows. Returns where the walk continues. */
 async function readRange(
   context: OrdersContext,
   watch: Watch & { isAll: boolean; mostOpen?: number | undefined },
   range: { fromBlock: bigint; toBlock: bigint },
   walk: OpenWalk | undefined,
-): Promise<{ changes: Changes; walk: OpenWalk | undefined }> {
+): Promise<{
+  changes: Changes
+  missing: readonly MissingReceipt[]
+  walk: OpenWalk | undefined
+}> {
   const { client, destination, isAll, mostOpen: most } = watch
   const { fromBlock, toBlock } = range
   const start = isAll ? undefined : walk?.after
@@ -125,7 +180,9 @@ async function readRange(
     ...range,
     part: first,
   })
-  const written = [asked, await settleLogs(context, watch, logs)]
+  const settled = await settleLogs(context, watch, logs)
+  const written = [asked, settled.changes]
+  const missing = [...settled.missing]
   let { after } = logs
   while (isAll && after !== undefined) {
     const part = { after, since, most }
@@ -134,12 +191,18 @@ async function readRange(
       part,
     })
     const { spent } = more
-    written.push(await settleLogs(context, watch, { transfers: [], spent }))
+    const found = await settleLogs(context, watch, { transfers: [], spent })
+    written.push(found.changes)
+    addAll(missing, found.missing)
     after = more.after
   }
+  const isWhole = start === undefined
+  // The next round asks again about the blocks that lack a receipt.
+  const lowest = lowerOf(lowestOf(missing), fromBlock)
   return {
     changes: joinChanges(written),
-    walk: nextWalk(walk, { fromBlock, after, isAll: start === undefined }),
+    missing,
+    walk: nextWalk(walk, { fromBlock: lowest, after, isAll: isWhole }),
   }
 }
 
@@ -162,7 +225,9 @@ export async function settleTransfers(
   const { fromBlock } = await findStart(context, { ...watch, isDeep: false })
   const range = { fromBlock, toBlock: heads.latest.number }
   const transfers = await getTransfers(context, client, destination, range)
-  await settleLogs(context, watch, { transfers, spent: [] })
+  const { missing } = await settleLogs(context, watch, { transfers, spent: [] })
+  // A draft may be paid by one of them.
+  if (missing[0]) throw missing[0].error
 }
 
 /**

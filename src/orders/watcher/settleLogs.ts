@@ -13,6 +13,7 @@ import type { PaymentLogs } from '../evidence/getPaymentLogs.js'
 import {
   getTimedReceipts,
   hashesOf,
+  type MissingReceipt,
   type TimedReceipt,
 } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
@@ -38,16 +39,23 @@ const unitSize = 100
  * Reads the receipts of a destination's logs and writes what is missing on
  * record.
  *
+ * @returns transactions whose receipts the node does not give. They hold up no
+ * other one.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer is incomplete or mixes two chains. Then writes nothing.
+ * answer, or its answer mixes two chains. Then writes nothing.
  */
 export async function settleLogs(
   context: OrdersContext,
   watch: Watch,
   { transfers, spent }: PaymentLogs,
-): Promise<Changes> {
+): Promise<{ changes: Changes; missing: readonly MissingReceipt[] }> {
+  const { isWaiting } = watch.aside
   const fresh = await dropKnown(context, watch.destination, transfers)
-  const receipts = await getTimedReceipts(watch, [...fresh, ...spent])
+  const { timed: receipts, missing } = await getTimedReceipts(
+    watch,
+    [...fresh, ...spent],
+    { isWaiting },
+  )
   const written: Changes[] = []
   for (let at = 0; at < receipts.length; at += unitSize) {
     context.signal?.throwIfAborted()
@@ -67,7 +75,7 @@ export async function settleLogs(
     })
     written.push(changes)
   }
-  return joinChanges([noChanges(), ...written])
+  return { changes: joinChanges([noChanges(), ...written]), missing }
 }
 
 /**

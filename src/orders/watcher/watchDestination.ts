@@ -16,7 +16,10 @@ import { destinationKey } from './destinationCursor.js'
 import { expireDue, expiryStep } from './expireDue.js'
 import { fulfilIncluded } from './fulfilIncluded.js'
 import { finalityStep, raiseSettled } from './raiseSettled.js'
-import { reconcileDestination } from './reconcileDestination.js'
+import {
+  reconcileDestination,
+  reconciliationStep,
+} from './reconcileDestination.js'
 import { reportFault, tryStep } from './tryStep.js'
 import { newMemory, type Watch, type WatchMemory } from './watchState.js'
 
@@ -126,7 +129,7 @@ async function lookOnce(
   reportFault(aside, 'head', isBehind ? behindError(watch) : undefined)
   if (isBehind) return
   await tryStep(watch, expiryStep, () => expireDue(context, sureWatch))
-  await tryStep(watch, 'reconciliation', () =>
+  await tryStep(watch, reconciliationStep, () =>
     reconcileWhenDue(context, watch, verdict === 'reorged'),
   )
   if (context.policy.fulfilAt === 'included')
