@@ -65,7 +65,7 @@ export async function carryRefunds(
     after = rows.at(-1)?.position
     if (rows.length < pageSize) break
   }
-  apart.close()
+  apart.close(new Set(signable.map(({ refund }) => refund.row.id)))
   const { memory } = watch
   if (memory.signing || signable.length === 0) return
   // A signer may hang, and a person may take minutes: the watch goes on.
@@ -83,10 +83,13 @@ async function signAll(
   lease: RefundView['lease'],
   { signable, apart }: { signable: readonly Signable[]; apart: Apart },
 ): Promise<void> {
-  for (const one of signable)
-    await signRefund(context, lease, one).catch((error: unknown) =>
-      apart.put(one.refund.row.id, error),
+  for (const one of signable) {
+    const { id } = one.refund.row
+    await signRefund(context, lease, one).then(
+      () => apart.clear(id),
+      (error: unknown) => apart.put(id, error),
     )
+  }
 }
 
 /** Returns the refund if it can be signed now. */

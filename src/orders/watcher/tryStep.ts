@@ -48,8 +48,14 @@ export type Apart = {
   put(name: string, error: unknown, due?: bigint | undefined): void
   /** True while it waits for its next try. */
   isWaiting(name: string): boolean
-  /** Clears everything that was due again and did not fail. */
-  close(): void
+  /** Clears one thing that succeeded after the step. */
+  clear(name: string): void
+  /**
+   * Clears everything that was due again and did not fail.
+   *
+   * @param open things whose new try is not over yet.
+   */
+  close(open?: ReadonlySet<string> | undefined): void
 }
 
 /** Begins a step that may put single things aside. */
@@ -65,10 +71,17 @@ export function openApart(
       apart.set(name, { step, due })
     },
     isWaiting: (name) => aside.isWaiting(name),
-    close: () => {
+    clear: (name) => {
+      apart.delete(name)
+      aside.clear(name)
+    },
+    close: (open) => {
       for (const [name, one] of apart) {
         const isOpen =
-          one.step !== step || failed.has(name) || aside.isWaiting(name)
+          one.step !== step ||
+          failed.has(name) ||
+          open?.has(name) ||
+          aside.isWaiting(name)
         if (isOpen || one.due > time) continue
         apart.delete(name)
         aside.clear(name)
