@@ -6,9 +6,10 @@ import { openAside } from '../../../../src/orders/model/putAside.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { destinationKey } from '../../../../src/orders/watcher/destinationCursor.js'
 import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
-import { fundedAccount } from '../../support/desk.js'
+import { fakeNode, fundedAccount } from '../../support/desk.js'
 import {
   openRefundShop,
+  policy,
   requestRefund,
   startRefundChain,
 } from '../../support/refundDesk.js'
@@ -57,5 +58,68 @@ test('a signer that fails over a refund is asked after growing pauses, and healt
   await watcher.aside.save(watcher.lease())
   const [health] = (await getHealth(context)).destinations
   expect(health?.putAside).toHaveLength(1)
+  await shop.orders.close()
+})
+
+test('a signer that is silent over one refund leaves the others their whole window', async () => {
+  const own = await fundedAccount(chain)
+  let asked = 0
+  let giveUp: () => void = () => undefined
+  const account: PrivateKeyAccount = {
+    ...own,
+    signTypedData: async (typed) => {
+      asked++
+      if (asked === 1)
+        await new Promise<void>((_, reject) => {
+          giveUp = () => reject(new Error('no answer'))
+        })
+      return own.signTypedData(typed)
+    },
+  }
+  const shop = await openRefundShop(chain, {
+    account,
+    changes: { policy: { ...policy, window: 60n, signTimeout: 60_000 } },
+  })
+  const sold = [await shop.sell(), await shop.sell(), await shop.sell()]
+  for (const { id } of sold) await requestRefund(shop.orders, id, 'one')
+  await shop.workUntil(async () => asked > 0)
+  // Longer than the window.
+  await chain.warp(65)
+  giveUp()
+  const statesOf = () =>
+    Promise.all(
+      sold.slice(1).map(async ({ id: orderId }) => {
+        const query = { orderId, refundId: 'one' }
+        return (await shop.orders.getRefund(query)).state
+      }),
+    )
+  await shop.workUntil(async () => (await statesOf()).every(isOver))
+  expect(await statesOf()).toEqual(['succeeded', 'succeeded'])
+  await shop.orders.close()
+})
+
+const isOver = (state: string) => state === 'succeeded' || state === 'failed'
+
+test('a node that is silent about one refund holds up no watch', async () => {
+  let isSilent = false
+  const { client } = fakeNode(chain, ({ method }, forward) =>
+    isSilent && method === 'eth_call'
+      ? new Promise(() => undefined)
+      : forward(),
+  )
+  const shop = await openRefundShop(chain, {
+    changes: { policy: { ...policy, fulfilAt: 'finalized' }, client },
+  })
+  const { id } = await shop.sell()
+  await shop.look()
+  const other = await shop.sell()
+  await requestRefund(shop.orders, id, 'one')
+  isSilent = true
+  await shop.look()
+  await mine(chain.clients.test, { blocks: 4 })
+  await shop.look()
+  await shop.look()
+  const { capture } = await shop.orders.get({ orderId: other.id })
+  expect(capture?.finality).toBe('finalized')
   await shop.orders.close()
 })
