@@ -50,7 +50,7 @@ const maxApprovalGas = 2_000_000n
  * permission, and then the charge itself.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or is on another chain.
+ * answer, is on another chain, or is behind the period of the charge.
  */
 export async function rehearseCharge(
   client: Client,
@@ -84,6 +84,12 @@ export async function rehearseCharge(
     },
   })
   const { head, calls } = rehearsed.answers
+  // It answers about the last period, where the allowance may be used.
+  if (head.timestamp <= validAfter)
+    throw new NodeAnswerError({
+      method: 'eth_call',
+      problem: 'is of a block before the period of the charge',
+    })
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
   // Something was charged in this period. A lost record may not know what.
   if (spent > 0n) {
@@ -94,8 +100,6 @@ export async function rehearseCharge(
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
   }
   if (!verdict.ok) return refuse(verdict.reason)
-  if (head.timestamp < message.start)
-    return { ok: false, reason: 'notYetValid' }
   if (isTrue(approved))
     return withGas(client, message.spender, {
       call: spendCall(permission, { value, chargeId }),
