@@ -143,6 +143,8 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
       await driver.pause.wait(Math.min(next, restOf(shared, driver)))
   }
   await leave(shared.context, driver)
+  // Ends searches that went on beside the looks.
+  driver.letGo.abort()
 }
 
 /** Milliseconds until the driver is unwanted, if nothing happens meanwhile. */

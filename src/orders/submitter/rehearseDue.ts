@@ -1,8 +1,9 @@
 import type { Address, Hex } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import type { AnySignedPayment, SignedCancellation } from '../../core/types.js'
-import { wait } from '../../core/wait.js'
+import { inTime, wait } from '../../core/wait.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
 import { encodeCancel } from '../../payments/message/encodeCall.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
@@ -19,6 +20,7 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { groupByPayer } from './groupByPayer.js'
+import { loadPaidInWindow } from './loadPaidInWindow.js'
 import { openSeals, takePayment } from './openSeals.js'
 import type { DueRefusal } from './refuseDue.js'
 import { refuseOverdrawn, type Taken } from './refuseOverdrawn.js'
@@ -45,6 +47,7 @@ type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
+  /** True when no draft waits for more: the others may take long. */
   isLast: boolean
 }
 
@@ -59,7 +62,9 @@ export async function* rehearseGroups(
   storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
 ): AsyncGenerator<RehearsedGroup> {
-  const groups = groupByPayer(storedOrders)
+  const [carried, others] = splitCarried(context, storedOrders)
+  const quick = groupByPayer(others)
+  const groups = [...quick, ...groupByPayer(carried)]
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
@@ -71,10 +76,10 @@ export async function* rehearseGroups(
     coming.push(rehearsing)
   }
   try {
-    let left = coming.length
-    for await (const rehearsed of asTheyEnd(coming)) {
-      left--
-      const sorted = sortRehearsed(context, submitter, rehearsed, fees)
+    let left = quick.length
+    for await (const { at, result } of asTheyEnd(coming)) {
+      if (at < quick.length) left--
+      const sorted = sortRehearsed(context, submitter, result, fees)
       yield { ...sorted, isLast: left === 0 }
     }
   } finally {
@@ -82,17 +87,36 @@ export async function* rehearseGroups(
   }
 }
 
-/** Yields each result as soon as it is ready, so that slow ones come last. */
+/**
+ * Splits off the orders whose kind rehearses them itself. A charge may search
+ * through history, and no capture waits for that.
+ */
+function splitCarried(
+  context: OrdersContext,
+  storedOrders: readonly StoredOrder[],
+): [carried: StoredOrder[], others: StoredOrder[]] {
+  const isCarried = ({ order }: StoredOrder) =>
+    kindOf(context, order).carried !== undefined
+  return [
+    storedOrders.filter(isCarried),
+    storedOrders.filter((stored) => !isCarried(stored)),
+  ]
+}
+
+/**
+ * Yields each result, and its position, as soon as it is ready, so that slow
+ * ones come last.
+ */
 async function* asTheyEnd<result>(
   works: readonly Promise<result>[],
-): AsyncGenerator<result> {
+): AsyncGenerator<{ at: number; result: result }> {
   const left = new Map(
     works.map((work, at) => [at, work.then((result) => ({ at, result }))]),
   )
   while (left.size > 0) {
-    const { at, result } = await Promise.race(left.values())
-    left.delete(at)
-    yield result
+    const first = await Promise.race(left.values())
+    left.delete(first.at)
+    yield first
   }
 }
 
@@ -130,13 +154,15 @@ export async function rehearseDue(
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const isCancel = ({ order }: StoredOrder) => order.requested === 'cancel'
-  const isCarried = ({ order }: StoredOrder) =>
-    kindOf(context, order).carried !== undefined
-  const others = storedOrders.filter((stored) => !isCarried(stored))
+  const [carried, others] = splitCarried(context, storedOrders)
   const captures = groupByKind(others.filter((stored) => !isCancel(stored)))
   const done: TakenDue[][] = await Promise.all([
-    ...storedOrders.filter(isCarried).map((stored) =>
-      rehearseCarried(context, submitter, stored)
+    ...carried.map((stored) =>
+      inTime(
+        rehearseCarried(context, submitter, stored),
+        context.policy.lease / 3,
+        throwLate,
+      )
         .catch((error: unknown) => failedWith(stored, error))
         .then((due) => [due]),
     ),
@@ -155,6 +181,10 @@ export async function rehearseDue(
     storedOrders.flatMap(({ order }) => byId.get(order.id) ?? []),
     (stored) => ({ stored, reason: 'insufficientFunds' }),
   )
+}
+
+function throwLate(): never {
+  throw new NodeAnswerError({ method: 'eth_call', problem: 'takes too long' })
 }
 
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
@@ -369,6 +399,7 @@ async function rehearseCarried(
   const rehearsed = await kind.carried?.rehearse(submitter.reader, {
     payment,
     action,
+    getKnown: () => loadPaidInWindow(context, stored),
   })
   if (!rehearsed) return { stored, reason: 'simulationFailed' }
   if (!rehearsed.ok) return { stored, reason: rehearsed.reason }

@@ -114,7 +114,15 @@ export type CarriedKind = {
    */
   rehearse(
     client: Client,
-    given: { payment: AnySignedPayment; action: 'capture' | 'cancel' },
+    given: {
+      payment: AnySignedPayment
+      action: 'capture' | 'cancel'
+      /**
+       * Loads the token units that the record knows as paid within the window of
+       * this payment, by all payments of its subscription.
+       */
+      getKnown(): Promise<bigint>
+    },
   ): Promise<CarriedCall>
   /** Finds the transaction that settled a payment. */
   find(

@@ -20,25 +20,23 @@ export async function findChargeHash(
   { permission, chargeId }: ChargePayment,
   {
     since,
+    fromBlock,
     toBlock,
   }: {
     /** Unix seconds of the record: nothing happened before. */
     since: bigint
+    /** First block to search. @default the first one at or after `since` */
+    fromBlock?: bigint | undefined
     /** Last block to search. */
     toBlock: bigint
   },
 ): Promise<Hash | undefined> {
-  const head = await getBlockHead(client, toBlock)
-  if (!head)
-    throw new NodeAnswerError({
-      method: 'eth_getBlockByNumber',
-      problem: `names no block ${toBlock}`,
-    })
-  const fromBlock = await findBlockAt(client, since, head)
+  const first = fromBlock ?? (await findFirstBlock(client, since, toBlock))
+  if (first > toBlock) return undefined
   // Asks for all blocks at once, because the submitter waits for the answer.
   // What a node refuses is narrowed.
-  const maxBlockRange = toBlock - fromBlock + 1n
-  const range = { fromBlock, toBlock, maxBlockRange }
+  const maxBlockRange = toBlock - first + 1n
+  const range = { fromBlock: first, toBlock, maxBlockRange }
   if (chargeId === undefined) {
     const [log] = await getLogs(client, {
       address: permission.domain.verifyingContract,
@@ -50,4 +48,17 @@ export async function findChargeHash(
   const charges = await findCharges(client, { permission, ...range })
   return charges.find(({ mark }) => mark === markOfId(chargeId))
     ?.transactionHash
+}
+
+async function findFirstBlock(
+  client: Client,
+  since: bigint,
+  toBlock: bigint,
+): Promise<bigint> {
+  const head = await getBlockHead(client, toBlock)
+  if (head) return findBlockAt(client, since, head)
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no block ${toBlock}`,
+  })
 }

@@ -4,12 +4,7 @@ import {
   NodeAnswerError,
   NodeError,
 } from '../../chain/rpc/errors.js'
-import {
-  type BlockHead,
-  getBlockHead,
-  parseQuantity,
-  tryRequest,
-} from '../../chain/rpc/requestNode.js'
+import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
 import type { CarriedCall } from '../../payments/verify/kind.js'
@@ -28,7 +23,7 @@ import {
 import type { SpendPermission } from '../permission/types.js'
 import type { SpendPermissionRefusal } from '../permission/verdict.js'
 import type { ChargePayment } from './chargePayment.js'
-import { findChargeHash } from './findChargeHash.js'
+import type { ChargeSearches } from './chargeSearches.js'
 
 /** Wallets whose code may run in a charge, and the gas it may take. */
 export type WalletLimits = {
@@ -40,6 +35,15 @@ export type WalletLimits = {
 
 /** Why a charge is not sent. */
 export type ChargeReason = Extract<CarriedCall, { ok: false }>['reason']
+
+/** What {@link rehearseCharge} takes besides the charge. */
+type RehearseChargeOptions = {
+  signature: Hex
+  limits: WalletLimits
+  searches: ChargeSearches
+  /** Token units that the record knows as charged in the period. */
+  getKnown: () => Promise<bigint>
+}
 
 /** Most gas of an approval that also deploys the wallet. */
 const maxApprovalGas = 2_000_000n
@@ -55,7 +59,7 @@ const maxApprovalGas = 2_000_000n
 export async function rehearseCharge(
   client: Client,
   payment: ChargePayment,
-  { signature, limits }: { signature: Hex; limits: WalletLimits },
+  { signature, limits, searches, getKnown }: RehearseChargeOptions,
 ): Promise<CarriedCall> {
   const { permission, chargeId } = payment
   const { message } = permission
@@ -91,12 +95,10 @@ export async function rehearseCharge(
       problem: 'is of a block before the period of the charge',
     })
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
-  // Something was charged in this period. A lost record may not know what.
-  if (spent > 0n) {
-    // `head.number` is what contracts see: on Arbitrum, a block of Ethereum.
-    const { number: toBlock } = await getNewestHead(client)
-    const range = { since: validAfter, toBlock }
-    const hash = await findChargeHash(client, payment, range)
+  // The record does not know all that was charged in this period: it may lack
+  // this charge.
+  if (spent > 0n && spent !== (await getKnown())) {
+    const hash = await searches.find(client, payment)
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
   }
   if (!verdict.ok) return refuse(verdict.reason)
@@ -109,15 +111,6 @@ export async function rehearseCharge(
   return withGas(client, message.spender, {
     call: approveCall({ permission, signature: usable }),
     most: maxApprovalGas,
-  })
-}
-
-async function getNewestHead(client: Client): Promise<BlockHead> {
-  const head = await getBlockHead(client, 'latest')
-  if (head) return head
-  throw new NodeAnswerError({
-    method: 'eth_getBlockByNumber',
-    problem: 'names no latest block',
   })
 }
 

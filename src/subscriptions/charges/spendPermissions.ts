@@ -15,8 +15,10 @@ import {
   proveCharge,
   provesRevocation,
 } from './chargePayment.js'
+import { openChargeSearches } from './chargeSearches.js'
 import { explainCharge } from './explainCharge.js'
 import { findChargeHash } from './findChargeHash.js'
+import { mayBeCharged } from './mayBeCharged.js'
 import {
   rehearseCharge,
   rehearseRevocation,
@@ -91,6 +93,7 @@ export function spendPermissions(
     factories: parseList(factories, 'factories'),
     maxGas: maxChargeGas,
   }
+  const searches = openChargeSearches()
   return {
     name: spendPermissionName,
     limits,
@@ -120,17 +123,26 @@ export function spendPermissions(
       return isOver ? 'canceled' : undefined
     },
     carried: {
-      rehearse: (client, { payment, action }) => {
+      rehearse: (client, { payment, action, getKnown }) => {
         const charge = chargeOf(payment)
         return action === 'cancel'
           ? rehearseRevocation(client, charge.permission, limits.maxGas)
           : rehearseCharge(client, charge, {
               signature: payment.signature,
               limits,
+              searches,
+              getKnown,
             })
       },
-      find: (client, payment, range) =>
-        findChargeHash(client, chargeOf(payment), range),
+      find: async (client, payment, range) => {
+        const charge = chargeOf(payment)
+        const known = await searches.recall(client, charge)
+        if (known !== undefined) return known
+        const isSearched =
+          charge.chargeId === undefined ||
+          (await mayBeCharged(client, charge, range.toBlock))
+        return isSearched ? findChargeHash(client, charge, range) : undefined
+      },
       explain: (client, payment, receipt) =>
         explainCharge(client, chargeOf(payment), receipt),
     },

@@ -1,6 +1,11 @@
 import { type Client, createClient, custom } from 'viem'
-import { getBlockNumber } from 'viem/actions'
+import { getBlockNumber, mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
+import { wait } from '../../../../src/core/wait.js'
+import { usedTopic } from '../../../../src/subscriptions/charges/findUses.js'
+import { spendCall } from '../../../../src/subscriptions/permission/spendCalls.js'
+import { send } from '../../support/baseAccount.js'
+import { storedOrder } from '../../support/shop.js'
 import {
   chargesOf,
   openSubscriptionShop,
@@ -56,4 +61,99 @@ test('a replica that is still before a period is asked again, and the period is 
   expect(events.filter(({ type }) => type === 'subscriptionPastDue')).toEqual(
     [],
   )
+})
+
+/**
+ * True for a search for the charges of one permission. The schedule itself reads
+ * those of all permissions, and single blocks.
+ */
+const isSearch = ({ method, params }: Sent): boolean => {
+  const [filter] = Object(params)
+  const { topics: [topic, hash] = [], fromBlock, toBlock } = Object(filter)
+  return (
+    method === 'eth_getLogs' &&
+    topic === usedTopic &&
+    hash !== null &&
+    fromBlock !== toBlock
+  )
+}
+
+/** Charges a part of the allowance. */
+const charge = (
+  { subscriptions }: SubscriptionShop,
+  subscriptionId: string,
+  chargeId: string,
+) => subscriptions.charge({ subscriptionId, chargeId, amount: '4' })
+
+test('a second charge in a period searches for nothing if the record knows the first one', async () => {
+  let searches = 0
+  const client = clientOf((sent) => {
+    if (isSearch(sent)) searches++
+    return forward(sent)
+  })
+  const shop = await openSubscriptionShop(chain, { changes: { client } })
+  const { id } = await shop.subscribe({ allowance: '100' })
+  await charge(shop, id, 'a')
+  await shop.workUntil(hasCharges(shop, id, 'captured'))
+  await charge(shop, id, 'b')
+  await shop.workUntil(hasCharges(shop, id, 'captured', 2))
+  expect(searches).toBe(0)
+})
+
+/** Runs orders without schedules, whose reconciliation searches too. */
+async function sendUntil(
+  { orders }: SubscriptionShop,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
+  const stop = new AbortController()
+  const ended = orders.run({ signal: stop.signal })
+  try {
+    for (let looks = 0; looks < 400; looks++) {
+      if (await isDone()) return
+      await mine(chain.clients.test, { blocks: 1 })
+      await wait(50)
+    }
+    throw new Error('not done after 400 looks')
+  } finally {
+    stop.abort()
+    await ended
+  }
+}
+
+test('a charge whose search takes long holds up no capture, and is made when the search ends', async () => {
+  let searches = 0
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const client = clientOf(async (sent) => {
+    if (isSearch(sent)) {
+      searches++
+      await held
+    }
+    return forward(sent)
+  })
+  const shop = await openSubscriptionShop(chain, { changes: { client } })
+  const { id } = await shop.subscribe({ allowance: '100' })
+  await charge(shop, id, 'a')
+  await shop.workUntil(hasCharges(shop, id, 'captured'))
+  // The record does not know this one, and has to search.
+  const { permission } = await shop.subscriptions.get({ subscriptionId: id })
+  const foreign = spendCall(permission, { value: 5n, chargeId: 'foreign' })
+  await send(chain, { account: shop.account, ...foreign })
+  await charge(shop, id, 'b')
+  await sendUntil(shop, async () => searches > 0)
+  const { id: orderId } = await storedOrder(chain, shop)
+  const capturing = shop.orders.capture({ orderId, timeout: 60_000 })
+  await sendUntil(
+    shop,
+    async () => (await shop.orders.get({ orderId })).state === 'captured',
+  )
+  expect(await capturing).toMatchObject({ status: 'captured' })
+  expect(await chargesOf(shop, id)).toMatchObject([
+    ['a', 'captured', 4_000_000n],
+    ['b', 'stored', 4_000_000n],
+  ])
+  letGo()
+  await sendUntil(shop, hasCharges(shop, id, 'captured', 2))
 })

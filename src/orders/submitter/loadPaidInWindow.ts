@@ -1,0 +1,37 @@
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** Most charges of a subscription to read; a period rarely has more. */
+const mostRead = 100
+
+/**
+ * Loads the token units that the record knows as paid within the window of a
+ * charge, by all charges of its subscription.
+ */
+export function loadPaidInWindow(
+  { store }: Pick<OrdersContext, 'store'>,
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
+): Promise<bigint> {
+  const { subscriptionId } = order
+  if (subscriptionId === undefined) return Promise.resolve(0n)
+  return store.read(async (tables) => {
+    const charges = await tables.orders.find({
+      chargesOf: subscriptionId,
+      limit: mostRead,
+    })
+    const orderIds = charges
+      .filter(({ state }) => state === 'captured')
+      .map(({ id }) => id)
+    if (orderIds.length === 0) return 0n
+    const proofs = await tables.proofs.find({ orderIds })
+    return proofs
+      .filter(
+        ({ kind, removed, blockTime }) =>
+          kind === 'capture' &&
+          !removed &&
+          blockTime > attempt.validAfter &&
+          blockTime < attempt.validBefore,
+      )
+      .reduce((sum, { value }) => sum + value, 0n)
+  })
+}

@@ -1,0 +1,108 @@
+import type { Client, Hash, Hex } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import { inTime } from '../../core/wait.js'
+import type { ChargePayment } from './chargePayment.js'
+import { findChargeHash } from './findChargeHash.js'
+
+/** Searches for charges that go on beside the work that waits for them. */
+export type ChargeSearches = {
+  /**
+   * Finds the transaction of a charge up to the newest block. Waits only a
+   * moment: a search through a long history goes on, and the next call gets its
+   * result.
+   *
+   * @throws {@link NodeError} {@link NodeAnswerError} while the search goes on,
+   * and when the node does not answer.
+   */
+  find(client: Client, payment: ChargePayment): Promise<Hash | undefined>
+  /** The transaction of a charge that a search found, if it is still mined. */
+  recall(client: Client, payment: ChargePayment): Promise<Hash | undefined>
+}
+
+/** What a search found, up to one block. */
+type Finding = { head: BlockHead; hash: Hash | undefined }
+
+/** Milliseconds that a call waits for a search. */
+const patience = 500
+
+/** Most findings to keep. */
+const mostKept = 1000
+
+/** Starts with no search. */
+export function openChargeSearches(): ChargeSearches {
+  // By client: its requests may have been ended.
+  const running = new WeakMap<Client, Map<Hex, Promise<void>>>()
+  const findings = new Map<Hex, Finding>()
+  const keep = (key: Hex, finding: Finding) => {
+    findings.delete(key)
+    findings.set(key, finding)
+    const [oldest] = findings.keys()
+    if (findings.size > mostKept && oldest) findings.delete(oldest)
+  }
+  const recallFinding = async (client: Client, key: Hex) => {
+    const known = findings.get(key)
+    if (!known) return undefined
+    const { number, hash } = known.head
+    const head = await getBlockHead(client, number)
+    if (hash !== undefined && head?.hash === hash) return known
+    // A reorganization replaced blocks that were searched.
+    if (head) findings.delete(key)
+    return undefined
+  }
+  const search = async (client: Client, payment: ChargePayment) => {
+    const { nonce, validAfter } = payment.message
+    const known = await recallFinding(client, nonce)
+    if (known?.hash !== undefined) return
+    const head = await getNewestHead(client)
+    const hash = await findChargeHash(client, payment, {
+      since: validAfter,
+      fromBlock: known && known.head.number + 1n,
+      toBlock: head.number,
+    })
+    keep(nonce, { head, hash })
+  }
+  const start = (client: Client, payment: ChargePayment) => {
+    const { nonce } = payment.message
+    const own = running.get(client) ?? new Map<Hex, Promise<void>>()
+    const started = search(client, payment).finally(() => own.delete(nonce))
+    running.set(client, own.set(nonce, started))
+    // Nobody may wait for it any more.
+    started.catch(() => undefined)
+    return started
+  }
+  /** After a long search, another one reads the blocks since it began. */
+  const searchToHead = async (client: Client, payment: ChargePayment) => {
+    const { nonce } = payment.message
+    await running.get(client)?.get(nonce)
+    await (running.get(client)?.get(nonce) ?? start(client, payment))
+  }
+  return {
+    find: async (client, payment) => {
+      const { nonce } = payment.message
+      await inTime(searchToHead(client, payment), patience, throwUnfinished)
+      const finding = findings.get(nonce)
+      // The next rehearsal searches again: one wrong answer decides nothing.
+      if (finding?.hash === undefined) findings.delete(nonce)
+      return finding?.hash
+    },
+    recall: async (client, payment) =>
+      (await recallFinding(client, payment.message.nonce))?.hash,
+  }
+}
+
+function throwUnfinished(): never {
+  throw new NodeAnswerError({
+    method: 'eth_getLogs',
+    problem: 'takes long; the search for the charge goes on',
+  })
+}
+
+async function getNewestHead(client: Client): Promise<BlockHead> {
+  const head = await getBlockHead(client, 'latest')
+  if (head) return head
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: 'names no latest block',
+  })
+}

@@ -1,0 +1,36 @@
+import { type Client, decodeFunctionResult } from 'viem'
+import {
+  encodeBlock,
+  parseBytes,
+  tryRequest,
+} from '../../chain/rpc/requestNode.js'
+import { stateCalls } from '../permission/getSpendPermission.js'
+import { spendPermissionAbi as abi } from '../permission/spendPermissionAbi.js'
+import type { ChargePayment } from './chargePayment.js'
+
+/**
+ * Asks the manager for the last period in which it charged anything. Returns
+ * false if that was before the period of a charge, so that no search is needed,
+ * and true if the node does not say it.
+ */
+export async function mayBeCharged(
+  client: Client,
+  { permission, message }: Pick<ChargePayment, 'permission' | 'message'>,
+  block: bigint,
+): Promise<boolean> {
+  const { target, data } = stateCalls(permission).last
+  const method = 'eth_call'
+  const { result, failure } = await tryRequest(client, method, [
+    { to: target, data: `0x${data}` },
+    encodeBlock(block),
+  ])
+  if (failure) return true
+  const answer = parseBytes(result, method)
+  if (answer.length !== 2 + 3 * 64) return true
+  const last = decodeFunctionResult({
+    abi,
+    functionName: 'getLastUpdatedPeriod',
+    data: answer,
+  })
+  return BigInt(last.end) > message.validAfter + 1n
+}
