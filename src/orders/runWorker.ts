@@ -89,6 +89,8 @@ export async function runWorker(
   } finally {
     clearTimeout(late)
     clearTimeout(last)
+    // Ends searches that went on beside the looks.
+    letGo.abort()
     for (const one of signals) one.removeEventListener('abort', end)
   }
 }

@@ -1,5 +1,7 @@
 import type { Address } from 'viem'
-import type { OrderRecord } from '../../store/types.js'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { inTime } from '../../core/wait.js'
+import type { OrderRecord, OrderState } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
@@ -13,7 +15,7 @@ import type { Evidence } from '../model/settleOrder.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './tryStep.js'
-import type { SureWatch } from './watchState.js'
+import type { SureWatch, WatchMemory } from './watchState.js'
 
 /** A look that judges the orders that are due. */
 export type DueWatch = SureWatch & {
@@ -22,6 +24,9 @@ export type DueWatch = SureWatch & {
   /** Puts single orders that fail aside. */
   apart: Apart
 }
+
+/** States of orders that no longer wait for their payment. */
+const ended: readonly OrderState[] = ['expired', 'voided']
 
 /** The account whose nonce the attempt uses, if known. */
 export function payerOf({
@@ -72,22 +77,27 @@ export async function judgeExpiry(
     confirm(),
   ])
   const { finalized } = sure
+  const isFinallyOver = (stored: StoredOrder): boolean =>
+    finalized !== undefined && isOver(stored, finalized.timestamp)
   const explain = async (
     stored: StoredOrder,
     isCarried = false,
   ): Promise<Evidence | undefined> => {
     try {
       const block = latest.number
-      const evidence = await findEvidence(client, {
-        ...stored,
-        kinds: context.kinds,
-        block,
-      })
+      const asked = { ...stored, kinds: context.kinds, block }
+      const evidence = await (isCarried
+        ? askBeside(memory, stored, () => findEvidence(client, asked))
+        : findEvidence(client, asked))
       if (evidence?.kind !== 'expired') return evidence
       // Used a moment ago and unused now: the next look decides.
       if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
         return undefined
-      const isFinal = finalized && isOver(stored, finalized.timestamp)
+      // A long search may have begun before that block.
+      const isFinal =
+        finalized &&
+        isFinallyOver(stored) &&
+        evidence.blockNumber >= finalized.number
       return isFinal ? expiredAt(finalized, true) : evidence
     } catch (error) {
       // One order that fails must not block the others.
@@ -97,7 +107,11 @@ export async function judgeExpiry(
   }
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
-    if (kindOf(context, order).carried) return explain(stored, true)
+    if (kindOf(context, order).carried) {
+      // Each look would search its whole period. The last search decides.
+      const waits = ended.includes(order.state) && !isFinallyOver(stored)
+      return waits ? undefined : explain(stored, true)
+    }
     if (spent.has(attempt.nonce)) return explain(stored)
     // Without a payer, there is no account whose nonce we could check.
     if (!payerOf(stored))
@@ -124,6 +138,37 @@ export async function judgeExpiry(
       evidence: over.includes(stored) ? await judge(stored) : undefined,
     })),
   )
+}
+
+/** Milliseconds that a look waits for a search. */
+const patience = 500
+
+/**
+ * Searches beside the looks: a search through a long history goes on, and the
+ * next look at the order gets its result.
+ *
+ * @throws {@link NodeAnswerError} while the search goes on.
+ */
+async function askBeside(
+  { searches }: WatchMemory,
+  { order: { id, state } }: StoredOrder,
+  search: () => Promise<Evidence | undefined>,
+): Promise<Evidence | undefined> {
+  // An order in another state asks another question.
+  const key = `${id} ${state}`
+  const searching = searches.get(key) ?? search()
+  searches.set(key, searching)
+  const isDone = () => true
+  await inTime(searching.then(isDone, isDone), patience, throwUnfinished)
+  searches.delete(key)
+  return searching
+}
+
+function throwUnfinished(): never {
+  throw new NodeAnswerError({
+    method: 'eth_getLogs',
+    problem: 'takes long; the search for the payment goes on',
+  })
 }
 
 /**

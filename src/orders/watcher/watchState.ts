@@ -4,6 +4,7 @@ import type { Destination, Lease } from '../../store/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { ChainHeads } from '../evidence/getHeads.js'
 import type { Aside } from '../model/putAside.js'
+import type { Evidence } from '../model/settleOrder.js'
 
 /** The input of one look at a destination. */
 export type Watch = {
@@ -70,6 +71,11 @@ export type WatchMemory = {
    */
   unpaid: Map<string, bigint>
   /**
+   * Searches for payments that go on beside the looks, by order and state.
+   * Changed by `judgeExpiry`.
+   */
+  searches: Map<string, Promise<Evidence | undefined>>
+  /**
    * When to reconcile next, in milliseconds of `performance.now()`, because the
    * wall clock may be set back. Changed by `watchDestination`, as is the next
    * field.
@@ -91,5 +97,5 @@ export type WatchMemory = {
 
 /** The empty memory of a new lease. */
 export function newMemory(): WatchMemory {
-  return { apart: new Map(), unpaid: new Map() }
+  return { apart: new Map(), unpaid: new Map(), searches: new Map() }
 }
