@@ -48,7 +48,7 @@ export async function runSchedules(
   let reconciling: Promise<void> | undefined
   let nextReconcile = performance.now()
   const reconcile = async () => {
-    await attempt(() => reconcileCharges(reader, {}))
+    await attempt(() => reconcileCharges(reader, {}, true))
     nextReconcile = performance.now() + reconcileEvery
     reconciling = undefined
   }

@@ -1,12 +1,11 @@
 import type { Address, Client } from 'viem'
 import { getLogs } from '../../chain/logs/getLogs.js'
-import type { ReadLog } from '../../chain/logs/types.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { word } from '../../core/words.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
 import { findBlockAt } from '../../orders/evidence/findBlockAt.js'
 import { findEvidence } from '../../orders/evidence/findEvidence.js'
-import { getHeads } from '../../orders/evidence/getHeads.js'
+import { type ChainHeads, getHeads } from '../../orders/evidence/getHeads.js'
 import { parseBlockNumber } from '../../orders/evidence/parseBlockNumber.js'
 import { writeChanges } from '../../orders/model/changes.js'
 import { collectChanges } from '../../orders/model/collectChanges.js'
@@ -24,6 +23,12 @@ import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import { chargeIdOf, nonceOfMark } from '../schedule/chargeIds.js'
 import { factsOf, planCharge } from '../schedule/orderRow.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
+import {
+  loadChargesCursor,
+  saveChargesCursor,
+  settledBlock,
+} from './chargesCursor.js'
+import { findManagers, withoutProof } from './chargesOnRecord.js'
 import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
 
 /** What `reconcile` takes. */
@@ -46,11 +51,13 @@ export type ReconciledCharges = {
  * Reads the charges of all subscriptions from the chain, by the manager's events
  * and the inputs of their transactions, and writes those that the record lacks.
  *
+ * @param isContinued true to begin where the last such run ended.
  * @throws the failure of a destination, once all others are read.
  */
 export async function reconcileCharges(
   desk: SubscriptionsDesk,
   parameters: ReconcileChargesParameters,
+  isContinued = false,
 ): Promise<ReconciledCharges> {
   checkMembers(parameters, members)
   const { fromBlock } = parameters
@@ -59,7 +66,10 @@ export async function reconcileCharges(
   const failures: unknown[] = []
   for (const destination of desk.context.destinations) {
     try {
-      const found = await reconcileOne(desk, destination, fromBlock)
+      const found = await reconcileOne(desk, destination, {
+        fromBlock,
+        isContinued,
+      })
       total.settled += found.settled
       total.adopted += found.adopted
     } catch (error) {
@@ -71,22 +81,70 @@ export async function reconcileCharges(
   return total
 }
 
+/** Most blocks whose logs are in memory at a time. */
+const mostBlocks = 1_000_000n
+
 async function reconcileOne(
   desk: SubscriptionsDesk,
   destination: Destination,
-  given: bigint | undefined,
+  {
+    fromBlock: given,
+    isContinued,
+  }: { fromBlock: bigint | undefined; isContinued: boolean },
 ): Promise<ReconciledCharges> {
   const { context } = desk
   const done = { settled: 0, adopted: 0 }
-  const known = await findManagers(desk, destination)
-  if (known.oldest === undefined) return done
+  const { managers, oldest } = await findManagers(desk, destination)
+  if (oldest === undefined) return done
   const client = clientOf(context, destination)
-  const { latest, confirm } = await getHeads(client, context.policy)
-  const fromBlock = given ?? (await findBlockAt(client, known.oldest, latest))
-  const { number: toBlock, timestamp: now } = latest
-  if (fromBlock > toBlock) return done
+  const heads = await getHeads(client, context.policy)
+  const { latest } = heads
+  const cursor = isContinued
+    ? await loadChargesCursor(context, destination)
+    : undefined
+  const first = given ?? cursor ?? (await findBlockAt(client, oldest, latest))
+  let failedAt: bigint | undefined
+  for (let from = first; from <= latest.number; from += mostBlocks) {
+    const last = from + mostBlocks - 1n
+    const toBlock = last < latest.number ? last : latest.number
+    const range = { client, heads, managers, fromBlock: from, toBlock }
+    const found = await reconcileRange(desk, destination, range)
+    done.settled += found.settled
+    done.adopted += found.adopted
+    failedAt ??= found.failedAt
+    if (isContinued)
+      await saveChargesCursor(
+        context,
+        destination,
+        highest(first, lowest(failedAt ?? toBlock + 1n, settledBlock(heads))),
+      )
+  }
+  return done
+}
+
+const lowest = (one: bigint, other: bigint) => (one < other ? one : other)
+const highest = (one: bigint, other: bigint) => (one > other ? one : other)
+
+/** Blocks to read, and the managers whose charges they may have. */
+type ChargesRange = {
+  client: Client
+  heads: ChainHeads
+  managers: readonly Address[]
+  fromBlock: bigint
+  toBlock: bigint
+}
+
+async function reconcileRange(
+  desk: SubscriptionsDesk,
+  destination: Destination,
+  { client, heads, managers, fromBlock, toBlock }: ChargesRange,
+): Promise<ReconciledCharges & { failedAt: bigint | undefined }> {
+  const { context } = desk
+  const { latest, confirm } = heads
+  const done = { settled: 0, adopted: 0 }
+  let failedAt: bigint | undefined
   const logs = await Promise.all(
-    known.managers.map((address) =>
+    managers.map((address) =>
       getLogs(client, {
         address,
         topics: [usedTopic, null, null, `0x${word(destination.recipient)}`],
@@ -104,78 +162,28 @@ async function reconcileOne(
     unproven.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
   )
   for (const { topics, blockNumber } of places.values()) {
-    const look = { client, hash: String(topics[1]), blockNumber, now, toBlock }
+    const look = {
+      client,
+      hash: String(topics[1]),
+      blockNumber,
+      now: latest.timestamp,
+      toBlock: latest.number,
+    }
     try {
       const found = await reconcileBlock(desk, destination, look)
       done.settled += found.settled
       done.adopted += found.adopted
     } catch (error) {
       context.signal?.throwIfAborted()
-      // One that fails holds up no other.
+      // One that fails holds up no other. The next run reads it again.
+      failedAt = lowest(failedAt ?? blockNumber, blockNumber)
       observeFailure(context, 'schedule.failed', {
         about: { ...destination, what: 'reconcile' },
         error,
       })
     }
   }
-  return done
-}
-
-const pageSize = 200
-
-/**
- * The logs whose transaction proves no charge on record. A charge with a mark
- * is alone in its transaction.
- */
-async function withoutProof(
-  { context }: SubscriptionsDesk,
-  { chainId }: Destination,
-  logs: readonly ReadLog[],
-): Promise<ReadLog[]> {
-  const left: ReadLog[] = []
-  for (let first = 0; first < logs.length; first += pageSize) {
-    const page = logs.slice(first, first + pageSize)
-    const hashes = page.map((log) => log.transactionHash)
-    const proofs = await context.store.read((tables) =>
-      tables.proofs.find({ hashes, chainId }),
-    )
-    const isProven = (log: ReadLog) =>
-      proofs.some(
-        ({ transactionHash, blockHash, kind, removed }) =>
-          kind === 'capture' &&
-          !removed &&
-          transactionHash === log.transactionHash &&
-          blockHash === log.blockHash,
-      )
-    left.push(...page.filter((log) => !isProven(log)))
-  }
-  return left
-}
-
-/** The managers of all subscriptions, and the time of the oldest one. */
-async function findManagers(
-  { context }: SubscriptionsDesk,
-  destination: Destination,
-): Promise<{ managers: Address[]; oldest: bigint | undefined }> {
-  const managers = new Set<Address>()
-  let oldest: bigint | undefined
-  let before: bigint | undefined
-  for (;;) {
-    const { rows, orders } = await context.store.read(async (tables) => {
-      const listed = [destination]
-      const query = { listed, before, limit: pageSize }
-      const rows = await tables.subscriptions.find(query)
-      const ids = rows.map(({ id }) => id)
-      const orders = ids.length ? await tables.orders.find({ ids }) : []
-      return { rows, orders }
-    })
-    for (const { permission } of rows)
-      managers.add(decodePermission(permission).domain.verifyingContract)
-    for (const { createdAt } of orders)
-      if (oldest === undefined || createdAt < oldest) oldest = createdAt
-    before = rows.at(-1)?.position
-    if (rows.length < pageSize) return { managers: [...managers], oldest }
-  }
+  return { ...done, failedAt }
 }
 
 type Look = {

@@ -1,0 +1,71 @@
+import type { Address } from 'viem'
+import type { ReadLog } from '../../chain/logs/types.js'
+import { observeFailure } from '../../orders/model/observeFailure.js'
+import type { Destination } from '../../store/types.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import type { SubscriptionsDesk } from './desk.js'
+
+const pageSize = 200
+
+/**
+ * The logs whose transaction proves no charge on record. A charge with a mark
+ * is alone in its transaction.
+ */
+export async function withoutProof(
+  { context }: SubscriptionsDesk,
+  { chainId }: Destination,
+  logs: readonly ReadLog[],
+): Promise<ReadLog[]> {
+  const left: ReadLog[] = []
+  for (let first = 0; first < logs.length; first += pageSize) {
+    const page = logs.slice(first, first + pageSize)
+    const hashes = page.map((log) => log.transactionHash)
+    const proofs = await context.store.read((tables) =>
+      tables.proofs.find({ hashes, chainId }),
+    )
+    const isProven = (log: ReadLog) =>
+      proofs.some(
+        ({ transactionHash, blockHash, kind, removed }) =>
+          kind === 'capture' &&
+          !removed &&
+          transactionHash === log.transactionHash &&
+          blockHash === log.blockHash,
+      )
+    left.push(...page.filter((log) => !isProven(log)))
+  }
+  return left
+}
+
+/** The managers of all subscriptions, and the time of the oldest one. */
+export async function findManagers(
+  { context }: SubscriptionsDesk,
+  destination: Destination,
+): Promise<{ managers: Address[]; oldest: bigint | undefined }> {
+  const managers = new Set<Address>()
+  let oldest: bigint | undefined
+  let before: bigint | undefined
+  for (;;) {
+    const { rows, orders } = await context.store.read(async (tables) => {
+      const listed = [destination]
+      const query = { listed, before, limit: pageSize }
+      const rows = await tables.subscriptions.find(query)
+      const ids = rows.map(({ id }) => id)
+      const orders = ids.length ? await tables.orders.find({ ids }) : []
+      return { rows, orders }
+    })
+    for (const { id, permission } of rows)
+      try {
+        managers.add(decodePermission(permission).domain.verifyingContract)
+      } catch (error) {
+        // A row that cannot be read holds up no other.
+        observeFailure(context, 'schedule.failed', {
+          about: { ...destination, what: id },
+          error,
+        })
+      }
+    for (const { createdAt } of orders)
+      if (oldest === undefined || createdAt < oldest) oldest = createdAt
+    before = rows.at(-1)?.position
+    if (rows.length < pageSize) return { managers: [...managers], oldest }
+  }
+}
