@@ -35,8 +35,8 @@ const longestWait = 1000
  * on.
  *
  * If node and wallet take long, they work beside the looks, so that many
- * refunds do not stop the watch. While the store waits for `resume` it signs nothing, and only writes
- * the transfers that the record does not know.
+ * refunds do not stop the watch. While the store waits for `resume` it signs
+ * nothing, and only writes the transfers that the record does not know.
  */
 export async function carryRefunds(
   context: OrdersContext,

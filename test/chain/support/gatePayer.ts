@@ -16,7 +16,7 @@ import { fundedAccount } from './desk.js'
 import { balanceOf, chain, type GateShop, price, signFor } from './x402Desk.js'
 
 /** Where the tests of the gate sell. */
-export const workAddress = 'https://shop.example/work'
+const workAddress = 'https://shop.example/work'
 
 /** A paid request of someone new, which can be sent again as it is. */
 export type GatePayer = {
