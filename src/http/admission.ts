@@ -22,8 +22,8 @@ const usual: AdmissionLimits = { atOnce: 500, inTurn: 2 }
  * refused at once.
  *
  * Two begin in each turn of the event loop, because Node accepts one connection
- * each turn. With 16 a turn, a busy server accepted fewer connections than came,
- * so that one request in five waited two seconds, and the others none.
+ * each turn. With 16 a turn, one request in five waited two seconds for its
+ * connection on a busy server.
  */
 export function openAdmission({
   atOnce,

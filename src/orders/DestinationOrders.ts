@@ -279,7 +279,7 @@ export interface DestinationOrders {
    * when a node refuses, does not answer, or its answers are not of one chain.
    * Entries it wrote by then are correct; the next run reads the rest again.
    * @throws {@link ProofConflictError} when the payment of an order is on record
-   * for another. Everything else is written.
+   * for another. All other orders of its destination are written before.
    * @throws the reason of `signal` when that aborts.
    *
    * @example

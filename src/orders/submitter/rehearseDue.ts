@@ -47,7 +47,7 @@ type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
-  /** True when no draft waits for more: the others may take long. */
+  /** True when only charges are left, which no draft waits for. */
   isLast: boolean
 }
 
@@ -88,8 +88,8 @@ export async function* rehearseGroups(
 }
 
 /**
- * Splits off the orders whose kind rehearses them itself. A charge may search
- * through history, and no capture waits for that.
+ * Separates the orders whose kind has its own rehearsal (charges). It may read
+ * many old blocks, and captures must not wait for that.
  */
 function splitCarried(
   context: OrdersContext,

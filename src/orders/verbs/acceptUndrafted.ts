@@ -254,7 +254,8 @@ async function storeUndrafted(
     const { version, position, ...order } = planned.order
     const dues = {
       ...duesOf(order.needsReview ? 'later' : capture),
-      // A look before the end would capture it, where the policy says so.
+      // An earlier look would apply `policy.capture`, and only the caller may
+      // request the capture.
       lookDue: order.deadline,
     }
     const { version: first, ...attempt } = planned.attempt

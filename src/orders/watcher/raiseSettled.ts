@@ -25,8 +25,8 @@ export const finalityStep = 'finalityRaised'
 const unitSize = 100
 
 /**
- * Units about which the node may answer nothing before the look ends: it may be
- * at its limit. The next look begins with other orders.
+ * Ends the look after this many units for which the node gave no answer at all:
+ * it may limit our requests. The next look begins with other orders.
  */
 const mostSilent = 3
 

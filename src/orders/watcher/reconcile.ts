@@ -64,7 +64,7 @@ export type ReconciliationReport = {
  * a node refuses, does not answer, or answers from two chains. Everything
  * written by then is correct, and the next run reads the rest again.
  * @throws {@link ProofConflictError} when the payment of an order is on record
- * for another. Then all else is written.
+ * for another. All other orders of its destination are written before.
  */
 export async function reconcile(
   context: OrdersContext,
@@ -121,8 +121,8 @@ async function findUnread(
 }
 
 /**
- * Throws the first failure to the caller: puts nothing aside. A payment that is
- * on record for another order is reported once the rest is written.
+ * Throws the first failure, and puts nothing aside. Only conflicts wait until
+ * the rest is written: `close` throws the first of them.
  */
 function failAtOnce(): { aside: Watch['aside']; close: () => void } {
   const conflicts: ProofConflictError[] = []

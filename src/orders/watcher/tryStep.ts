@@ -48,12 +48,12 @@ export type Apart = {
   put(name: string, error: unknown, due?: bigint | undefined): void
   /** True while it waits for its next try. */
   isWaiting(name: string): boolean
-  /** Clears one thing that succeeded after the step. */
+  /** Clears a name that succeeded after the step ended. */
   clear(name: string): void
   /**
    * Clears everything that was due again and did not fail.
    *
-   * @param open things whose new try is not over yet.
+   * @param open names whose new try still runs: they stay.
    */
   close(open?: ReadonlySet<string> | undefined): void
 }

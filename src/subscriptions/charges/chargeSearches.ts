@@ -5,7 +5,7 @@ import { inTime } from '../../core/wait.js'
 import type { ChargePayment } from './chargePayment.js'
 import { findChargeHash } from './findChargeHash.js'
 
-/** Searches for charges that go on beside the work that waits for them. */
+/** Searches for charges that run in the background. */
 export type ChargeSearches = {
   /**
    * Finds the transaction of a charge up to the newest block. Waits only a
@@ -31,7 +31,7 @@ const mostKept = 1000
 
 /** Starts with no search. */
 export function openChargeSearches(): ChargeSearches {
-  // By client: its requests may have been ended.
+  // Kept by client, because a search ends when its client's requests do.
   const running = new WeakMap<Client, Map<Hex, Promise<void>>>()
   const findings = new Map<Hex, Finding>()
   const keep = (key: Hex, finding: Finding) => {

@@ -199,7 +199,7 @@ function endOf(
   }
 }
 
-/** Lets the schedule see what becomes of a charge: it may find it revoked. */
+/** Makes the subscription due, so that its schedule sees a revoked charge. */
 async function watchCharge(
   tables: StoreWriter,
   { row }: StoredSubscription,

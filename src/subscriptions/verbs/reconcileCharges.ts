@@ -51,7 +51,7 @@ export type ReconciledCharges = {
  * Reads the charges of all subscriptions from the chain, by the manager's events
  * and the inputs of their transactions, and writes those that the record lacks.
  *
- * @param isContinued true to begin where the last such run ended.
+ * @param isContinued true to begin at the stored cursor, and to move it on.
  * @throws the failure of a destination, once all others are read.
  */
 export async function reconcileCharges(

@@ -81,7 +81,10 @@ export async function answerRequest(
   return answerOutcome(asked, { terms, payer }, outcome)
 }
 
-/** The request that gets a stream: the first whose client has not left. */
+/**
+ * The request that gets a stream: the first whose client is still connected, or
+ * else the first.
+ */
 function heirOf({ waiting }: Run): Request | undefined {
   return waiting.find(({ signal }) => !signal.aborted) ?? waiting[0]
 }
@@ -197,7 +200,7 @@ async function begin(
     },
   })
   if (verdict.ok && verdict.record.needsReview) {
-    // A capture of this payer failed on chain. No buyer ends the review.
+    // A capture of this payer failed on chain. Only the merchant ends a review.
     await desk.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }

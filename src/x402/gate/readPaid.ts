@@ -21,7 +21,7 @@ export type ReadRequest =
   | {
       ok: true
       terms: Terms
-      /** True when only its record allows it: the offer has changed since. */
+      /** True when its offer has changed since the payment was accepted. */
       isRecorded: boolean
       payment: SignedPayment
       /** Hash of all that the payment is bound to. */

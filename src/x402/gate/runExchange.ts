@@ -140,9 +140,8 @@ async function takeOver(
 }
 
 /**
- * Captures before the work, where the flow says so. An order that waits for
- * the merchant's review is refused then, so no work is done for it. Nor is any
- * for one that was paid back.
+ * Captures before the work, if the flow is `upfront`. Refuses, without work, an
+ * order that waits for the merchant's review, and one that has a refund.
  *
  * @param begun the order, if this process has just written it.
  */
@@ -256,7 +255,7 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { orderId, terms } = call
   const { state } = await desk.orders.get({ orderId })
   const isPaid = terms.offer.flow === 'upfront' || state === 'captured'
-  // Without an answer it ended before the work.
+  // An exchange that is over without an answer ended before its work.
   if (isPaid && note.data.answer !== undefined) {
     const paid = await capture(tools)
     if (paid.kind !== 'paid') return paid

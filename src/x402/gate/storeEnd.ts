@@ -7,8 +7,8 @@ const pauses = { shortest: 50, longest: 2_000 }
 /**
  * Stores how work ended. Repeats it while the database or the key service does
  * not answer, up to the gate's timeout. If that fails, this process keeps the
- * end, so that the next identical request can store it: the work would be lost
- * otherwise.
+ * end in memory, so that the next identical request can store it. A stream is
+ * canceled instead.
  *
  * @throws the last failure of `store`.
  */

@@ -83,7 +83,10 @@ export type X402GateParameters = {
   mostRequestBytes?: number | undefined
   /** Longest answer that is kept, in bytes. @default 1_048_576 */
   mostAnswerBytes?: number | undefined
-  /** Milliseconds a request waits for a capture. @default 30_000 */
+  /**
+   * Milliseconds a request waits for a capture, and tries to store the result
+   * of the work. @default 30_000
+   */
   timeout?: number | undefined
   /** Seconds an answer is kept after the payment expired. @default 86_400n */
   keepFor?: bigint | undefined

@@ -26,9 +26,9 @@ const patched = ['write', 'end', 'writeHead', 'flushHeaders', 'emit'] as const
  * Collects what handlers write, instead of sending it. An answer longer than
  * `most` bytes becomes a failure.
  *
- * Handlers do not notice when the client leaves: their answer is paid for, and
- * the client may ask for it again. `sendFile` and pipes would stop otherwise,
- * and never end.
+ * Hides from handlers that the client left, because the payer may ask for the
+ * answer again. If they noticed, `sendFile` and pipes would stop without ever
+ * calling `end`.
  */
 export function holdBack(
   response: ExpressResponse,
@@ -104,7 +104,10 @@ function callBack(given: readonly unknown[]): void {
  */
 const mostSilence = 60_000
 
-/** Rejects `ended` when nothing was written for so long. */
+/**
+ * Rejects `ended` when nothing is written for `mostSilence` milliseconds, once
+ * `start` is called.
+ */
 function limitSilence(): {
   ended: Promise<never>
   start(): void
