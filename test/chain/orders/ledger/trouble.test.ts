@@ -42,6 +42,8 @@ test('a reorganization that the record has not seen does not change what the cha
   expect((await orders.capture({ orderId: 'moved' })).status).toBe('captured')
   await mineBlocks(chain, 1)
   await chain.reorg({ depth: 2 })
+  // The node mines its transactions again, at once or a moment later.
+  await expect.poll(() => balanceOf(shop)).toBe(12_500_000n)
   const unseen = await rowsOf(shop, { transfers: true })
   const typesOf = (rows: typeof unseen) => rows.map(({ type }) => type)
   // Until it is reconciled, no proof is at this place of the chain.

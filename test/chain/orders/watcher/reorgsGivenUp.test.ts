@@ -50,11 +50,17 @@ const stateOf = async ({ orders }: Shop, orderId: string) =>
  * Mines a block, and waits until the shop has seen it. Otherwise the window of
  * a payment could end while a slow machine looks.
  */
-async function mineSeen({ orders }: Shop): Promise<void> {
+async function mineSeen(shop: Shop): Promise<void> {
   await control.mine({ blocks: 1 })
+  await seen(shop)
+}
+
+/** Waits until the shop has seen the newest block. */
+async function seen({ orders }: Shop): Promise<void> {
+  const newest = await reader.getBlockNumber({ cacheTime: 0 })
   const isSeen = async () => {
     const { destinations } = await orders.health()
-    return destinations.every(({ lag }) => lag === 0n)
+    return destinations.every(({ reconciledTo = 0n }) => reconciledTo >= newest)
   }
   await until(isSeen).toBe(true)
 }
@@ -84,6 +90,8 @@ test('a void that a capture overtook counts again when a fork takes the capture 
     status: 'captured',
     order: { requested: undefined, unexpected: false },
   })
+  // It notices at once only that a block is gone which it has seen.
+  await seen(shop)
   await chain.reorg({ depth: 1, transactions: 'dropped' })
   await control.mine({ blocks: 1 })
   await until(() => stateOf(shop, id)).toBe('voided')
